@@ -77,6 +77,7 @@ DIVISION = """int main(void) {
 }"""
 
 
+@pytest.mark.slow
 def test_equations_are_tried_with_what_is_plain_before_they_are_tried_with_all():
     """Beside two hundred inequalities the same equations are too much."""
     made = search(DIVISION)
@@ -84,6 +85,33 @@ def test_equations_are_tried_with_what_is_plain_before_they_are_tried_with_all()
     proof = made.by_plain_equations(60.0)
     assert isinstance(proof, Proof)
     assert all(len(parts) < 120 for parts in proof.invariants.values())
+
+
+UNSIGNED_DIVISION = """extern unsigned __VERIFIER_nondet_uint(void);
+int main(void) {{
+    unsigned a = __VERIFIER_nondet_uint(), q = 0, r = a, b = 1;
+    while (r >= b) b = 2 * b;
+    while (b != 1) {{
+        q = 2 * q; b = b / 2;
+        if (r >= b) {{ q = q + 1; r = r - b; }}
+        if (a != q * b + r + {}) reach_error();
+    }}
+    return 0;
+}}"""
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_what_is_doubled_is_a_power_or_wraps_around_to_0(wrong):
+    """The first loop never ends where b is 0; behind it, b divides what it has to."""
+    made = search(UNSIGNED_DIVISION.format(wrong))
+    made.sampled(0.3)
+    proof = made.by_plain_equations(60.0)
+    if wrong:
+        assert proof is None
+    else:
+        assert isinstance(proof, Proof)
+        shorter = made.shortened(proof.invariants, made.safety_goals(), 20.0)
+        assert all(len(parts) < 8 for parts in shorter.values())
 
 
 def test_spacer_proves_what_needs_a_disjunction_of_its_own():

@@ -9,14 +9,18 @@ from typing import Any, Final
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
-from loopless.terms import FALSE, TRUE, Compare, Condition, Term, conjunction, negate, substitute
+from loopless.terms import FALSE, TRUE, Compare, Condition, Term, conjunction, conjuncts, negate, substitute
 from loopless.terms.ideals import (
     Combinations,
     cases_of_constants,
     degree_of,
+    eliminated,
     equations,
+    excluded_by_cases,
     excluded_by_equations,
     has_products,
+    has_products_inside,
+    is_one_of_constants,
 )
 
 CHECK_MS: Final = 400
@@ -82,12 +86,18 @@ class Entailing:
         if whole is FALSE or excluded_by_equations(parts):
             return True
         cases = cases_of_constants(whole)
-        if len(cases) == 1 and cases[0] is whole:
+        if len(cases) == 1 and eliminated(whole) is whole:
             self._asked = self._asked or _Incremental(self.given, self.context)
             return self._asked.excludes(negate(wanted), check_ms)
         until = time.monotonic() + check_ms / 1000
-        times = zip(cases, (int(1000 * (until - time.monotonic())) for _ in cases), strict=True)
-        return all(left > 0 and _Incremental((case,), self.context).excludes(TRUE, left) for case, left in times)
+        for each in cases:
+            case = eliminated(each)
+            if case is not each and (case is FALSE or excluded_by_equations((case,))):
+                continue
+            left = int(1000 * (until - time.monotonic()))
+            if left <= 0 or not _Incremental((case,), self.context).excludes(TRUE, left):
+                return False
+        return True
 
 
 class _Incremental:
@@ -127,25 +137,44 @@ class _Asked:
         self.z3, self.step, self.check_ms, self.strongest = z3, step, check_ms, strongest
         context = z3.Context()
         translated = IntegerTranslation(z3, context)
-        self.solver = z3.SimpleSolver(ctx=context)
-        self.solver.set(timeout=check_ms, random_seed=1)
-        self.solver.add(translated.condition(step.condition))
+        self.solver, self.plain = (z3.SimpleSolver(ctx=context) for _ in range(2))
+        """``plain`` knows nothing of what is multiplied."""
+        self.plainly: set[Condition] = set()
+        """The candidates at the target that it is asked for."""
+        for solver in (self.solver, self.plain):
+            solver.set(timeout=check_ms, random_seed=1)
+        for part in conjuncts(step.condition):
+            self._add(translated.condition(part), part)
         self.given: dict[Condition, Any] = {}
         self.wanted: dict[Condition, Any] = {}
         self.after: dict[Condition, Any] = {}
         self.products: dict[Condition, Term] = {}
         """What is to be 0 behind the step, where that is an equation with products."""
+        self.multiplies = any(map(has_products_inside, kept.get(step.source, ())))
+        self.splits = self.multiplies and any(map(is_one_of_constants, kept.get(step.source, ())))
+        """Whether questions fall into cases in which less is multiplied."""
         for index, condition in enumerate(kept.get(step.source, ())):
             flag = self.given[condition] = z3.Bool(f"given {index}", context)
-            self.solver.add(z3.Implies(flag, translated.condition(condition)))
+            self._add(z3.Implies(flag, translated.condition(condition)), condition)
         for index, condition in enumerate(kept[step.target]):
             flag = self.wanted[condition] = z3.Bool(f"wanted {index}", context)
             behind = substitute(condition, step.update)
-            if isinstance(behind, Compare) and behind.relation == "eq" and has_products(behind.term):
+            if isinstance(behind, Compare) and behind.relation == "eq" and has_products_inside(behind):
                 self.products[condition] = behind.term
             self.after[condition] = translated.condition(behind)
-            self.solver.add(z3.Implies(flag, z3.Not(self.after[condition])))
+            if self._add(z3.Implies(flag, z3.Not(self.after[condition])), behind):
+                self.plainly.add(condition)
         self.solver.add(*translated.facts)
+        self.plain.add(*translated.facts)
+        self.is_plain = not self.multiplies and not has_products_inside(step.condition)
+
+    def _add(self, formula: Any, condition: Condition) -> bool:
+        """Tell the solvers; whether both, since nothing is multiplied in the condition of which it speaks."""
+        self.solver.add(formula)
+        is_plain = not has_products_inside(condition)
+        if is_plain:
+            self.plain.add(formula)
+        return is_plain
 
     def lost(self, kept: Mapping[str, Mapping[Condition, None]], deadline: float) -> list[Condition]:
         """The candidates at the target that need not hold behind the step."""
@@ -157,6 +186,9 @@ class _Asked:
             left = [condition for condition in kept[self.step.target] if condition not in lost]
             # What follows from others is asked once these are lost.
             open_ = [condition for condition in self.strongest.needed(left) if condition not in shown]
+            if not self.is_plain:
+                shown |= self._without_products(given, open_)
+                open_ = [condition for condition in open_ if condition not in shown]
             if not open_:
                 return list(lost)
             found, model = self._check(given, self.z3.Or(*(self.wanted[condition] for condition in open_)))
@@ -172,16 +204,36 @@ class _Asked:
             if time.monotonic() > deadline:
                 return [*lost, *(condition for condition in left if condition not in lost)]
 
+    def _without_products(self, given: list[Any], open_: Sequence[Condition]) -> set[Condition]:
+        """What of this follows without what is known of products, each of which takes time."""
+        asked = [condition for condition in open_ if condition in self.plainly]
+        while asked:
+            goal = self.z3.Or(*(self.wanted[condition] for condition in asked))
+            found, model = self._check(given, goal, self.plain)
+            if found == self.z3.unsat:
+                return set(asked)
+            if model is None:
+                return set()
+            asked = [c for c in asked if not self.z3.is_false(model.eval(self.after[c], model_completion=True))]
+        return set()
+
     def _by_equations(
         self, kept: Mapping[str, Mapping[Condition, None]], given: Sequence[Condition]
     ) -> set[Condition]:
         """The candidates that are combinations of the equations that are known: products are hard for the solver."""
-        hard = {c: self.products[c] for c in kept[self.step.target] if c in self.products}
+        hard = [c for c in kept[self.step.target] if c in self.products]
         if not hard:
             return set()
         known = equations((*given, self.step.condition))
-        combined = Combinations(known, 1 + max(map(degree_of, (*known, *hard.values()))))
-        return {condition for condition, term in hard.items() if combined.has(term)}
+        products = {c: term for c in hard if has_products(term := self.products[c])}
+        combined = Combinations(known, 1 + max(map(degree_of, (*known, *products.values())), default=1))
+        shown = {condition for condition, term in products.items() if combined.has(term)}
+        settled = [c for c in given if not isinstance(c, Compare) or c.relation == "eq"]
+        for condition in hard:
+            behind = negate(substitute(condition, self.step.update))
+            if condition not in shown and excluded_by_cases(conjunction((*settled, self.step.condition, behind))):
+                shown.add(condition)
+        return shown
 
     def _one_by_one(
         self, given: Sequence[Condition], open_: Sequence[Condition], deadline: float
@@ -190,25 +242,27 @@ class _Asked:
         flags = [self.given[condition] for condition in given]
         dropped = []
         for condition in open_:
-            late = time.monotonic() > deadline
-            if late:
+            if time.monotonic() > deadline:
                 dropped.append(condition)
-            elif self._check(flags, self.wanted[condition])[0] != self.z3.unsat:
-                by_cases = condition in self.products and entailed(self.step, given, condition, CASES * self.check_ms)
-                dropped += [] if by_cases else [condition]
+                continue
+            found = self._check(flags, self.wanted[condition])[0]
+            again = found == self.z3.unknown and (self.splits or condition in self.products)
+            if found != self.z3.unsat and not (again and entailed(self.step, given, condition, CASES * self.check_ms)):
+                dropped.append(condition)
         return dropped
 
-    def _check(self, assumptions: list[Any], goal: Any) -> tuple[Any, Any]:
+    def _check(self, assumptions: list[Any], goal: Any, solver: Any = None) -> tuple[Any, Any]:
         """The solver's answer, and its model where there is one."""
-        self.solver.push()
+        solver = solver or self.solver
+        solver.push()
         try:
-            self.solver.add(goal)
-            found = self.solver.check(*assumptions)
-            return found, self.solver.model() if found == self.z3.sat else None
+            solver.add(goal)
+            found = solver.check(*assumptions)
+            return found, solver.model() if found == self.z3.sat else None
         except self.z3.Z3Exception:
             return self.z3.unknown, None
         finally:
-            self.solver.pop()
+            solver.pop()
 
 
 def core(

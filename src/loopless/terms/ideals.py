@@ -12,9 +12,10 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from typing import Final
 
-from loopless.terms.build import const, polynomial
-from loopless.terms.conditions import conjunction, conjuncts
-from loopless.terms.nodes import FALSE, Compare, Condition, Monomial, Or, Sum, Term, Var, walk
+from loopless.terms.build import TermTooLarge, const, from_polynomial, polynomial, scale
+from loopless.terms.conditions import between, conjunction, conjuncts
+from loopless.terms.nodes import FALSE, And, Compare, Condition, Const, Monomial, Op, Or, Sum, Term, Var, walk
+from loopless.terms.ranges import range_of
 from loopless.terms.substitute import substitute
 
 MAX_ROWS: Final = 400
@@ -79,6 +80,17 @@ def equations(conditions: Iterable[Condition]) -> list[Term]:
     return [part.term for part in parts if isinstance(part, Compare) and part.relation == "eq"]
 
 
+def independent(conditions: Iterable[Condition]) -> list[Condition]:
+    """The conditions without equations that are combinations of others: what has a low degree, and is short, stays."""
+    every = list(conditions)
+    terms = {c: term for c in every for term in equations((c,))[:1] if not isinstance(c, And)}
+    kept: list[Term] = []
+    for term in sorted(terms.values(), key=lambda term: (degree_of(term), len(polynomial(term)), term.key)):
+        if not Combinations(kept, 1 + degree_of(term)).has(term):
+            kept.append(term)
+    return [c for c in every if c not in terms or terms[c] in kept]
+
+
 def has_products(term: Term) -> bool:
     """Whether a term is a polynomial of a degree above 1."""
     return degree_of(term) > 1
@@ -103,6 +115,78 @@ def excluded_by_equations(parts: Sequence[Condition]) -> bool:
     return any(len(polynomial(term)) <= MAX_SIZE and found.has(term) for term in refused)
 
 
+def excluded_by_cases(condition: Condition) -> bool:
+    """Whether a condition cannot hold: by equations, case by case of constants, with what they set put in its place."""
+    for case in cases_of_constants(condition):
+        rest = eliminated(case)
+        if rest is not FALSE and not excluded_by_equations((rest,)):
+            return False
+    return True
+
+
+def eliminated(condition: Condition) -> Condition:
+    """The condition without variables that its equations set to a polynomial of the others, and with quotients for
+    those that are multiples of a constant: it can be fulfilled if and only if what it was can. Then products that the
+    equations make equal are the same terms. Only where something is multiplied.
+    """
+    named = 0
+    while has_products_inside(condition):
+        parts = conjuncts(condition)
+        for part in parts:
+            found = _multiple(part, named) or _solved(part)
+            if found is None:
+                continue
+            var, value = found
+            low, high = range_of(var)
+            try:
+                others = [substitute(other, {var: value}) for other in parts if other is not part]
+                condition = conjunction((*others, between(low, value, high)))
+            except TermTooLarge:
+                continue
+            named += 1
+            break
+        else:
+            return condition
+    return condition
+
+
+def _solved(part: Condition) -> tuple[Var, Term] | None:
+    """The variable that an equation sets to what does not speak of it, and that."""
+    if not isinstance(part, Compare) or part.relation != "eq":
+        return None
+    p = polynomial(part.term)
+    for monomial, coefficient in p.items():
+        if abs(coefficient) != 1 or len(monomial) != 1 or monomial[0][1] != 1:
+            continue
+        var = monomial[0][0]
+        rest = from_polynomial({m: -c * coefficient for m, c in p.items() if m != monomial})
+        if isinstance(var, Var) and var not in rest.variables:
+            return var, rest
+    return None
+
+
+def _multiple(part: Condition, number: int) -> tuple[Var, Term] | None:
+    """The variable that has a remainder of 0 by a constant, and the constant times a new variable: its quotient."""
+    if not isinstance(part, Compare) or part.relation != "eq" or not isinstance(part.term, Op) or part.term.op != "mod":
+        return None
+    var, divisor = part.term.args
+    if not isinstance(var, Var) or not isinstance(divisor, Const) or divisor.value < 2:
+        return None
+    return var, scale(Var(f"{var.name}/{divisor.value}#{number}", var.type), divisor.value)
+
+
+def has_products_inside(condition: Condition) -> bool:
+    """Whether something is multiplied anywhere in a condition, also inside of what wraps around, or divided by what is
+    not constant.
+    """
+    for node in walk(condition):
+        if isinstance(node, Sum) and any(_degree(m) > 1 for m, _ in node.items):
+            return True
+        if isinstance(node, Op) and node.op in ("mod", "floor_div") and not isinstance(node.args[1], Const):
+            return True
+    return False
+
+
 def cases_of_constants(condition: Condition) -> list[Condition]:
     """The condition once for each of the constants that it says a factor of a product is one of: linear in that factor
     each. The condition itself where there is none.
@@ -118,6 +202,11 @@ def cases_of_constants(condition: Condition) -> list[Condition]:
             cases = (conjunction(substitute(other, {var: const(value)}) for other in others) for value in values[1])
             return [case for case in cases if case is not FALSE]
     return [condition]
+
+
+def is_one_of_constants(condition: Condition) -> bool:
+    """Whether a condition says that a variable has one of some values."""
+    return _values(condition) is not None
 
 
 def _values(condition: Condition) -> tuple[Var, list[int]] | None:
@@ -140,8 +229,13 @@ def _values(condition: Condition) -> tuple[Var, list[int]] | None:
 
 
 def _multiplies(condition: Condition, var: Var) -> bool:
-    sums = (node for node in walk(condition) if isinstance(node, Sum))
-    return any(_degree(m) > 1 and any(atom is var for atom, _ in m) for node in sums for m, _ in node.items)
+    """Whether a variable is a factor of a product, or a divisor."""
+    for node in walk(condition):
+        if isinstance(node, Sum) and any(_degree(m) > 1 and any(atom is var for atom, _ in m) for m, _ in node.items):
+            return True
+        if isinstance(node, Op) and node.op in ("mod", "floor_div") and node.args[1] is var:
+            return True
+    return False
 
 
 def _degree(monomial: Monomial) -> int:

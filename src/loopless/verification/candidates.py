@@ -328,20 +328,27 @@ class Proposals:
         return found
 
     def _powers(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
-        """That a variable is a power, of those of its type: under each of these its products are linear."""
+        """That a variable is a power, of those of its type, or 0, to which powers of two wrap around: under each of
+        these its products are linear; and that others are multiples of it.
+        """
         found: list[Condition] = []
         for var in variables:
             values = {state[var] for state in states}
             high = var.type.max
-            if len(values) < 3 or high is None or min(values) < 1:
+            if len(values) < 3 or high is None or min(values) < 0:
                 continue
             for base in POWERS:
                 powers = [1]
                 while powers[-1] * base <= high:
                     powers.append(powers[-1] * base)
-                if values.issubset(powers):
-                    found.append(disjunction(equal(var, const(value)) for value in powers))
-        return found
+                if not values.issubset((0, *powers)):
+                    continue
+                with_zero = [[0, *powers]] if base & (base - 1) == 0 and not var.type.signed else []
+                among = ([powers] if 0 not in values else []) + with_zero
+                found += [disjunction(equal(var, const(value)) for value in some) for some in among]
+                multiples = (equals_zero(mod(other, var)) for other in variables if other is not var)
+                found += [c for c in multiples if 0 not in values and self._held(c, states)]
+        return list(dict.fromkeys(found))
 
     def _few(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> list[Condition]:
         """Where few values were seen, that there are no others: of one variable, and of all together."""

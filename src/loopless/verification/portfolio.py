@@ -40,6 +40,7 @@ def safety_methods(
         ("cases", proof(lambda: search.by_cases(2.0))),
         ("equations", proof(lambda: search.by_equations(4.0, 2))),
         ("k-induction", proof(lambda: search.by_steps(2.0))),
+        ("equations", proof(lambda: search.by_plain_equations(15.0) if search.multiplies else None)),
         ("Spacer", lambda: horn(5.0)),
         ("paths", lambda: search.by_paths(5.0)),
         ("cases", proof(lambda: search.by_cases(8.0))),

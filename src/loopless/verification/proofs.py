@@ -15,10 +15,28 @@ from typing import Final
 from loopless.flowgraph.model import Origin
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
+from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
-from loopless.terms import FALSE, Compare, Condition, Sum, Var, conjunction, negate, polynomial, substitute, walk
+from loopless.terms import (
+    FALSE,
+    Condition,
+    Var,
+    comparisons,
+    conjunction,
+    negate,
+    substitute,
+)
+from loopless.terms.ideals import independent
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.runs import Choose, Run, Runner
+from loopless.verification.shapes import (
+    is_equation,
+    is_of_equations,
+    is_of_one,
+    is_one_or_equation,
+    is_plain,
+    is_plainest,
+)
 from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates, multiplies
 
 Invariants = Mapping[str, tuple[Condition, ...]]
@@ -30,8 +48,6 @@ MAX_STEPS: Final = 40
 MAX_CALLS: Final = 1000
 STATES_OF_RUN: Final = 12
 """So many states are kept of a cutpoint, and about so many of one run. Guesses."""
-LARGE: Final = 1 << 14
-"""Numbers from here on are mostly about the ends of types. A guess."""
 MOST_SLOWDOWN: Final = 3.0
 """Other work on the machine makes shares of the time no more than so many times longer. A guess."""
 NO_INVARIANT: Final = "no invariant needed"
@@ -150,14 +166,14 @@ class Search:
         """Whether what is known at its source excludes a transition."""
         return entailed(replace(transition, update={}), known.get(transition.source, ()), FALSE, check_ms)
 
-    def _proof(self, method: str) -> Proof | None:
-        if all(self.excluded(transition, self.found) for transition in self.bad):
-            return Proof(dict(self.found), method)
+    def _proof(self, method: str, known: Invariants) -> Proof | None:
+        if all(self.excluded(transition, known) for transition in self.bad):
+            return Proof(dict(known), method)
         return None
 
     def trivially(self) -> Proof | None:
         """Whether no invariant is needed."""
-        return self._proof(NO_INVARIANT)
+        return self._proof(NO_INVARIANT, self.found)
 
     def by_candidates(self, seconds: float) -> Proof | None:
         """Houdini on simple candidates."""
@@ -167,7 +183,7 @@ class Search:
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
         method = "inductive candidates (Houdini)"
-        for chosen, share in ((_is_of_one, 0.5), (_is_plainest, 0.75)) if self.bad else ():
+        for chosen, share in ((is_of_one, 0.5), (is_plainest, 0.75)) if self.bad else ():
             some = {label: [c for c in parts if chosen(c)] for label, parts in proposed.items()}
             found = self._kept(some, min(until, now + share * seconds), method)
             if found is not None:
@@ -175,18 +191,20 @@ class Search:
         return self._kept(proposed, until, method)
 
     def by_plain_equations(self, seconds: float) -> Proof | None:
-        """Houdini on equations and on what speaks of one variable, such as that it is one of some numbers; without
-        inequalities of several variables, each of which makes questions about products harder.
+        """Houdini on equations, on what speaks of one variable, such as that it is one of some numbers, and on what the
+        program asserts; without other inequalities of several variables, each of which makes questions about products
+        harder.
         """
         until = min(self.deadline, time.monotonic() + seconds * self._measured())
         made = self.proposals()
-        proposed = {label: [c for c in made.simple(label) if _is_of_equations(c)] for label in self.system.cutpoints}
-        plainest = {label: [c for c in parts if _is_plainest(c)] for label, parts in proposed.items()}
-        more = {label: [*parts, *made.equations(label, 2)] for label, parts in proposed.items()}
-        found = None
-        for some in (plainest, proposed, more):
-            found = found or self._kept(some, until, "polynomial equations")
-        return found
+        asserted = {part for t in self.bad for c in comparisons(t.condition) for part in (c, negate(c)) if is_plain(c)}
+        proposed = {
+            label: [*(c for c in made.simple(label) if is_of_equations(c, asserted)), *made.equations(label, 2)]
+            for label in self.system.cutpoints
+        }
+        plainest = {label: [c for c in parts if is_plainest(c)] for label, parts in proposed.items()}
+        method = "polynomial equations"
+        return self._alone(plainest, until, method) or self._alone(proposed, until, method)
 
     def _measured(self) -> float:
         """How much longer a second of the processor takes now, for this and all that comes."""
@@ -260,10 +278,13 @@ class Search:
     def _kept(self, proposed: Mapping[str, Sequence[Condition]], until: float, method: str) -> Proof | None:
         """What of this, with what is known, is inductive is known from now on."""
         every = {label: (*self.found[label], *proposed.get(label, ())) for label in self.system.cutpoints}
-        kept = inductive_subset(self.inner, every, until)
-        if sum(map(len, kept.values())) >= sum(map(len, self.found.values())):
-            self.found = dict(kept)
-        return self._proof(method)
+        return self._alone(every, until, method)
+
+    def _alone(self, proposed: Mapping[str, Sequence[Condition]], until: float, method: str) -> Proof | None:
+        """The same, of this without what is known."""
+        kept = inductive_subset(self.inner, proposed, until)
+        self.found = {label: tuple(dict.fromkeys((*known, *kept[label]))) for label, known in self.found.items()}
+        return self._proof(method, kept)
 
     # -- violations ---------------------------------------------------------------------------------------------------
 
@@ -336,15 +357,14 @@ class Search:
         """
         until = min(self.deadline, time.monotonic() + seconds)
         kept = {label: tuple(dict.fromkeys(conditions)) for label, conditions in known.items()}
-        # What undefined behaviour is excluded stays so: else it would be taken for granted.
-        excluded = [t for t in self.system.failing if time.monotonic() < until and self.excluded(t, kept, 300)]
-        aside = [(replace(t, update={}), FALSE) for t in excluded]
-        wanted = [*goals, *aside]
+        part = None
         if multiplies(self.inner):  # products are too much for the judge beside all that is known
+            kept = {label: tuple(independent(Strongest().needed(parts))) for label, parts in kept.items()}
             part = self._enough(kept, goals, until)
-            wanted = wanted if part is None else list(goals)
-        else:
-            part = self._enough(kept, wanted, until)
+        wanted = list(goals)
+        if part is None:
+            wanted += self._aside(kept, until)
+            part = None if multiplies(self.inner) else self._enough(kept, wanted, until)
         kept = part or kept
         needed: dict[str, list[Condition]] = {label: [] for label in kept}
         waiting = list(wanted)
@@ -361,13 +381,20 @@ class Search:
                     waiting += [(t, one) for t in self.inner if t.target == transition.source]
         return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until)
 
+    def _aside(
+        self, known: Mapping[str, Sequence[Condition]], until: float
+    ) -> list[tuple[Transition, Condition]]:
+        """What undefined behaviour is excluded stays so: else it would be taken for granted."""
+        excluded = (t for t in self.system.failing if time.monotonic() < until and self.excluded(t, known, 300))
+        return [(replace(t, update={}), FALSE) for t in excluded]
+
     def _enough(
         self, known: dict[str, tuple[Condition, ...]], goals: Sequence[tuple[Transition, Condition]], until: float
     ) -> dict[str, tuple[Condition, ...]] | None:
-        """The first of a few parts of ``known`` that is enough: what speaks of single variables, equations, then with
+        """The first of a few parts of ``known`` that is enough: what speaks of single variables, equations, both, then
         what has no large numbers.
         """
-        for chosen in (_is_of_one, _is_equation, _is_plain):
+        for chosen in (is_of_one, is_equation, is_one_or_equation, is_plain):
             part = {label: [c for c in conditions if chosen(c)] for label, conditions in known.items()}
             kept = inductive_subset(self.inner, part, min(until, time.monotonic() + 1.5 * self._slowdown))
             if all(entailed(t, kept.get(t.source, ()), wanted) for t, wanted in goals):
@@ -395,37 +422,6 @@ class Search:
     def safety_goals(self) -> list[tuple[Transition, Condition]]:
         """That no transition into a violation is taken."""
         return [(replace(t, update={}), FALSE) for t in self.bad]
-
-
-def _is_equation(condition: Condition) -> bool:
-    return isinstance(condition, Compare) and condition.relation == "eq"
-
-
-def _is_of_equations(condition: Condition) -> bool:
-    """Whether a condition is an equation, speaks of one variable, or is one of the plainest."""
-    return _is_equation(condition) or len(condition.variables) == 1 or _is_plainest(condition)
-
-
-def _is_of_one(condition: Condition) -> bool:
-    """Whether a condition bounds one variable, or sets it to a number."""
-    return len(condition.variables) == 1 and _is_plainest(condition)
-
-
-def _is_plainest(condition: Condition) -> bool:
-    """Whether a condition is a linear equation, a bound of one variable, or an order of two: few, and soon decided."""
-    if not isinstance(condition, Compare) or condition.relation == "ne":
-        return False
-    parts = polynomial(condition.term)
-    atoms = [monomial for monomial in parts if monomial]
-    if any(sum(e for _, e in m) > 1 or not isinstance(m[0][0], Var) for m in atoms):
-        return False
-    return condition.relation == "eq" or len(atoms) == 1 or (len(atoms) == 2 and not parts.get((), 0))
-
-
-def _is_plain(condition: Condition) -> bool:
-    """Whether a condition speaks of no number as large as types are wide, and of few variables, or is an equation."""
-    numbers = [c for node in walk(condition) if isinstance(node, Sum) for m, c in node.items if not m]
-    return _is_equation(condition) or (len(condition.variables) <= 3 and all(abs(n) < LARGE for n in numbers))
 
 
 def _suspect(run: Run, method: str) -> Suspect:

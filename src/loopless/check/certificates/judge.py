@@ -21,6 +21,7 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
 from loopless.graphs import reachable
 from loopless.terms import (
+    FALSE,
     ZERO,
     Condition,
     Term,
@@ -32,7 +33,7 @@ from loopless.terms import (
     negate,
     substitute,
 )
-from loopless.terms.ideals import cases_of_constants, excluded_by_equations
+from loopless.terms.ideals import cases_of_constants, eliminated, excluded_by_equations
 
 Violates = Callable[[Statement | End], bool]
 Follows = Callable[[Call], bool]
@@ -204,6 +205,17 @@ def impossible(goal: Condition, milliseconds: int, used: dict[str, None]) -> boo
         until = time.monotonic() + milliseconds / 1000
         left = (int(1000 * (until - time.monotonic())) for _ in cases)
         return all(each > 0 and impossible(case, each, used) for case, each in zip(cases, left, strict=True))
+    rest = eliminated(goal)
+    if rest is not goal:
+        if rest is FALSE or excluded_by_equations((rest,)):
+            used["equations"] = None
+            return True
+        return _unsolvable(rest, milliseconds // 2, used) or _unsolvable(goal, milliseconds // 2, used)
+    return _unsolvable(goal, milliseconds, used)
+
+
+def _unsolvable(goal: Condition, milliseconds: int, used: dict[str, None]) -> bool:
+    """Whether a theory says that there is no solution."""
     for kind in THEORIES:
         theory = kind.wide((goal,), z3.Context())
         if theory is None:
