@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from loopless.terms.build import from_polynomial, polynomial
 from loopless.terms.nodes import (
     NAMED_FUNCTIONS,
+    ZERO,
     Aggregate,
     And,
     Compare,
@@ -25,6 +26,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
+from loopless.terms.ranges import range_of
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, number_of_parts, operands, parts_to_name
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -228,7 +230,8 @@ class _Printer:
             return self._extreme("<=" if node.op == "min" else ">=", shown)
         a, b = shown
         divisor = node.args[1]
-        if not (isinstance(divisor, Const) and divisor.value > 0):
+        least = range_of(divisor)[0]
+        if divisor is ZERO or least is None or least < 0:  # by 0 nothing is divided: there a term has no value
             raise _NotExpressible
         match node.op:
             case "floor_div":

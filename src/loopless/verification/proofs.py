@@ -93,6 +93,8 @@ class Search:
         """By function, what held when calls returned."""
         self.is_sampled = False
         self.multiplies = multiplies(system.transitions)
+        self._all_asked = False
+        """Whether the plain equations were asked to the end."""
         self._proposals: Proposals | None = None
         self._begun = time.monotonic(), time.process_time()
         self._slowdown = 1.0
@@ -196,6 +198,8 @@ class Search:
         harder.
         """
         until = min(self.deadline, time.monotonic() + seconds * self._measured())
+        if self._all_asked:
+            return None
         made = self.proposals()
         asserted = {part for t in self.bad for c in comparisons(t.condition) for part in (c, negate(c)) if is_plain(c)}
         proposed = {
@@ -204,7 +208,9 @@ class Search:
         }
         plainest = {label: [c for c in parts if is_plainest(c)] for label, parts in proposed.items()}
         method = "polynomial equations"
-        return self._alone(plainest, until, method) or self._alone(proposed, until, method)
+        found = self._alone(plainest, until, method) or self._alone(proposed, until, method)
+        self._all_asked = time.monotonic() < until
+        return found
 
     def _measured(self) -> float:
         """How much longer a second of the processor takes now, for this and all that comes."""

@@ -91,7 +91,7 @@ APART: Final = MappingProxyType(
 )
 """Library functions whose arguments must not overlap, which the runtime tests, and whether they have a ``size_t``."""
 
-SOURCE: Final = r"""
+SOURCE: Final = r"""  /* without ?:, for which a module is compiled twice */
 typedef long long wide;
 typedef unsigned long long uwide;
 int _setjmp(void *) __attribute__((returns_twice));
@@ -143,7 +143,8 @@ wide loopless_nondet_s64(void) { return next(); }
 uwide loopless_nondet_u64(void) { return (uwide)next(); }
 wide loopless_uninit(int local) {
     if (chosen[2 * local]) return chosen[2 * local + 1];
-    return fresh_used < fresh_length ? fresh[fresh_used++] : 0;
+    if (fresh_used < fresh_length) return fresh[fresh_used++];
+    return 0;
 }
 
 int loopless_klee_range(int low, int high) {
@@ -181,7 +182,11 @@ char *strcpy(char *, const char *); char *strcat(char *, const char *);
 static void separate(const char *to, size64 written, const char *from, size64 read, int line) {
     if (written && read && to < from + read && from < to + written) loopless_trap(101, line);
 }
-static size64 at_most(const char *text, size64 n) { size64 m = strnlen(text, n); return m < n ? m + 1 : n; }
+static size64 at_most(const char *text, size64 n) {
+    size64 m = strnlen(text, n);
+    if (m < n) return m + 1;
+    return n;
+}
 void loopless_apart(const char *to, const char *from, size64 n, int line) {
     if (to != from) separate(to, n, from, n, line);
 }
@@ -229,7 +234,8 @@ static struct object *among(struct object *all, wide count, const unsigned char 
         wide middle = (low + high) / 2;
         if (all[middle].at <= p) low = middle + 1; else high = middle;
     }
-    return low && p < all[low - 1].at + all[low - 1].size + GAP ? all + low - 1 : 0;
+    if (low && p < all[low - 1].at + all[low - 1].size + GAP) return all + low - 1;
+    return 0;
 }
 static struct object *find_object(const unsigned char *p, const struct object *table, wide count) {
     if (room && p >= room && p < room_end) return among(objects, object_count, p);
@@ -274,7 +280,8 @@ void *loopless_begin(void *home, unsigned char *old, uwide size) {
     return at;
 }
 void loopless_access(unsigned char *p, uwide size, int writes, int line, const struct object *table, wide count) {
-    struct object *found = size ? find_object(p, table, count) : 0;
+    struct object *found = 0;
+    if (size) found = find_object(p, table, count);
     if (!found) return;
     if (found->state == 2) loopless_trap(91, line);
     if (p < found->at || size > found->size || p - found->at > found->size - size) loopless_trap(93, line);
@@ -289,7 +296,8 @@ void loopless_step(unsigned char *p, unsigned char *to, int line, const struct o
 }
 void loopless_index(wide index, int line) { if (index < 0) loopless_trap(18, line); }
 void loopless_use(unsigned char *p, int line) {
-    struct object *found = room && p >= room && p < room_end ? among(objects, object_count, p) : 0;
+    struct object *found = 0;
+    if (room && p >= room && p < room_end) found = among(objects, object_count, p);
     if (found && found->state == 2 && p <= found->at + found->size) loopless_trap(91, line);
 }
 
@@ -303,7 +311,8 @@ void loopless_restore(const struct variable *table, wide count, const unsigned c
 void loopless_inputs(const wide *values, wide count, const wide *fresh_values, wide fresh_count, const wide *fixed) {
     chosen = fixed;
     repeating = count < 0;  /* then the last value comes again and again */
-    stream = values; stream_length = count < 0 ? -count : count; stream_used = 0;
+    stream = values; stream_length = count; stream_used = 0;
+    if (count < 0) stream_length = -count;
     fresh = fresh_values; fresh_length = fresh_count; fresh_used = 0;
 }
 void loopless_ending(wide *facts, const char **text) {
