@@ -118,6 +118,14 @@ def test_terms_are_interned_and_survive_pickling(pair):
     assert pickle.loads(pickle.dumps(pair[0])) is pair[0]
 
 
+@pytest.mark.parametrize(("signed", "written"), [(False, "(mod n d)"), (True, None)])
+def test_a_remainder_by_a_variable_is_written_where_it_is_that_of_smtlib(signed, written):
+    """By negative numbers SMT-LIB divides in another way; by 0 a term has no value."""
+    width = t.IntType(32, signed=signed)
+    assert t.smt(t.mod(t.Var("n", width), t.Var("d", width))) == written
+    assert t.smt(t.mod(t.Var("n", width), t.const(0))) is None
+
+
 @given(built(depth=3).filter(lambda pair: t.smt(pair[0]) is not None), environments)
 def test_printed_smt_is_read_back_with_the_same_value(pair, env):
     import z3
