@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run, RunForbidden
-from loopless.check.oracle.runtime import MEANINGS, SOURCE, WEAK_MEANINGS
+from loopless.check.oracle.runtime import MEANINGS, WEAK_MEANINGS
 from loopless.check.outcome import Outcome
 from loopless.errors import SourceError, UsageError
 from loopless.source.compile import SourceOptions, compile_ir
-from loopless.source.folding import has_choices
 from loopless.source.vocabulary import VOCABULARY, Meaning
 
 INT_MAX, INT_MIN = 2**31 - 1, -(2**31)
@@ -30,11 +29,6 @@ def host() -> Iterator[NativeHost]:
 def once(host: NativeHost, program: str, args: list[int], nondet: list[int] | None = None) -> Outcome:
     with NativeOracle(program, host=host) as oracle:
         return oracle.run("f", args, nondet=nondet or [])
-
-
-def test_what_is_linked_with_programs_is_compiled_once() -> None:
-    """Where there are choices, clang is asked again, for what it folds in them."""
-    assert not has_choices(compile_ir(SOURCE, SourceOptions()))
 
 
 @pytest.mark.parametrize(

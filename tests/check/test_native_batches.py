@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.runtime import SOURCE
+from loopless.source.compile import SourceOptions, compile_ir
+from loopless.source.folding import has_choices
 
 
 def test_many_endless_runs_are_answered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,3 +27,8 @@ def test_thousands_of_runs_are_cheap() -> None:
     with NativeHost() as host, NativeOracle(program, host=host) as oracle:
         found = oracle.run_many("f", [Run([x, 100]) for x in range(-2000, 2000)])
     assert [outcome.return_value for outcome in found] == [max(0, -((x - 100) // 3)) for x in range(-2000, 2000)]
+
+
+def test_what_is_linked_with_programs_is_compiled_once() -> None:
+    """Where there are choices, clang is asked again, for what it folds in them."""
+    assert not has_choices(compile_ir(SOURCE, SourceOptions()))
