@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--certificates", type=Path)
     parser.add_argument("--beside-eva", action="store_true", help="ask Frama-C's Eva too")
+    parser.add_argument("--eva-timeout", type=float, help="seconds for Eva; default: as many as Loopless has")
     parser.add_argument("--jobs", type=int, default=1, help="tasks at once")
     parser.add_argument("--report", nargs="*", type=Path)
     options = parser.parse_args()
@@ -94,7 +95,7 @@ def asked(options: argparse.Namespace, task: dict[str, Any], expected: bool) -> 
     beside = {}
     if options.beside_eva:
         file = options.suite / task["file"]
-        found, took = eva.asked(file, options.property, task.get("data_model") or "ILP32", options.timeout)
+        found, took = eva.asked(file, options.property, task.get("data_model") or "ILP32", options.eva_timeout or options.timeout)
         beside = {"eva": found, "eva_seconds": round(took, 2)}
     return beside | {
         "file": task["file"], "features": task.get("features", []), "expected": expected, "verdict": verdict,
