@@ -64,6 +64,19 @@ def test_what_no_run_comes_to_has_no_solution(name, tmp_path):
     assert counters(system(REFUTED[name], tmp_path)) is Answer.NO
 
 
+@pytest.mark.parametrize("other", ["i1", "i2", "i11", "j"])
+def test_variables_whose_names_differ_by_digits_are_not_confused(other, tmp_path):
+    """There is one run, which gets to the error behind 20 iterations, in which each of the ways is taken ten times."""
+    made = system(
+        """void f(void) { int i = 0, J = 0; while (i < 20) { if (J < 20) J += 3; else J--; i++; }
+        reach_error(); }""".replace("J", other),
+        tmp_path,
+    )
+    plan = counters(made)
+    assert isinstance(plan, Plan)
+    assert sorted(plan.counts.values()) == [1, 1, 10, 10]
+
+
 def test_what_was_not_explored_to_the_end_refutes_nothing(tmp_path):
     made = system(REFUTED["steps of four"], tmp_path)
     whole = product_of(made, START, {})

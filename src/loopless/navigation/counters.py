@@ -110,7 +110,7 @@ class CounterSystem:
 
     def _new(self, name: str, type: IntType = COUNT) -> Var:
         self._fresh += 1
-        return Var(f"!{name}{self._fresh}", type)
+        return Var(f"!{self._fresh} {name}", type)  # the number first: `i1` with 6 is not `i` with 16
 
     def _say(self, condition: Condition) -> None:
         if condition is not TRUE:

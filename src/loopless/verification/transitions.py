@@ -376,7 +376,7 @@ class _Maker:
     def _input(
         self, state: _State, target: Var, origin: Origin, label: str, index: int, part: str = ""
     ) -> Var:
-        var = Var(f"?{self.start}>{label}:{index}{part}", target.type)
+        var = Var(f"?{self.start}>{label}:{index}.{part}", target.type)
         found = Input(var, origin, label, index)
         if found not in self.inputs:
             self.inputs.append(found)
