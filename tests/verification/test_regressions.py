@@ -142,3 +142,34 @@ def test_a_run_in_which_an_assumption_of_the_compiler_is_false_violates_nothing(
     text += "__builtin_assume(x > 5); if (x == %d) reach_error(); return 0; }\n"
     assert verdict(text % 5, UNREACH, tmp_path).verdict != "false"
     assert verdict(text % 6, UNREACH, tmp_path).verdict == "false"
+
+
+AGAIN = "int g, h[4]; static void again(%s, int n) { if (n > 0) { %s again(%s, n - 1); } }\n"
+SEVEN = "int seventh; static void seven(int n) { if (n > 9) seven(n - 1); else seventh = 7; }\n"
+ONCE = "int main(void) { int a[4] = {0}; %s return 0; }\n"
+
+
+@pytest.mark.parametrize(
+    ("property_", "text"),
+    [
+        (UNREACH, AGAIN % ("int *p, int *q", "*p = 1; *q = 2; if (*p != 1) reach_error();", "p, q")
+                  + ONCE % "again(a, a, 3);"),
+        (UNREACH, AGAIN % ("int *p, int *q", "*q = 1; p[n] = 2; if (*q != 1) reach_error();", "p, q")
+                  + ONCE % "again(a, a + 3, 3);"),
+        (UNREACH, AGAIN % ("int *p", "g = 1; *p = 2; if (g != 1) reach_error();", "p") + ONCE % "again(&g, 3);"),
+        (UNREACH, AGAIN % ("int *p", "*p = 1; g = 2; if (*p != 1) reach_error();", "p") + ONCE % "again(&g, 3);"),
+        (UNREACH, AGAIN % ("int *p", "if (p == &g) reach_error();", "p") + ONCE % "again(&g, 3);"),
+        (UNREACH, AGAIN % ("char *p, char *q",
+                           "*p = 1; for (int i = 0; i < 4; i++) q[i] = 2; if (*p != 1) reach_error();", "p, q")
+                  + ONCE % "again((char *)a + 2, (char *)a, 3);"),
+        (UNREACH, SEVEN + AGAIN % ("int *p", "*p = 1; seven(n); if (*p != 1) reach_error();", "p")
+                  + ONCE % "again(&seventh, 3);"),
+        (OVERFLOW, AGAIN % ("int *p", "g = 5; *p = 2147483647; g = g + 1;", "p") + ONCE % "again(&g, 3);"),
+        (TERMINATION, AGAIN % ("int *p, int *q", "*p = *q = 1; while (*p > 0) { *p = *p - 1; *q = *q + 1; }", "p, q")
+                      + ONCE % "again(a, a, 3);"),
+    ],
+)  # fmt: skip
+def test_pointers_that_a_function_is_given_may_overlap_where_the_calls_are_not_inlined(
+    property_: Property, text: str, tmp_path: Path
+) -> None:
+    assert verdict(START + text, property_, tmp_path, run=False).verdict == "unknown"

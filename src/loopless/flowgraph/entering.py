@@ -3,8 +3,9 @@
 A run that never ends, or that violates something, does so in some activation: it goes into the calls that have not
 returned, and passes over those that have. So each of its parts is a part of a run of this flowgraph, in which what a
 call returns and changes is any value where it is passed over, and the run ends where the activation does that was gone
-into. In the words of Horn clauses: of each procedure only its preconditions are kept (Podelski and Rybalchenko, ARMC,
-PADL 2007, for termination; Cook, Podelski and Rybalchenko, Summarization for termination, FMSD 2009).
+into. The pointers that it is given point anywhere. In the words of Horn clauses: of each procedure only its
+preconditions are kept (Podelski and Rybalchenko, ARMC, PADL 2007, for termination; Cook, Podelski and Rybalchenko, Summarization for
+termination, FMSD 2009).
 
 Of what a call that is passed over returns, a *contract* may be known: a condition on what the function was given and
 what it returns. It is assumed behind the calls that are passed over, and checked where the function returns. Calls that
@@ -47,6 +48,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.graphs import reachable
 from loopless.refusals import Refused
+from loopless.source import ir
 from loopless.terms import (
     TRUE,
     ZERO,
@@ -109,6 +111,34 @@ def entered(graph: Flowgraph, body: BodyOf, contract_of: ContractOf = lambda _: 
         signatures={name: part.signature for name, part in parts.items()},
         passages={label: passage for part in (main, *parts.values()) for label, passage in part.passages.items()},
     )  # fmt: skip
+
+
+def given_any_pointers(function: ir.Function, pointer_bits: int) -> ir.Function:
+    """The function as any call may come to it: its pointer parameters point anywhere. An answer about a function by
+    itself takes for granted, and lists, that these do not overlap with one another and with globals.
+    """
+    pointers = {p.name for p in function.params if isinstance(p.type, ir.PtrT) and p.byval is None}
+    if not pointers or function.is_declaration:
+        return function
+    number = ir.IntT(pointer_bits)
+
+    def address(name: str) -> str:
+        return f"{name}.address"
+
+    params = tuple(
+        replace(p, name=address(p.name), type=number, attributes=frozenset(), sret=None, debug=None)
+        if p.name in pointers
+        else p
+        for p in function.params
+    )
+    made = tuple(
+        ir.Instruction("inttoptr", p.name, p.type, (ir.Local(address(p.name), number),), loc=function.loc)
+        for p in function.params
+        if p.name in pointers
+    )
+    first, *rest = function.blocks
+    first = replace(first, instructions=(*made, *first.instructions))
+    return replace(function, params=params, blocks=(first, *rest))
 
 
 def _calls(graph: Flowgraph) -> Iterator[Call]:

@@ -16,7 +16,7 @@ from loopless.flowgraph.array_cells import with_cells
 from loopless.flowgraph.beginning import begins_at, begun, never_written
 from loopless.flowgraph.call_graph import Reach, Reached
 from loopless.flowgraph.dispatch import dispatched
-from loopless.flowgraph.entering import CONTRACT, ContractOf, entered
+from loopless.flowgraph.entering import CONTRACT, ContractOf, entered, given_any_pointers
 from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Havoc, Origin, Statement
 from loopless.refusals import Reason, Refused
 from loopless.source import Program
@@ -133,7 +133,8 @@ def graph_of(  # noqa: PLR0913
             function = resolved.functions.get(name)
             made = None
             if function is not None and not function.is_declaration:
-                made = begun(build(function, resolved, options), resolved, first=False, fixed=fixed)
+                strange = given_any_pointers(function, program.pointer_bits)
+                made = begun(build(strange, resolved, options), resolved, first=False, fixed=fixed)
             called_graphs[name] = made
         return called_graphs[name]
 
