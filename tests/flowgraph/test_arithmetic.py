@@ -266,7 +266,7 @@ _Bool to_bool(int a) { return a; }
         (("uminus", 1), 2**32 - 1),
         (("left", 1, 30), 2**30),
         (("left", 1, 31), SHIFT_OVERFLOW),
-        (("left", -1, 0), SHIFT_OVERFLOW),
+        (("left", -1, 0), "undefined: shift of negative"),
         (("left", 1, 32), SHIFT),
         (("left", 1, -1), SHIFT),
         (("left", 0, 31), 0),

@@ -131,6 +131,23 @@ def test_overflows_that_the_compiler_has_folded_away(value: str, tmp_path: Path)
     assert verdict(f"{start}{value}; return 0; }}\n", OVERFLOW, tmp_path, run=False).verdict != "true"
 
 
+@pytest.mark.parametrize(
+    ("value", "holds"),
+    [
+        ("x << 1", False),
+        ("(x & 255) << 24", False),
+        ("(x < 0 ? -2000000000 : 1) << 1", False),
+        ("(x < 0 ? -1 : 1) << 3", True),  # the shift of what is negative is undefined, but no overflow
+        ("y ? x / y : 0", False),
+        ("y ? x % y : 0", False),
+        ("7 / y", True),
+    ],
+)
+def test_shifts_and_divisions_that_overflow(value: str, holds: bool, tmp_path: Path) -> None:
+    text = f"extern int nondet_int(void);\nint main(void) {{ int x = nondet_int(), y = nondet_int(); return {value}; }}\n"
+    assert verdict(text, OVERFLOW, tmp_path).verdict == ("true" if holds else "false")
+
+
 def test_choices_without_overflow_are_followed(tmp_path: Path) -> None:
     start = "extern _Bool __VERIFIER_nondet_bool(void);\nint main(void) { return "
     text = start + "__VERIFIER_nondet_bool() ? 2147483647 : -5 - 3; }\n"

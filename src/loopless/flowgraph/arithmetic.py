@@ -174,7 +174,7 @@ def _shift_left(t: Translator, instruction: ir.Instruction, left: Number, amount
 
 def _signed_shift_left(t: Translator, instruction: ir.Instruction, left: Number, amount: Term, bits: int) -> Number:
     """A left shift of a signed operand: C wants it not negative and the result representable; C++ lets bits get into
-    the sign, but not out of it.
+    the sign, but not out of it. What is not representable goes first: that is an overflow, whatever the operand.
     """
     type, loc = IntType(bits), instruction.loc
     if marks.SIGNED_CXX in instruction.flags:
@@ -183,12 +183,13 @@ def _signed_shift_left(t: Translator, instruction: ir.Instruction, left: Number,
         return Number(wrap(whole, type), type)
     operand = left.read(signed=True)
     exact = shift_left(operand, amount)
-    defined = conjunction((less_equal(ZERO, operand), between(type.min, exact, type.max)))
+    fits, natural = between(type.min, exact, type.max), less_equal(ZERO, operand)
     if marks.SIGNED in instruction.flags:
-        t.check(defined, "shift-overflow", loc)
+        t.check(fits, "shift-overflow", loc)
+        t.check(natural, "shift-of-negative", loc)
         return Number(exact, type)  # past the check it fits
     detail = "with checks the compiler reads other code here, so it is not known whether the shift is of a signed value"
-    t.split_unless(defined, End("unsupported", None, None, loc, t.refused(detail, loc)), loc)
+    t.split_unless(conjunction((natural, fits)), End("unsupported", None, None, loc, t.refused(detail, loc)), loc)
     return Number(exact, type)
 
 

@@ -4,8 +4,8 @@ A run that never ends, or that violates something, does so in some activation: i
 returned, and passes over those that have. So each of its parts is a part of a run of this flowgraph, in which what a
 call returns and changes is any value where it is passed over, and the run ends where the activation does that was gone
 into. The pointers that it is given point anywhere. In the words of Horn clauses: of each procedure only its
-preconditions are kept (Podelski and Rybalchenko, ARMC, PADL 2007, for termination; Cook, Podelski and Rybalchenko, Summarization for
-termination, FMSD 2009).
+preconditions are kept (Podelski and Rybalchenko, ARMC, PADL 2007, for termination; Cook, Podelski and Rybalchenko,
+Summarization for termination, FMSD 2009).
 
 Of what a call that is passed over returns, a *contract* may be known: a condition on what the function was given and
 what it returns. It is assumed behind the calls that are passed over, and checked where the function returns. Calls that

@@ -5,13 +5,14 @@ unbounded integers by the judge's interpreter.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from loopless.check.certificates.property import Property
+from loopless.check.certificates.property import OVERFLOWS, Property
 from loopless.check.interpreter.repeating import REPEATED_CALL
+from loopless.check.oracle.runtime import TRAP_KINDS
 from loopless.errors import LooplessError
 from loopless.queries.program import Program
 from loopless.queries.settings import Settings
@@ -28,6 +29,8 @@ SHORT: Final = 20_000
 """A run is followed for so many iterations and calls in search of one that repeats a state. A guess."""
 AHEAD: Final = 100_000
 """So many inputs are given to a run that was never to end. A guess."""
+PERHAPS_OVERFLOW: Final = (TRAP_KINDS[3], TRAP_KINDS[20])
+"""What native traps say that may be about the range of a signed type, and about something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +81,26 @@ class Replays:
         known = {name.rpartition(".")[2] for name in self._oracle.prepared.locals}
         return {name: value for name, value in values.items() if name in known}
 
-    def _is_violation(self, outcome: Any) -> bool:
+    def _is_violation(self, outcome: Any, inputs: Sequence[int], *, repeats: bool = False) -> bool:
         if self.property is Property.UNREACH_CALL:
             return bool(outcome.status == "error-reached")
-        return outcome.status == "undefined" and is_overflow(outcome.detail)
+        if outcome.status != "undefined":
+            return False
+        return is_overflow(outcome.detail) or (
+            outcome.detail.startswith(PERHAPS_OVERFLOW) and self._interpreted(inputs, repeats=repeats) in OVERFLOWS
+        )
+
+    def _interpreted(self, inputs: Sequence[int], *, repeats: bool) -> str:
+        """The kind of undefined behaviour in which a run with these inputs ends in the judge's interpreter, or ""."""
+        from loopless.check.certificates.repeating import Follower  # as below
+
+        behind = inputs[-1] if repeats and inputs else 0
+        try:
+            follower = Follower(self.program.source, "main", wrapv=self.settings.wrapv)
+            run = follower.run((*inputs, *[behind] * 64), REPLAY_S)
+        except LooplessError:
+            return ""
+        return run.reason.replace(" ", "-") if run.status == "undefined" else ""
 
     def violation(self, suspect: Suspect) -> Replay:
         """Whether a run that reads these inputs violates the property."""
@@ -94,7 +113,7 @@ class Replays:
             outcome = oracle.run("main", nondet=(*suspect.inputs, *[0] * 64), uninit=chosen)
         except LooplessError as error:
             return Replay(False, f"a run that may violate the property could not be replayed: {error}")
-        if not self._is_violation(outcome):
+        if not self._is_violation(outcome, suspect.inputs):
             words = (
                 f"not replayed: {shown} was to violate the property ({suspect.method}), but the native run ended "
                 f"otherwise ({outcome.status})"
@@ -116,7 +135,7 @@ class Replays:
                     return None
                 oracle = self._native(min(left, seconds))
                 (outcome,) = oracle.run_many("main", [Run(nondet=one, repeat=bool(one))])
-                if self._is_violation(outcome):
+                if self._is_violation(outcome, one, repeats=True):
                     return Replay(True, outcome.detail, one, bool(one))
         except LooplessError:
             pass

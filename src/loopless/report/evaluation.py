@@ -101,6 +101,7 @@ _KINDS = {
     "array length": "a length of an array that is not positive",
     "shift": "a shift by a negative number or by too much",
     "shift overflow": "a left shift of a signed value that does not fit",
+    "shift of negative": "a left shift of a negative value",
     "poison": "a value that the program must not use",
 }
 """What is said of some kinds of undefined behaviour; the others say it themselves."""

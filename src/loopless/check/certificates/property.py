@@ -32,7 +32,7 @@ class Property(Enum):
     NO_OVERFLOW = "no-overflow"
 
 
-OVERFLOWS: Final = ("signed-overflow",)
+OVERFLOWS: Final = ("signed-overflow", "shift-overflow")
 """The kinds of checks that are about the range of a signed type."""
 
 
