@@ -225,7 +225,7 @@ class ReachQuestion:
         general = self._timed("counters", lambda: self._counters(system))
         if general is Answer.NO:
             if not system.open:
-                return self._unreachable("counters of paths", system)
+                return self._unreachable("counters of paths", system, driver)
             self.why = str(system.open[0])
         elif not self.settings.run:
             self.why = "a run that gets there would have to be replayed, which --no-run forbids"
@@ -382,7 +382,7 @@ class ReachQuestion:
         if found.route is not None:
             return self._driven(system, driver, found.route)
         if found.exhausted and not system.open:
-            return self._unreachable("guided search", system)
+            return self._unreachable("guided search", system, driver)
         self.why = self.why or (found.why if not fixed else "")
         return None
 
@@ -438,20 +438,21 @@ class ReachQuestion:
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    def _unreachable(self, method: str, system: TransitionSystem) -> Reach:
-        """Nothing gets there; with a certificate where a proof is found, which says the same in other words."""
+    def _unreachable(self, method: str, system: TransitionSystem, driver: Driver) -> Reach:
+        """Nothing gets there: with the certificate of a proof; where none is found, by some native runs, too."""
         until = min(self.deadline, time.monotonic() + PROOF_S)
         if self.proofs:
             verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, until))
             if verdict.verdict == "true":
                 return replace(self._proved(verdict), method=method)
+        untried = self.settings.run and "random inputs" not in self.tried
+        if untried and (chance := self._by_chance(system, driver)) is not None:
+            return chance
         wild = self._wild(system)
         if wild is not None:
             return self._unknown(wild)
-        granted = [*system.graph.assumptions, *([UNDEFINED] if system.failing else [])]
-        return Reach(
-            self.target, self.entry, "unreachable", method, tried=dict(self.tried), assumptions=tuple(granted)
-        )
+        granted = (*system.graph.assumptions, *([UNDEFINED] if system.failing else []))
+        return Reach(self.target, self.entry, "unreachable", method, tried=dict(self.tried), assumptions=granted)
 
     @staticmethod
     def _wild(system: TransitionSystem) -> str | None:
@@ -461,8 +462,7 @@ class ReachQuestion:
         kind = next((kind for kind in WILD if kind in search.undefined), None)
         if kind is None:
             return None
-        loc = search.undefined[kind].loc
-        at = f" at {loc}" if loc is not None else ""
+        at = f" at {loc}" if (loc := search.undefined[kind].loc) is not None else ""
         words = kind.replace("-", " ")
         return f"no run gets there by what C says, but one leaves its objects{at} ({words}), and a machine goes on"
 

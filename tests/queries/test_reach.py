@@ -1,0 +1,37 @@
+"""What ``reach`` says where its methods contradict each other."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from loopless.logic.smt import Answer
+from loopless.queries import reach as module
+from loopless.queries.reached import Reach
+from loopless.queries.settings import Settings
+from loopless.source.targets import Target
+
+PROGRAM = """int f(int n) {
+    int s = 0;
+    for (int i = 0; i < n; i++) s += n;
+    return s;
+}
+"""
+
+
+def found(tmp_path: Path, settings: Settings) -> Reach:
+    file = tmp_path / "f.c"
+    file.write_text(PROGRAM, encoding="utf-8")
+    return module.reach([file], Target("f.c", 4), "f", settings, time.monotonic() + 20)
+
+
+def test_what_is_refuted_without_a_certificate_is_looked_for_by_native_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong refutation (a defect of the counters, made here) is no answer where the first runs get there."""
+    monkeypatch.setattr("loopless.queries.reach.ReachQuestion._counters", lambda *_: Answer.NO)
+    answer = found(tmp_path, Settings())
+    assert (answer.verdict, answer.method) == ("reached", "random inputs")
+    assert found(tmp_path, Settings(run=False)).verdict == "unreachable"  # --no-run
