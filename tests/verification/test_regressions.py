@@ -190,3 +190,26 @@ def test_pointers_that_a_function_is_given_may_overlap_where_the_calls_are_not_i
     property_: Property, text: str, tmp_path: Path
 ) -> None:
     assert verdict(START + text, property_, tmp_path, run=False).verdict == "unknown"
+
+
+CHOSEN = "typedef int (*F)(int); int up(int x) { return x + 1; } int down(int x) { return x - 1; }\n"
+CALLS = "int main(void) { %s int r = %s(5); if (r != 6) reach_error(); return 0; }\n"
+
+
+@pytest.mark.parametrize(
+    ("globals_", "before", "called", "holds"),
+    [
+        ("F t[2] = {up, up};", "", "t[1]", True),  # what is called may write what others can name, but only functions
+        ("F f = up;", "", "f", True),  # of the program are called
+        ("F t[2] = {up, down};", "", "t[1]", False),
+        ("F f = up, *p = &f;", "*p = down;", "f", False),
+        ("F f = up; extern void strange(void);", "strange();", "f", False),
+        ("extern int strange(int); F f = up, g = strange;", "g(1);", "f", False),
+        ("F f = up;", '__asm__ volatile("" ::: "memory");', "f", False),
+    ],
+)
+def test_calls_through_pointers_that_nothing_writes(
+    globals_: str, before: str, called: str, holds: bool, tmp_path: Path
+) -> None:
+    text = START + CHOSEN + globals_ + CALLS % (before, called)
+    assert (verdict(text, UNREACH, tmp_path, run=False).verdict == "true") == holds

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from loopless.flowgraph.call_graph import Reach
 from loopless.flowgraph.cells import OUTSIDE
 from loopless.flowgraph.effects import facts_of, is_internal
 from loopless.flowgraph.model import (
@@ -57,11 +58,12 @@ def never_written(module: ir.Module, *, whole: bool) -> frozenset[str]:
     facts = facts_of(module)
     written: set[str] = set()
     anything = False
+    strange = any(effects.strange for effects in facts.effects.values()) and not (whole and _is_closed(module))
     for effects in facts.effects.values():
         written |= {cell.base.name for cell in effects.writes if cell.base.kind == "global"}
         outside = any(cell.base.kind in (OUTSIDE.kind, *STANDING_IN) for cell in effects.writes)
-        anything = anything or effects.strange or outside
-    if any(effects.strange for effects in facts.effects.values()):
+        anything = anything or strange or outside
+    if strange:
         written |= {cell.base.name for cell in (*facts.strange.writes, *facts.strange.main)}
     return frozenset(
         name
@@ -72,6 +74,16 @@ def never_written(module: ir.Module, *, whole: bool) -> frozenset[str]:
         and (whole or is_internal(variable))
         and not name.startswith("llvm.")
     )
+
+
+def _is_closed(module: ir.Module) -> bool:
+    """Whether nothing but functions of the module is called, and of the library those of which all is known: then what
+    calls through pointers write some function of the module writes.
+    """
+    reach = Reach(module)
+    calls = [i for f in module.defined() for i in f.instructions() if i.op in ("call", "invoke", "callbr")]
+    assembly = any(isinstance(call.callee, ir.OtherConst) for call in calls)
+    return not (reach.strangers or assembly) and all(reach.target(call)[1] in ("", "a pointer") for call in calls)
 
 
 def begun(

@@ -2,7 +2,8 @@
 
 A pointer that is read from a table of functions which nothing writes leads to the function that the index says: the
 call becomes a switch over the index. A pointer that is known to point to some functions of the program, and to nothing
-else, is compared with each of them. Outside of the table, and for null pointers, a call is undefined.
+else, is compared with each of them; one that is read from a variable which nothing writes points to its function.
+Outside of the table, and for null pointers, a call is undefined.
 """
 
 from __future__ import annotations
@@ -83,6 +84,9 @@ def _by_table(
     if read is None or read.op != "load" or read.access is None or read.access.volatile or read.access.atomic:
         return None
     place = read.operands[0]
+    if isinstance(place, ir.GlobalRef | ir.AddressOf):
+        only = _entry(place, module) if place.name in fixed else None
+        return _Choice(None, {only.name: ()}) if isinstance(only, ir.GlobalRef) else None
     where = defined.get(place.name) if isinstance(place, ir.Local) else None
     gep = where.gep if where is not None else None
     if gep is None or not isinstance(gep.base, ir.GlobalRef) or gep.offset or len(gep.steps) != 1:
@@ -104,6 +108,17 @@ def _by_table(
             return None
         cases.setdefault(entry.name, []).append(at)
     return _Choice(index, cases)
+
+
+def _entry(place: ir.GlobalRef | ir.AddressOf, module: ir.Module) -> ir.Value | None:
+    """What a variable of pointer type, or an array of these, holds at first at a place that is a constant."""
+    variable, offset = module.globals[place.name], place.offset if isinstance(place, ir.AddressOf) else 0
+    if isinstance(variable.type, ir.PtrT):
+        return variable.initializer if offset == 0 else None
+    entries = variable.initializer.elements if isinstance(variable.initializer, ir.Aggregate) else ()
+    index, rest = divmod(offset, module.pointer_bits // 8)
+    is_array = isinstance(variable.type, ir.ArrayT) and isinstance(variable.type.element, ir.PtrT)
+    return entries[index] if is_array and not rest and 0 <= index < len(entries) else None
 
 
 def _fits(name: str, call: ir.Instruction, module: ir.Module) -> bool:
