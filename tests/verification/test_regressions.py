@@ -16,11 +16,11 @@ UNREACH, TERMINATION, OVERFLOW = Property.UNREACH_CALL, Property.TERMINATION, Pr
 START = "#include <stdlib.h>\nvoid reach_error(void) { abort(); }\n"
 
 
-def verdict(text: str, property_: Property, folder: Path, *, run: bool = True) -> Verdict:
+def verdict(text: str, property_: Property, folder: Path, *, run: bool = True, wrapv: bool = False) -> Verdict:
     """The answer about a program; without ``run``, by proofs alone."""
     file = folder / "program.c"
     file.write_text(text, encoding="utf-8")
-    settings = replace(Settings(), run=run, apart=False, sandboxed=False)
+    settings = replace(Settings(), run=run, wrapv=wrapv, apart=False, sandboxed=False)
     return verify(load([file], settings), property_, settings)
 
 
@@ -213,3 +213,9 @@ def test_calls_through_pointers_that_nothing_writes(
 ) -> None:
     text = START + CHOSEN + globals_ + CALLS % (before, called)
     assert (verdict(text, UNREACH, tmp_path, run=False).verdict == "true") == holds
+
+
+@pytest.mark.parametrize("expression", ["x + 1 <= x", "-x < 0 && x < -5", "x << 31 < x"])
+def test_violations_where_values_wrap_around_are_replayed_so(expression: str, tmp_path: Path) -> None:
+    text = f"{START}int nondet_int(void);\nint main(void) {{ int x = nondet_int(); if ({expression}) reach_error(); }}\n"
+    assert verdict(text, UNREACH, tmp_path, wrapv=True).verdict == "false"

@@ -194,15 +194,17 @@ def _words(options: SourceOptions, command: CompileCommand | None, language: str
     user, user_model = _user_flags(options.flags)
     model = options.data_model or user_model or (command.data_model if command is not None else None)
     compiler = clang_command(options.clang, model, cxx=language.startswith("c++"))
+    given = (*(command.flags if command is not None else ()), *user)
+    wraps = options.traps and "-fwrapv" in given and "-fno-wrapv" not in given
     if command is not None and command.target and model is None:
         compiler += ["-target", command.target if options.clang is not None else zig_target(command.target)]
     return [
         *compiler,
-        *(command.flags if command is not None else ()),
-        *user,
+        *given,
         *_SHAPE,
         *(() if language.startswith("c++") else folding.WARNINGS_OF_C),
         *(_TRAPS if options.traps else ("-fno-sanitize=all",)),
+        *(("-fno-sanitize=signed-integer-overflow,shift-base",) if wraps else ()),
         "-x",
         language,
     ]
