@@ -70,6 +70,11 @@ def test_nothing_reaches_a_line(asked):
     assert said == "loopless: the answer is unreachable: there is no test to write\n"
 
 
+def test_where_values_wrap_around_native_runs_do_so_too(asked):
+    status, found, _ = asked("int f(int x) {\n    if (x + 1 < x)\n        return 1;\n    return 0;\n}\n", "--line", 3, "--wrapv")
+    assert (status, found["verdict"], found["inputs"]["arguments"][0]["value"]) == (0, "reached", 2**31 - 1)
+
+
 def test_what_is_not_found_in_time_is_unknown(asked):
     status, found, _ = asked(HASHED, "--line", 5, "--timeout", 1.5)
     assert (status, found["verdict"], found["inputs"]) == (3, "unknown", None)

@@ -159,7 +159,8 @@ class _Work:
     ) -> None:
         self.files, self.entry, self.settings, self.deadline, self.tell = files, entry, settings, deadline, tell
         self.summaries = summaries
-        self.driver = CoveringDriver([str(file) for file in files], settings.source, entry, deadline)
+        source = settings.for_runs(settings.source)
+        self.driver = CoveringDriver([str(file) for file in files], source, entry, deadline)
         self.sides = self.driver.sides
         if len(self.sides) > MOST:
             raise UsageError(f"{entry} has {len(self.sides):,} sides of branches, and at most {MOST:,} are told apart")

@@ -209,7 +209,8 @@ class ReachQuestion:
         made = system_of(graph, violates(Property.UNREACH_CALL), functools.partial(self._calls, follows), ways=WAYS)
         if isinstance(made, Refused):
             return self._unknown(str(made))
-        driver = self.driver or Driver(self.program.files, self.settings.source, self.entry, self.deadline)
+        source = self.settings.for_runs(self.settings.source)
+        driver = self.driver or Driver(self.program.files, source, self.entry, self.deadline)
         try:
             return self._searched(without_wraps(made), driver)
         finally:

@@ -71,9 +71,7 @@ class Replays:
 
         if self._oracle is None:
             files = [Path(file) for file in self.program.files]
-            options = self.program.source.options
-            if self.settings.wrapv:
-                options = replace(options, flags=(*options.flags, "-fwrapv"))
+            options = self.settings.for_runs(self.program.source.options)
             self._oracle = NativeOracle(files, options=options, limits=Limits(seconds=REPLAY_S))
         left = max(0.1, min(seconds, self.deadline - time.monotonic()))
         self._oracle.limits = replace(self._oracle.limits, seconds=left)

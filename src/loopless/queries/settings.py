@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.errors import UsageError
@@ -38,6 +38,10 @@ class Settings:
     of_processor: bool = False
     sandboxed: bool = True
     apart: bool = True
+
+    def for_runs(self, source: SourceOptions) -> SourceOptions:
+        """How to compile what is read by ``source`` for native runs, in which overflow is what it is to the reader."""
+        return replace(source, flags=(*source.flags, "-fwrapv")) if self.wrapv else source
 
     @property
     def processes(self) -> int:
