@@ -115,8 +115,8 @@ class Replays:
             return Replay(False, f"a run that may violate the property could not be replayed: {error}")
         if not self._is_violation(outcome, suspect.inputs):
             words = (
-                f"not replayed: {shown} was to violate the property ({suspect.method}), but the native run ended "
-                f"otherwise ({outcome.status})"
+                f"no proof and no violation: what is known of memory and calls does not exclude that {shown} violates "
+                f"the property ({suspect.method}), but natively it does not ({outcome.status})"
             )
             return Replay(False, words)
         return Replay(True, outcome.detail, suspect.inputs, uninitialised=chosen)
