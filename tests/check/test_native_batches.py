@@ -32,3 +32,12 @@ def test_thousands_of_runs_are_cheap() -> None:
 def test_what_is_linked_with_programs_is_compiled_once() -> None:
     """Where there are choices, clang is asked again, for what it folds in them."""
     assert not has_choices(compile_ir(SOURCE, SourceOptions()))
+
+
+def test_what_leaves_memory_that_is_given_does_not_hit_other_memory() -> None:
+    """Neither that of other arguments nor what the process has near."""
+    away = [*range(8192, 120_000, 4096), *range(-120_000, -8192, 4096)]
+    with NativeOracle("char f(const char *a, const char *b, int i) { return b[0] + a[i]; }") as oracle:
+        inside, *found = oracle.run_many("f", [Run([bytes(5000), bytes(5000), i]) for i in (4999, *away)])
+    assert inside.status == "ok"
+    assert {outcome.status for outcome in found} <= {"undefined", "crashed"}

@@ -35,6 +35,8 @@ _SIGNALS = {
     signal.SIGFPE: ("undefined", "arithmetic exception of the processor"),
 }
 _GUARD = mmap.PAGESIZE
+_APART = 1 << 17
+"""So many bytes on both sides of memory that is given cannot be accessed: what leaves it must hit nothing else."""
 _GRACE_SECONDS = 2.0
 
 
@@ -105,7 +107,7 @@ class _Program:
 
 
 class _Buffer:
-    """Memory for one pointer argument, so placed that the byte after its end cannot be accessed."""
+    """Memory for one pointer argument, so placed that what is after its end, or far before it, cannot be accessed."""
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -118,10 +120,11 @@ class _Buffer:
         if self._map is None or len(raw) > self._room:
             pages = -(-max(1, len(raw)) // _GUARD)
             self._room = pages * _GUARD
-            self._map = mmap.mmap(-1, self._room + _GUARD)
+            self._map = mmap.mmap(-1, _APART + self._room + _APART)
             start = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
-            self._end = start + self._room
-            self._libc.mprotect(ctypes.c_void_p(self._end), ctypes.c_size_t(_GUARD), 0)
+            self._end = start + _APART + self._room
+            for guard in (start, self._end):
+                self._libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(_APART), 0)
         at = self._end - len(raw)
         ctypes.memmove(at, raw, len(raw))
         return at
@@ -196,6 +199,7 @@ class _Runner:
     def _arguments(self, args: list[Any]) -> tuple[list[int], list[tuple[int, tuple[int, int]]]]:
         cells: list[int] = []
         places: list[tuple[int, tuple[int, int]]] = []
+        del self.buffers[len(self.params) :]  # what pointers in memory led to in the run before
         self.named: dict[int | str, int] = {}  # where arguments, by their numbers, and pointers in memory lead
         self.led_back: list[tuple[int, int | str, int]] = []  # pointers that lead there, too, and how many bytes behind
         for index, ((kind, ctype), argument) in enumerate(zip(self.params, args, strict=True)):
