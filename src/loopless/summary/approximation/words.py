@@ -34,8 +34,8 @@ def written(case: Case, region: Region) -> Case:
     """The case with the facts that ``region`` says of its free variables, and without those that equalities determine
     in terms of others. What it says of entry values alone is the case's condition.
     """
-    counters = [var for var in case.free if var.type is INTEGERS]
-    values = [var for var in case.free if var.type is not INTEGERS]
+    counters = [var for var in case.free if var.type == INTEGERS]
+    values = [var for var in case.free if var.type != INTEGERS]
     found = region.hull().equalities([*values, *counters])
     solved: dict[Var, Term] = {var: term for var, term in found.items() if var in case.free}
     left = tuple(var for var in case.free if var not in solved)
