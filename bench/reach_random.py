@@ -128,10 +128,10 @@ def met(file: Path, target: Target, profile: object, seed: int, options: argpars
     """Whether native runs stay away from the target; what a fast run has met is asked again of the judge."""
     with NativeOracle(file, options=SourceOptions(target=target), limits=Limits(seconds=RUN_S), host=host) as oracle:
         signature = oracle.signature(FUNCTION)
-        if (inputs := inputs_of(profile, signature, seed * 1000, options.runs)) and options.runs:
-            fast = many(file, target, signature, inputs, options.most)
-            if fast is not None and fast.hit is None:
-                return "never met" if 2 * fast.over >= options.runs else "never met, most runs broken off"
+        inputs = inputs_of(profile, signature, seed * 1000, options.runs)
+        fast = many(file, target, signature, inputs, options.most)
+        if fast is not None and fast.hit is None:
+            return "never met" if 2 * fast.over >= options.runs else "never met, most runs broken off"
         until, done = time.monotonic() + options.most, 0
         while done < options.runs and time.monotonic() < until:
             drawn_ = inputs[done : done + BATCH]
