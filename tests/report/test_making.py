@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -14,12 +16,18 @@ import pytest
 from answers_in_c import answers
 from loopless.errors import LimitError
 from loopless.queries import sandbox as limits
+from loopless.queries.bounds import answer_bounds
 from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.program import load
+from loopless.queries.sandbox import Overrun
 from loopless.queries.settings import Settings
-from loopless.refusals import Reason
+from loopless.refusals import Reason, Refused
+from loopless.report.bounds import function_text
+from loopless.report.bounds_without import bounds_without
 from loopless.report.json_report import loop
 from loopless.report.making import loop_without, parts, whole
 from loopless.report.text import loop_summary
+from loopless.terms import ZERO, Aggregate, IntType, Var, maximum, walk
 
 PROGRAM = """int f(int x, int n) { while (x < n) x += 3; return x; }
 int g(int x, int n) {
@@ -107,3 +115,42 @@ def test_an_error_in_here_stays_one():
 
     with pytest.raises(KeyError, match="an error"):
         parts(wrong, answers(PROGRAM), loop_without, SETTINGS)
+
+
+CODES = """void codes(int *code, unsigned char *length, int low, int high, int size) {
+    int next = 0;
+    for (int n = low; n <= high; n++) {
+        for (int i = 0; i < size; i++)
+            if (length[i] == n) { code[i] = next; next++; }
+        next <<= 1;
+    }
+}
+"""
+
+
+def test_a_total_over_aggregates_is_written_without_evaluating_them(tmp_path):
+    """Samples for the worst inputs have 2^30 positions, which an aggregate of two nested passes never comes through."""
+    file = tmp_path / "codes.c"
+    file.write_text(CODES, encoding="utf-8")
+    (found,) = answer_bounds(load([file]).functions, "all", SETTINGS)
+    upper = found.call.upper
+    assert upper is not None
+    assert any(isinstance(node, Aggregate) for node in walk(upper))
+    (text,), every = parts(functools.partial(function_text, given={}), [found], bounds_without, SETTINGS)
+    assert every
+    assert "no bound" not in "".join(text)
+
+
+def test_a_total_that_is_too_long_to_write_is_no_missing_bound(tmp_path):
+    file = tmp_path / "codes.c"
+    file.write_text(CODES, encoding="utf-8")
+    (found,) = answer_bounds(load([file]).functions, "all", SETTINGS)
+    simple = maximum(ZERO, Var("high", IntType(32)))
+    overrun = Overrun(Reason.TIME_LIMIT, "no answer within 2 s")
+    late = Refused(Reason.TIME_LIMIT, found.place, "the search for better bounds was not finished")
+    for wider, told in ((simple, simple), (None, None)):
+        short = bounds_without(replace(found, wider=wider, over_inputs=None, refused=late), overrun)
+        assert short.call.upper is told
+        assert not short.call.exact
+        assert short.refused is not None
+        assert "the answer was found" in short.refused.detail

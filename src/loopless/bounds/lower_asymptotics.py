@@ -9,7 +9,7 @@ from math import floor, log2
 from typing import Final
 
 from loopless.bounds import LOG, AsymptoticClass, Claim, asymptotic_class
-from loopless.terms import FALSE, Const, EvaluationError, Sum, Term, Var, evaluate, holds, walk
+from loopless.terms import FALSE, Aggregate, Const, EvaluationError, Sum, Term, Var, evaluate, holds, walk
 
 
 def class_of_bound(term: Term | None, shown: Mapping[Var, str], *, exact: bool) -> AsymptoticClass | None:
@@ -59,8 +59,8 @@ def lower_class_of(found: Claim, shown: Mapping[Var, str], *, limited: bool = Fa
     grows = class_of_claim(found, shown)
     nodes = (reached(found), found.when, found.never, found.undefined)
     variables = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
-    if len(variables) > _MOST_RAYS:
-        return None
+    if len(variables) > _MOST_RAYS or any(isinstance(node, Aggregate) for root in nodes for node in walk(root)):
+        return None  # an aggregate is evaluated in one pass over its positions, of which samples have 2^30
     far = _beyond_constants(found)
     best: LowerClass | None = None
     most = (0, False, 0)

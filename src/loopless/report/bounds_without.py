@@ -9,7 +9,7 @@ from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.sandbox import Overrun
 from loopless.report.functions import assumptions_of
 from loopless.report.making import loop_without, unwritten
-from loopless.terms import TRUE, Node, Term, is_plain
+from loopless.terms import FALSE, TRUE, Node, Term, is_plain
 
 
 def pair_without(pair: tuple[FunctionBound, LoopBound], overrun: Overrun) -> tuple[FunctionBound, LoopBound]:
@@ -20,29 +20,36 @@ def pair_without(pair: tuple[FunctionBound, LoopBound], overrun: Overrun) -> tup
 def bounds_without(found: FunctionBound, overrun: Overrun) -> FunctionBound:
     """The same of the bounds of a function."""
     granted = assumptions_of(found.summary) if found.summary is not None else []
+    call = _short(found.call)
+    if call is not found.call and found.call.never is FALSE:
+        larger = next((t for t in map(_short_term, (found.wider, found.over_inputs)) if t is not None), None)
+        call = call if larger is None else Claim(larger)
+    why = unwritten("all but what is told", overrun, found.place)
     return replace(
         found,
         summary=None,
         loops=tuple(_loop_bounds_without(bound, overrun) for bound in found.loops),
-        call=_short(found.call),
+        call=call,
         wider=_short_term(found.wider),
         over_inputs=_short_term(found.over_inputs),
         assumptions=(*granted, *found.assumptions),
-        refused=found.refused or unwritten("all but what is told", overrun, found.place),
+        refused=why if call is not found.call else found.refused or why,
     )
 
 
 def _loop_bounds_without(bound: LoopBound, overrun: Overrun) -> LoopBound:
-    answer = loop_without(bound.answer, overrun)
+    answer = loop_without(replace(bound.answer, refused=None), overrun)
+    entry, call = _short(bound.entry), _short(bound.call)
     return replace(
         bound,
         answer=answer,
-        entry=_short(bound.entry),
-        call=_short(bound.call),
+        entry=entry,
+        call=call,
         any_entry=_short_term(bound.any_entry),
         lines=tuple(line for line in bound.lines if is_plain(line.upper)),
         recurrent=tuple(states for states in bound.recurrent if is_plain(states.condition)),
-        refused=bound.refused or answer.refused,
+        refused=answer.refused if entry is not bound.entry else bound.refused or answer.refused,
+        refused_call=answer.refused if call is not bound.call else bound.refused_call,
     )
 
 
