@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopless.bounds.model import LARGE, reads
+from loopless.bounds.model import LARGE, Bounds, least, reads
 from loopless.terms import (
     ZERO,
     Aggregate,
@@ -11,6 +11,7 @@ from loopless.terms import (
     Op,
     Sum,
     Term,
+    Var,
     add,
     counted,
     from_polynomial,
@@ -19,6 +20,17 @@ from loopless.terms import (
     operation,
     scale,
 )
+
+
+def over_inputs(upper: Term | None, others: Bounds, inputs: frozenset[Var]) -> Term | None:
+    """A bound that speaks of nothing but ``inputs``, from an ``upper`` bound that may speak of memory, and ``others``
+    on the same iterations; None where none is found.
+    """
+    of_inputs = least(tuple(b for b in others if b.term.variables <= inputs and not reads(b.term)))
+    if of_inputs is not None or upper is None:
+        return of_inputs
+    most = without_data(upper)
+    return most if most is not None and most.variables <= inputs else None
 
 
 def without_data(term: Term) -> Term | None:

@@ -6,17 +6,15 @@ import functools
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from loopless.bounds import (
     Claim,
     FunctionBounds,
-    LoopBounds,
     claim,
     claim_of_call,
-    least,
 )
 from loopless.bounds.joint_claims import (
     all_runs_count,
@@ -34,10 +32,11 @@ from loopless.bounds.lower_asymptotics import class_of_bound, lower_class_of
 from loopless.bounds.measures import without_larger
 from loopless.bounds.methods.lower import LeastIterations
 from loopless.bounds.methods.nontermination import Recurrent, recurrent
-from loopless.bounds.model import kept
+from loopless.bounds.model import Bounds, by_types, kept, reads
 from loopless.bounds.portfolio import bounds_of
 from loopless.bounds.question import BoundQuestion
 from loopless.bounds.scopes import scopes_of
+from loopless.bounds.without_data import over_inputs
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.logic import feasible
@@ -348,10 +347,12 @@ class _Search:
         defined = all_runs_count(graph)
         sure = defined and (len(found.loops) == 1 or bounded)
         inputs = inputs_of(graph)
-        loops = []
+        loops: list[LoopBound] = []
+        totals: list[Bounds] = []
         for loop in answer.loops:
             bounds = found.loops.get(loop.loop.name)
             if bounds is None:
+                totals.append(())
                 refused, entry = loop.refused or _no_loop(loop), claim(loop.summary, ())
                 loops.append(_of_summary(loop, answer.summary, refused, entry, Known()))
                 continue
@@ -362,6 +363,7 @@ class _Search:
             more = in_call.loops.get(bounds.loop.header)
             total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
             total = self.known.total(loop.loop.name, total)
+            totals.append(total)
             call = bounded_by_inputs(somewhere(claim_of_call(answer.summary, loop.loop.name, total)), total, inputs)
             if asked and lacks_lower(call):
                 call = at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
@@ -386,12 +388,12 @@ class _Search:
         if beyond is not None:
             whole = Claim(None, gap=TRUE)
         wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
-        over_inputs = None
+        simple = None
         if beyond is None and whole.upper is not None and not whole.has_gap:
-            over_inputs = _over_inputs(graph, whole.upper, found.loops.values())
+            simple = _over_inputs(graph, whole.upper, loops, totals)
         names, granted = _names_of(graph), _granted(function, graph, self.known)
         result = FunctionBound(function.name, function.place, tuple(loops), whole, names, granted, beyond)
-        result = replace(result, wider=wider, over_inputs=over_inputs)
+        result = replace(result, wider=wider, over_inputs=simple)
         return replace(result, ambiguous=_ambiguous(function, graph, result))
 
 
@@ -430,14 +432,16 @@ def _ambiguous(function: Function, graph: Flowgraph | None, found: FunctionBound
     return frozenset(shared)
 
 
-def _over_inputs(graph: Flowgraph, upper: Term, loops: Iterable[LoopBounds]) -> Term | None:
-    """A bound on all iterations of a call over its inputs, where ``upper`` speaks of values that the call reads."""
+def _over_inputs(graph: Flowgraph, upper: Term, loops: Sequence[LoopBound], totals: Sequence[Bounds]) -> Term | None:
+    """A bound on all iterations of a call over its inputs alone, where ``upper`` speaks of what the call reads;
+    ``totals`` has what else is known of each loop.
+    """
     inputs = inputs_of(graph)
-    if upper.variables <= inputs:
+    if upper.variables <= inputs and not reads(upper):
         return None
-    totals = [least(tuple(b for b in loop.total if b.term.variables <= inputs)) for loop in loops]
-    known = [total for total in totals if total is not None]
-    return add(*known) if len(known) == len(totals) else None
+    most = [over_inputs(loop.call.upper, more, inputs) for loop, more in zip(loops, totals, strict=True)]
+    known = [total for total in most if total is not None and not by_types(total)]
+    return add(*known) if len(known) == len(most) else None
 
 
 def _is_reached(found: Claim) -> bool:

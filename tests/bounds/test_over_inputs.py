@@ -1,0 +1,77 @@
+"""Totals of functions whose loops run as long as what they read lets them: a bound over the inputs alone beside them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from loopless.bounds.model import reads
+from loopless.queries.bound_answers import class_of
+from loopless.queries.bounds import answer_bounds
+from loopless.queries.program import load
+from loopless.queries.settings import Settings
+from loopless.terms import evaluate
+
+SEARCH = """int f(const int *a, int n, int x) {
+    int low = 0, high = n;
+    while (low < high) { int mid = low + (high - low) / 2; if (a[mid] < x) low = mid + 1; else high = mid; }
+    return low;
+}"""
+CODES = """void f(int *code, unsigned char *length, int low, int high, int size) {
+    int next = 0;
+    for (int n = low; n <= high; n++) {
+        for (int i = 0; i < size; i++)
+            if (length[i] == n) { code[i] = next; next++; }
+        next <<= 1;
+    }
+}"""
+
+
+def bound(tmp_path, source):
+    file = tmp_path / "a.c"
+    file.write_text(source, encoding="utf-8")
+    (found,) = answer_bounds(load([file]).functions, "all", Settings())
+    return found
+
+
+def searched(n, x, a):
+    low, high, rounds = 0, n, 0
+    while low < high:
+        mid = low + (high - low) // 2
+        low, high = (mid + 1, high) if a[mid] < x else (low, mid)
+        rounds += 1
+    return rounds
+
+
+def test_a_binary_search_takes_logarithmic_time(tmp_path):
+    found = bound(tmp_path, SEARCH)
+    grows = class_of(found)
+    assert grows is not None
+    assert grows.text() == "O(log(n))"
+    most = found.over_inputs
+    assert most is not None
+    assert not reads(most)
+    assert {var.name for var in most.variables} == {"n"}
+    drawn = random.Random(7)
+    (n,) = most.variables
+    for size in range(-2, 70):
+        for _ in range(20):
+            a = [drawn.randrange(100) for _ in range(size)]
+            assert searched(size, drawn.randrange(100), a) <= evaluate(most, {n: size}) <= max(0, size).bit_length()
+
+
+@pytest.mark.parametrize(("low", "high", "size"), [(0, 3, 5), (1, 1, 7), (2, 1, 9), (-3, 4, -1), (0, 0, 0)])
+def test_a_nest_whose_count_is_over_what_it_reads(tmp_path, low, high, size):
+    most = bound(tmp_path, CODES).over_inputs
+    assert most is not None
+    assert not reads(most)
+    values = {var: {"low": low, "high": high, "size": size}[var.name] for var in most.variables}
+    rounds = max(0, high - low + 1)
+    assert evaluate(most, values) == rounds + rounds * max(0, size)
+
+
+def test_the_end_of_a_type_is_not_told_as_such_a_bound(tmp_path):
+    found = bound(tmp_path, "int f(const char *s) { int i = 0; while (s[i]) i++; return i; }")
+    assert found.call.upper is not None
+    assert found.over_inputs is None
