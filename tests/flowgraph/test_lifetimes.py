@@ -47,6 +47,22 @@ int unnamed(int n) { int s = 0; for (int i = 0; i < 3; i++) { int x; if (i == n)
 int stays(int n) { int s = 0; for (int i = 0; i < 2; i++) { int x; if (i == 0) x = n; s += x; } return s; }
 void *memset(void *, int, unsigned long), *memcpy(void *, const void *, unsigned long);
 int filled(int n, int k) { int y = 3, *p = &y; if (n) { int x; p = &x; } memset(p, 0, k); return y; }
+struct big { int a[6]; };
+static struct big made(int v) { struct big s = {{v, v + 1, v + 2}}; return s; }
+static struct big passed_on(int v) { return made(v + 1); }
+static struct big one_of(int c) { if (c) { struct big s = made(4); s.a[0]++; return s; } return made(7); }
+static int sum(struct big s) { return s.a[0] + s.a[1] + s.a[2]; }
+static int through(struct big s) { struct big *p = &s; return p->a[1]; }
+int result(int n) { return made(n).a[2]; }
+int assigned(int n) { struct big t = made(n); t = made(t.a[1]); t = passed_on(t.a[1]); return t.a[0]; }
+int result_of_result(int n) { return passed_on(n).a[0] + one_of(n).a[0]; }
+int given_on(int n) { return sum(made(n)) + through(passed_on(n)); }
+int given_twice(int n) { struct big t = made(n); int r = through(t) + sum(t); return r + through(t) + t.a[0]; }
+int in_array(int n) { struct big t[2]; for (int i = 0; i < 2; i++) t[i] = made(n + i); return t[0].a[0] + t[1].a[2]; }
+int counted(int n) { int i = 0; while (made(i).a[1] < n) i++; return i; }
+int chosen(int n) { struct big t = n > 1 ? made(n) : one_of(n); return t.a[0]; }
+int literal(int n) { struct big *p = &(struct big){{n, 2}}; *p = made(p->a[1]); return p->a[0] + sum(*p); }
+int result_kept(int n) { int *p = &n; for (int i = 0; i < 2; i++) { struct big t = made(i); if (i) n += *p; p = t.a; } return n; }
 int block(int n) { int y = 3, z = 4, *p = &y; if (n) { int x = 2; p = &x; } memcpy(&z, p, 4); return z; }
 """
 RUNS: dict[tuple[object, ...], int | str] = {
@@ -74,6 +90,16 @@ RUNS: dict[tuple[object, ...], int | str] = {
     ("unnamed", 1): 6, ("unnamed", 7): 3,
     ("filled", 0, 4): 0, ("filled", 1, 4): GONE, ("filled", 1, 0): 3,
     ("block", 0): 3, ("block", 1): GONE,
+    ("result", 3): 5,
+    ("assigned", 3): 6,
+    ("result_of_result", 0): 8, ("result_of_result", 2): 8,
+    ("given_on", 3): 17,
+    ("given_twice", 3): 23,
+    ("in_array", 3): 9,
+    ("counted", 4): 3,
+    ("chosen", 0): 7, ("chosen", 1): 5, ("chosen", 2): 2,
+    ("literal", 3): 11,
+    ("result_kept", 3): GONE,
 }  # fmt: skip
 
 

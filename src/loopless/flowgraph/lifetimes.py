@@ -67,8 +67,10 @@ def _ours(op: str, names: Iterable[str], indices: tuple[int, ...] = (), result: 
 
 
 def _declared(instruction: ir.Instruction) -> str | None:
-    """The local that a record declares to hold a variable."""
+    """The local that a record declares to hold a variable for as long as the record's scope."""
     if instruction.op != "dbg_declare" or instruction.expression or not instruction.operands:
+        return None
+    if instruction.loc is None or not instruction.loc.scopes:
         return None
     address = instruction.operands[0]
     return address.name if isinstance(address, ir.Local) else None
@@ -97,7 +99,7 @@ class _Lives:
         for block in function.blocks:
             for i in block.instructions:
                 name = _declared(i)
-                if name in fixed and i.loc is not None and i.loc.scopes:
+                if name in fixed and i.loc is not None:
                     self.scopes.setdefault(name, i.loc.scopes)
                     self.declarations.setdefault(name, set()).add(block.label)
         for name in self._used_behind():
