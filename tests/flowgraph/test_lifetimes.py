@@ -63,6 +63,11 @@ int counted(int n) { int i = 0; while (made(i).a[1] < n) i++; return i; }
 int chosen(int n) { struct big t = n > 1 ? made(n) : one_of(n); return t.a[0]; }
 int literal(int n) { struct big *p = &(struct big){{n, 2}}; *p = made(p->a[1]); return p->a[0] + sum(*p); }
 int result_kept(int n) { int *p = &n; for (int i = 0; i < 2; i++) { struct big t = made(i); if (i) n += *p; p = t.a; } return n; }
+static int deeper(struct big s, int k) { s.a[0] += 2; return k > 0 ? deeper(s, k - 1) + s.a[0] : s.a[0]; }
+int own_copies(int n) { struct big t = made(n); int r = deeper(t, 2); return 100 * r + t.a[0]; }
+struct node { int v; struct node *next; };
+int chained(int n) { struct node *h = 0; for (int i = 0; i < n; i++) { struct node *q = __builtin_alloca(sizeof *q); q->v = i; q->next = h; h = q; }
+  int s = 0; for (; h; h = h->next) s = 10 * s + h->v; return s; }
 int block(int n) { int y = 3, z = 4, *p = &y; if (n) { int x = 2; p = &x; } memcpy(&z, p, 4); return z; }
 """
 RUNS: dict[tuple[object, ...], int | str] = {
@@ -90,6 +95,8 @@ RUNS: dict[tuple[object, ...], int | str] = {
     ("unnamed", 1): 6, ("unnamed", 7): 3,
     ("filled", 0, 4): 0, ("filled", 1, 4): GONE, ("filled", 1, 0): 3,
     ("block", 0): 3, ("block", 1): GONE,
+    ("own_copies", 3): 2103,
+    ("chained", 3): 210,
     ("result", 3): 5,
     ("assigned", 3): 6,
     ("result_of_result", 0): 8, ("result_of_result", 2): 8,

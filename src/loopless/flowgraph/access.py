@@ -351,10 +351,10 @@ def _without(t: Translator, owner: Term, gone: Sequence[ir.Local]) -> Term:
 
 
 def alloca(t: Translator, instruction: ir.Instruction) -> None:
-    """A local object; one of variable size is allocated as the run goes."""
+    """A local object; one of variable size, or of several, is allocated as the run goes."""
     name = instruction.result or ""
-    if instruction.operands and not isinstance(instruction.operands[0], ir.IntConst):
-        count = t.number(instruction.operands[0])
+    if not instruction.is_single:
+        count = t.number(instruction.operands[0] if instruction.operands else ir.IntConst(32, 1))
         assert instruction.access is not None
         element = t.memory.module.layout.size_of(instruction.access.type)
         var = t.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")

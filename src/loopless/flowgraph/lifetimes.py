@@ -92,7 +92,7 @@ class _Lives:
         fixed = {
             i.result
             for i in function.instructions()
-            if i.op == "alloca" and i.result is not None and all(isinstance(o, ir.IntConst) for o in i.operands)
+            if i.op == "alloca" and i.result is not None and i.is_single
         }
         self.scopes: dict[str, tuple[tuple[int, int], ...]] = {}
         self.declarations: dict[str, set[str]] = {}

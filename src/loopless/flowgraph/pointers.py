@@ -268,7 +268,7 @@ def _moved(instruction: ir.Instruction, state: _State, module: ir.Module) -> boo
 def _value(instruction: ir.Instruction, state: _State, module: ir.Module) -> Target:
     match instruction.op:
         case "alloca":
-            if instruction.operands and not isinstance(instruction.operands[0], ir.IntConst):
+            if not instruction.is_single:
                 return Target(unknown=True)
             return Target({(Base("local", instruction.result or ""), 0)})
         case "getelementptr" if instruction.gep is not None:

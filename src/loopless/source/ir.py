@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable
 from loopless.source.ir_types import ArrayT as ArrayT
@@ -204,6 +205,8 @@ class Gep:
 
 
 _NO_FLAGS: frozenset[str] = frozenset()
+REPEATED: Final = "repeated"
+"""The flag of an ``alloca`` that control may reach several times in a call: each time it makes another object."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,7 +227,8 @@ class Instruction:
     ``targets``: successors in textual order; ``br``: true, false; ``switch``: the default, then one per entry of
     ``cases`` (whose values are signed readings); ``invoke``: normal, unwind.
 
-    ``flags``: LLVM's words (``nsw exact inbounds disjoint volatile tail`` …), those of :mod:`loopless.source.marks`.
+    ``flags``: LLVM's words (``nsw exact inbounds disjoint volatile tail`` …), those of :mod:`loopless.source.marks`,
+    and :data:`REPEATED`.
     ``attributes``: those of a call, groups resolved. ``arguments``: the attributes of each call argument.
     ``indices``: the literal indices of ``extractvalue``/``insertvalue``, the mask of ``shufflevector`` (-1: undefined).
     """
@@ -254,6 +258,11 @@ class Instruction:
     def callee_name(self) -> str | None:
         """The name of the function called, None for a call through a pointer and for inline assembly."""
         return self.callee.name if isinstance(self.callee, GlobalRef) else None
+
+    @property
+    def is_single(self) -> bool:
+        """Of an ``alloca``: whether a call of the function makes one object there, of a size that is known."""
+        return REPEATED not in self.flags and all(isinstance(count, IntConst) for count in self.operands)
 
     @property
     def is_debug(self) -> bool:

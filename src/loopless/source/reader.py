@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
+from loopless.graphs import cycles
 from loopless.source import folding, scopes
 from loopless.source.constants import Constants, starts_type
 from loopless.source.debug import DebugVariable
 from loopless.source.instructions import Reader
 from loopless.source.ir import (
+    REPEATED,
     Block,
     Function,
     FunctionT,
@@ -233,6 +235,7 @@ class _ModuleReader:
         if not body:
             return function
         blocks = tuple(self._blocks(body, locals_, str(sum(p.name.isdigit() for p in function.params))))
+        blocks = _with_repeated(blocks)
         variables = _variables(blocks)
         params = tuple(_with_debug(function.params, blocks, variables))
         return replace(function, blocks=blocks, variables=variables, params=params)
@@ -372,6 +375,22 @@ def _trailing_align(c: Cursor) -> int:
         if tokens[i] == "," and tokens[i + 1] == "align":
             return int(tokens[i + 2])
     return 0
+
+
+def _with_repeated(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks with a flag at each ``alloca`` that control may reach several times (``alloca()`` in a loop, say)."""
+    inside = {block.label for block in blocks[1:] if any(i.op == "alloca" for i in block.instructions)}
+    if not inside:
+        return blocks
+    inside &= {label for cycle in cycles({block.label: block.successors for block in blocks}) for label in cycle}
+
+    def flagged(i: Instruction) -> Instruction:
+        return replace(i, flags=i.flags | {REPEATED}) if i.op == "alloca" else i
+
+    return tuple(
+        replace(block, instructions=tuple(map(flagged, block.instructions))) if block.label in inside else block
+        for block in blocks
+    )
 
 
 def _variables(blocks: tuple[Block, ...]) -> dict[str, DebugVariable]:

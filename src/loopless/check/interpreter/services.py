@@ -9,6 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from loopless.check.interpreter.by_value import own_copies
 from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
 from loopless.check.interpreter.memory import Frame, Storage, World
@@ -302,7 +303,10 @@ class Activation:
         outside = tuple(self.frame.pointer(*a) if isinstance(a, tuple) else a for a in arguments)
         if services.open.begin((name, number, services.depth), outside, services.position(), services.world):
             raise Stop("diverges", REPEATED_CALL, loc)
+        outside, copies = own_copies(code.flowgraph, outside, services.world)
         result = execute(services, code, outside)
+        for copy in copies:
+            services.world.end(copy, "whose function has returned")
         services.open.end(name, services.depth)
         services.depth -= 1
         if isinstance(result, tuple):
