@@ -59,7 +59,10 @@ class Claim:
     behaviour. ``exact``: in such runs it is ``upper`` times. All of this where ``when`` holds; ``never``: where the
     loop surely never ends; ``gap``: where no bound is known; ``undefined``: where a run meets undefined behaviour and
     may take fewer, if ``when`` does not leave that out. ``reached``: what some run surely takes, if that is not
-    ``lower``: for some inputs there may be no run of which that speaks. ``completed``: the exact number in one entry of
+    ``lower``: for some inputs there may be no run of which that speaks. ``always_undefined``: where every run meets
+    undefined behaviour, as far as that is told here. ``entered``:
+    whether some run surely comes to a state in ``never``; else the states in which the loop is entered may not be
+    among these. ``completed``: the exact number in one entry of
     a loop behind which the function goes on (it returns, or comes to the loop again), where that is known and not
     ``exact``, since calls and exits may end runs inside.
     """
@@ -73,6 +76,8 @@ class Claim:
     undefined: Condition = FALSE
     reached: Term | None = None
     completed: Term | None = None
+    always_undefined: Condition = FALSE
+    entered: bool = True
     method: str = field(default="", compare=False)
     """The method that gave ``upper``, or those that gave its parts."""
 

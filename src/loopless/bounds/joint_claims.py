@@ -104,11 +104,14 @@ def of_all(calls: Sequence[Claim]) -> Claim:
         if some_run is not None:
             some_run = add(*(_everywhere(reached(call), call.when) for call in calls))
         return Claim(None, lower, never=never, gap=TRUE, undefined=undefined, reached=some_run)
-    exact = all(call.exact for call in calls)
+    always = disjunction(call.always_undefined for call in calls)
+    exact = all(call.exact for call in calls) and always is not TRUE
     gap = disjunction(call.gap for call in calls)
     when = conjunction(call.when for call in calls)
     method = ", ".join(dict.fromkeys(name for call in calls for name in call.method.split(", ") if name))
-    return Claim(add(*uppers), lower, exact, when, never, gap, undefined, some_run, method=method)
+    return Claim(
+        add(*uppers), lower, exact, when, never, gap, undefined, some_run, always_undefined=always, method=method
+    )
 
 
 def _everywhere(lower: Term, when: Condition) -> Term:
@@ -118,8 +121,9 @@ def _everywhere(lower: Term, when: Condition) -> Term:
 
 def together(found: Claim, bound: Bound | None) -> Claim:
     """The claim on all loops with a bound on their iterations together, where the claim is not exact."""
-    if bound is None or found.exact or found.never is not FALSE:
+    if bound is None or found.exact:
         return found
+    found = replace(found, never=FALSE)  # the bound holds for all inputs
     if found.upper is None or found.has_gap or found.when is not TRUE:
         lower = _everywhere(found.lower, found.when)
         some_run = None if found.reached is None else _everywhere(found.reached, found.when)

@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Assume, Check, Flowgraph, LoopInfo
 from loopless.paths.execution import State
-from loopless.terms import Condition, Const, Term, TermTooLarge, Var, conjunction, conjuncts, equal, substitute
+from loopless.terms import (
+    FALSE,
+    TRUE,
+    Condition,
+    Const,
+    Term,
+    TermTooLarge,
+    Var,
+    conjunction,
+    conjuncts,
+    disjunction,
+    equal,
+    substitute,
+)
+
+MAX_WAYS: Final = 16
+"""So many ways to a loop are followed back. A guess."""
+MAX_ALTERNATIVES: Final = 4
+"""What holds on some of the ways only is told of so many different ones. A guess."""
 
 
 def common_facts(states: Sequence[State], variables: Iterable[Var]) -> Condition:
@@ -19,42 +38,90 @@ def common_facts(states: Sequence[State], variables: Iterable[Var]) -> Condition
 
 def _facts(condition: Iterable[Condition], values: Mapping[Var, Term], shown: frozenset[Var]) -> list[Condition]:
     set_to = [equal(var, value) for var, value in sorted(values.items()) if var in shown and isinstance(value, Const)]
-    kept = [part for part in condition if all(v in shown and values.get(v, v) is v for v in part.variables)]
+    held = {value: var for var, value in sorted(values.items()) if var in shown and isinstance(value, Var)}
+
+    def now(var: Var) -> Var | None:
+        """The variable that has the value which ``var`` stands for."""
+        return var if var in shown and values.get(var, var) is var else held.get(var)
+
+    kept = []
+    for part in condition:
+        names = {var: now(var) for var in part.variables}
+        present = {var: name for var, name in names.items() if name is not None}
+        if len(present) == len(names):
+            moved = {var: name for var, name in present.items() if name is not var}
+            kept.append(substitute(part, moved) if moved else part)
     return [*set_to, *kept]
 
 
 def entry_facts(graph: Flowgraph, loop: LoopInfo) -> Condition:
-    """What the code that runs just before ``loop`` says of the values at its entry: straight code only."""
-    conditions, values = _before(graph, loop)
-    return conjunction(_facts(conditions, values, frozenset(graph.variables)))
+    """What the code that runs just before ``loop`` says of the values at its entry, on each of the ways there."""
+    shown = frozenset(graph.variables)
+    each = [dict.fromkeys(_facts(conditions, values, shown)) for conditions, values in _before(graph, loop)]
+    each = [facts for facts in each if conjunction(facts) is not FALSE]
+    if not each:
+        return TRUE
+    common = [fact for fact in each[0] if all(fact in other for other in each[1:])]
+    others = [conjunction(fact for fact in facts if fact not in common) for facts in each]
+    either = disjunction(others) if len(set(others)) <= MAX_ALTERNATIVES else TRUE
+    return conjunction((*common, either))
 
 
 def entry_values(graph: Flowgraph, loop: LoopInfo) -> dict[Var, Term]:
     """The variables that are set just before ``loop``, to terms over variables that still have the values that these
     speak of: what both sides of ``var == term`` are at its entry.
     """
-    _, values = _before(graph, loop)
-    return {
-        var: term
-        for var, term in sorted(values.items())
-        if term is not var and all(v in graph.variables and values.get(v, v) is v for v in term.variables)
-    }
+    each = [
+        {
+            var: term
+            for var, term in sorted(values.items())
+            if term is not var and all(v in graph.variables and values.get(v, v) is v for v in term.variables)
+        }
+        for _, values in _before(graph, loop)
+    ]
+    return {var: term for var, term in each[0].items() if all(other.get(var) is term for other in each[1:])}
 
 
-def _before(graph: Flowgraph, loop: LoopInfo) -> tuple[list[Condition], dict[Var, Term]]:
-    """The conditions and the values of the straight code before ``loop``, over the values where that begins."""
-    incoming: dict[str, list[tuple[str, int]]] = {}
+_Step = tuple[str, int]
+"""A block, and the number of the edge by which it is left."""
+
+
+def _ways(graph: Flowgraph, loop: LoopInfo) -> list[list[_Step]]:
+    """The last steps of all ways to the entry of ``loop``, the last one first: back to the beginning of the function,
+    or to another loop, or as far as there are few ways.
+    """
+    incoming: dict[str, list[_Step]] = {}
     for label, block in graph.blocks.items():
         for index, edge in enumerate(block.edges):
             incoming.setdefault(edge.target, []).append((label, index))
-    chain: list[tuple[str, int]] = []
-    before = [step for step in incoming.get(loop.header, []) if step[0] not in loop.blocks]
     headers = {other.header for other in graph.loops}
-    while len(before) == 1 and before[0] not in chain:
-        chain.append(before[0])
-        before = incoming.get(before[0][0], []) if before[0][0] not in headers else []
+    found: list[list[_Step]] = []
+    growing = [[step] for step in incoming.get(loop.header, []) if step[0] not in loop.blocks]
+    while growing:
+        chain = growing.pop()
+        before = incoming.get(chain[-1][0], []) if chain[-1][0] not in headers else []
+        many = len(found) + len(growing) + len(before) > MAX_WAYS
+        if not before or many or {step[0] for step in before} & {step[0] for step in chain}:
+            found.append(chain)
+        else:
+            growing += [[*chain, step] for step in before]
+    return found
+
+
+def _before(graph: Flowgraph, loop: LoopInfo) -> list[tuple[list[Condition], dict[Var, Term]]]:
+    """The conditions and the values of the code before ``loop``, for each way over the values where that begins."""
+    found = []
+    for chain in _ways(graph, loop):
+        way = _along(graph, chain)
+        if conjunction(way[0]) is not FALSE:
+            found.append(way)
+    return found or [([], {})]
+
+
+def _along(graph: Flowgraph, chain: Sequence[_Step]) -> tuple[list[Condition], dict[Var, Term]]:
     values: dict[Var, Term] = {}
     conditions: list[Condition] = []
+    number = 0
     try:
         for label, index in reversed(chain):
             block = graph.blocks[label]
@@ -65,8 +132,8 @@ def _before(graph: Flowgraph, loop: LoopInfo) -> tuple[list[Condition], dict[Var
                     conditions += conjuncts(substitute(statement.condition, values))
                 else:
                     for target in defined_by(statement):
-                        # A value of its own, which no later fact speaks of.
-                        values[target] = Var(f"{target.name} as set in {label}", target.type)
+                        number += 1  # a value of its own
+                        values[target] = Var(f"{target.name} as set in {label}, {number}", target.type)
             edge = block.edges[index]
             conditions += conjuncts(substitute(edge.condition, values))
             values |= {target: substitute(value, values) for target, value in edge.assigns}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import re
 import time
-from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -13,9 +11,11 @@ from typing import Final
 from loopless.bounds import (
     Claim,
     FunctionBounds,
+    LoopBounds,
     claim,
     claim_of_call,
 )
+from loopless.bounds.agreement import agreeing
 from loopless.bounds.joint_claims import (
     all_runs_count,
     always,
@@ -31,38 +31,34 @@ from loopless.bounds.line_bounds import from_header, line_bounds
 from loopless.bounds.lower_asymptotics import class_of_bound, lower_class_of
 from loopless.bounds.measures import without_larger
 from loopless.bounds.methods.lower import LeastIterations
-from loopless.bounds.methods.nontermination import Recurrent, recurrent
-from loopless.bounds.model import Bounds, by_types, kept, reads
+from loopless.bounds.model import Bounds, kept, least
 from loopless.bounds.portfolio import bounds_of
 from loopless.bounds.question import BoundQuestion
 from loopless.bounds.scopes import scopes_of
-from loopless.bounds.without_data import over_inputs
 from loopless.flowgraph.call_graph import NOT_BY_NAME
-from loopless.flowgraph.model import Flowgraph, Kind
-from loopless.logic import feasible
+from loopless.flowgraph.model import Assume, Call, Flowgraph, LoopInfo
 from loopless.queries.answering import answer_all
 from loopless.queries.bound_answers import FunctionBound, LoopBound
+from loopless.queries.call_inputs import ambiguous, inputs_of
+from loopless.queries.call_inputs import over_inputs as inputs_alone
 from loopless.queries.effort import NOT_SEARCHED, Effort, Inductions, effort_for, inductions_of
 from loopless.queries.entry_claims import Known
 from loopless.queries.exit_counts import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, composed
 from loopless.queries.jobs import work
 from loopless.queries.loop_answer import LoopAnswer, Question
+from loopless.queries.never_ending import Entries, Told, recurrent_sets
 from loopless.queries.program import Function, Program
 from loopless.queries.returning import leaving
 from loopless.queries.sandbox import Limits, Overrun, Pool, attempted, note
 from loopless.queries.settings import Settings
 from loopless.queries.settled import asked_with, settled
+from loopless.queries.single_runs import completed
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
 from loopless.terms import (
     TRUE,
-    Term,
     Var,
-    add,
-    conjunction,
-    disjunction,
-    negate,
 )
 
 METHODS: Final = ("all", "looperman")
@@ -220,16 +216,20 @@ def _overrun(function: Function, answer: FunctionAnswer, known: Known, overrun: 
     return replace(found, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)
 
 
-def _of_summary(
-    loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, entry: Claim, known: Known, *, ends: bool = False
-) -> LoopBound:
+def _of_summary(  # noqa: PLR0913  each is known of the loop by another way
+    loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, entry: Claim, known: Known, entries: Entries,
+    *, ends: bool = False, info: LoopInfo | None = None,
+) -> LoopBound:  # fmt: skip
     name = loop.loop.name
     entry = somewhere(unless_ended(entry) if ends else entry)
-    call = somewhere(claim_of_call(whole, name, known.total(name)))
+    total = known.total(name)
+    call = agreeing(somewhere(claim_of_call(whole, name, total)), total, ends=False)
+    any_entry = known.any_entry(name, (), always(call))
+    told = entries.told(info, Told(entry, call), any_entry)
+    entry, call = told.entry, told.call
     reads = known.reads(name, entry)
     why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else refused
     missing, lacking = (None if found.upper is not None else why for found in (entry, call))
-    any_entry = known.any_entry(name, (), always(call))
     return LoopBound(loop, entry, call, any_entry, refused=missing, refused_call=lacking, reads=reads)
 
 
@@ -250,8 +250,10 @@ def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: R
     ends = {info.name for info in infos if not isinstance(graph, Refused) and leaving(graph, info.blocks)}
     names = [(loop, loop.loop.name) for loop in answer.loops]
     entries = [known.claim(graph, n, loop.summary, known.bounds().get(n, ())) for loop, n in names]
+    by_name = {info.name: info for info in infos}
+    states = Entries(function, graph, answer.loops)
     loops = tuple(
-        _of_summary(loop, answer.summary, refused, entry, known, ends=n in ends)
+        _of_summary(loop, answer.summary, refused, entry, known, states, ends=n in ends, info=by_name.get(n))
         for (loop, n), entry in zip(names, entries, strict=True)
     )
     shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
@@ -262,7 +264,7 @@ def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: R
         granted = _granted(function, graph, known)
     whole = of_all([loop.call for loop in loops]) if beyond is None else Claim(None, gap=TRUE)
     found = FunctionBound(function.name, function.place, loops, whole, shown, granted, refused=beyond or refused)
-    return replace(found, ambiguous=_ambiguous(function, None if isinstance(graph, Refused) else graph, found))
+    return replace(found, ambiguous=ambiguous(function, None if isinstance(graph, Refused) else graph, found))
 
 
 def _names_of(graph: Flowgraph) -> dict[Var, str]:
@@ -288,7 +290,14 @@ def bound_function(
     tried = bounds_of(search.question(), function.place, search.note)
     if tried.answer is None:
         return _failed(function, answer, known or Known(), tried.refused[0])
-    return search.result(tried.answer, search.beside or search.claims(tried.answer))
+    result = search.result(tried.answer, search.beside or search.claims(tried.answer))
+    if method != "all" or not any(loop.call.has_gap or loop.call.upper is None for loop in result.loops):
+        return result
+    whole = completed(function, answer.summary)
+    if whole is None:
+        return result
+    search = _Search(function, graph, replace(answer, summary=whole), known or Known(), method)
+    return search.result(tried.answer, search.claims(tried.answer))
 
 
 _NOTED_AFTER_S: Final = 0.05
@@ -303,6 +312,7 @@ class _Search:
         self.by_name = {loop.loop.name: loop for loop in answer.loops}
         self.started = time.perf_counter()
         self.beside: dict[str, Claim] | None = None
+        self.entries = Entries(function, graph, answer.loops)
 
     def question(self) -> BoundQuestion:
         """What the methods of :mod:`loopless.bounds.portfolio` are asked."""
@@ -345,6 +355,7 @@ class _Search:
         uppers = [claim_of_call(answer.summary, name, ()).upper for name in found.loops]
         bounded = all(upper or bounds.total for upper, bounds in zip(uppers, found.loops.values(), strict=True))
         defined = all_runs_count(graph)
+        terminates = _terminates(graph, found)
         sure = defined and (len(found.loops) == 1 or bounded)
         inputs = inputs_of(graph)
         loops: list[LoopBound] = []
@@ -354,12 +365,13 @@ class _Search:
             if bounds is None:
                 totals.append(())
                 refused, entry = loop.refused or _no_loop(loop), claim(loop.summary, ())
-                loops.append(_of_summary(loop, answer.summary, refused, entry, Known()))
+                loops.append(_of_summary(loop, answer.summary, refused, entry, Known(), self.entries))
                 continue
             entry, ends = claims[loop.loop.name], leaving(graph, bounds.loop.blocks)
             entry = somewhere(unless_ended(entry) if ends else entry)
             if asked and lacks_lower(entry):
                 entry = at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
+            entry = agreeing(entry, bounds.per_entry, ends=False)
             more = in_call.loops.get(bounds.loop.header)
             total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
             total = self.known.total(loop.loop.name, total)
@@ -367,22 +379,9 @@ class _Search:
             call = bounded_by_inputs(somewhere(claim_of_call(answer.summary, loop.loop.name, total)), total, inputs)
             if asked and lacks_lower(call):
                 call = at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
-            reads = self.known.reads(loop.loop.name, entry)
-            why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else None
-            loops.append(
-                LoopBound(
-                    loop,
-                    entry,
-                    call,
-                    self.known.any_entry(loop.loop.name, bounds.any_entry, always(call)),
-                    line_bounds(graph, bounds),
-                    (why or bounds.refused or _partly(loop)) if entry.has_gap else None,
-                    (why or bounds.refused_total or _partly(loop)) if call.has_gap else None,
-                    from_header(graph, bounds.loop),
-                    _recurrent(loop, entry) if asked and not ends else (),
-                    reads=reads,
-                )
-            )
+            call = agreeing(call, total, ends=terminates)
+            recurs = recurrent_sets(loop, entry) if asked and not ends else ()
+            loops.append(self._loop(loop, bounds, Told(entry, call, recurs)))
         whole = together(of_all([loop.call for loop in loops]), in_call.whole)
         beyond = _beyond(function)
         if beyond is not None:
@@ -390,77 +389,44 @@ class _Search:
         wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
         simple = None
         if beyond is None and whole.upper is not None and not whole.has_gap:
-            simple = _over_inputs(graph, whole.upper, loops, totals)
+            simple = inputs_alone(graph, whole.upper, [loop.call.upper for loop in loops], totals)
         names, granted = _names_of(graph), _granted(function, graph, self.known)
         result = FunctionBound(function.name, function.place, tuple(loops), whole, names, granted, beyond)
         result = replace(result, wider=wider, over_inputs=simple)
-        return replace(result, ambiguous=_ambiguous(function, graph, result))
+        return replace(result, ambiguous=ambiguous(function, graph, result))
+
+    def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: Told) -> LoopBound:
+        """The bounds of a loop, from claims about it."""
+        any_entry = self.known.any_entry(loop.loop.name, bounds.any_entry, always(found.call))
+        found = self.entries.told(bounds.loop, found, any_entry)
+        reads = self.known.reads(loop.loop.name, found.entry)
+        why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else None
+        return LoopBound(
+            loop,
+            found.entry,
+            found.call,
+            any_entry,
+            line_bounds(self.graph, bounds),
+            (why or bounds.refused or _partly(loop)) if found.entry.has_gap else None,
+            (why or bounds.refused_total or _partly(loop)) if found.call.has_gap else None,
+            from_header(self.graph, bounds.loop),
+            found.recurrent,
+            reads=reads,
+        )
 
 
-_INPUTS: Final = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)
-
-
-def inputs_of(graph: Flowgraph) -> frozenset[Var]:
-    """The variables that the inputs of a call are in."""
-    return frozenset(var for var, info in graph.variables.items() if info.kind in _INPUTS)
-
-
-_ROOT: Final = re.compile(r"\w+")
-
-
-def _ambiguous(function: Function, graph: Flowgraph | None, found: FunctionBound) -> frozenset[str]:
-    """The names that two inputs of a function share, an input and what a bound speaks of, or two globals of the program
-    of which one occurs.
-    """
-    terms = [found.call.upper, *(term for loop in found.loops for term in (loop.call.upper, loop.any_entry))]
-    terms += [line.upper for loop in found.loops for line in loop.lines]
-    speaks = {var for term in terms if term is not None for var in term.variables}
-    speaks |= {var for claim in (found.call, *(loop.call for loop in found.loops)) for var in claim.when.variables}
-    variables = graph.variables if graph is not None else {}
-    inputs = {var for var, info in variables.items() if info.kind in _INPUTS and not info.pointer_part}
-    named = {var: info.shown for var, info in variables.items()} | dict(found.shown)
-    count = Counter(named.get(var, var.name) for var in speaks | inputs)
-    shared = {name for name, times in count.items() if times > 1}
-    of_program = Counter(
-        variable.debug.name if variable.debug is not None else name
-        for name, variable in function.program.source.module.globals.items()
-    )
-    for var in inputs:
-        root = _ROOT.search(variables[var].shown)
-        if variables[var].kind is Kind.GLOBAL and root is not None and of_program[root[0]] > 1:
-            shared.add(variables[var].shown)
-    return frozenset(shared)
-
-
-def _over_inputs(graph: Flowgraph, upper: Term, loops: Sequence[LoopBound], totals: Sequence[Bounds]) -> Term | None:
-    """A bound on all iterations of a call over its inputs alone, where ``upper`` speaks of what the call reads;
-    ``totals`` has what else is known of each loop.
-    """
-    inputs = inputs_of(graph)
-    if upper.variables <= inputs and not reads(upper):
-        return None
-    most = [over_inputs(loop.call.upper, more, inputs) for loop, more in zip(loops, totals, strict=True)]
-    known = [total for total in most if total is not None and not by_types(total)]
-    return add(*known) if len(known) == len(most) else None
+def _terminates(graph: Flowgraph, found: FunctionBounds) -> bool:
+    """Whether every call ends, by returning or by undefined behaviour: all cycles are bounded, nothing is called."""
+    if graph.irreducible or any(least(loop.total) is None for loop in found.loops.values()):
+        return False
+    blocks = graph.blocks.values()
+    return not any(isinstance(s, Assume | Call) for block in blocks for s in block.statements)
 
 
 def _is_reached(found: Claim) -> bool:
     """Whether the count grows as fast as its class says: then no bound of a lower class is looked for."""
     grows, reached = class_of_bound(found.upper, {}, exact=found.exact), lower_class_of(found, {}, limited=True)
     return grows is not None and (grows.degree == 0 or (reached is not None and reached.degree == grows.degree))
-
-
-def _recurrent(loop: LoopAnswer, entry: Claim) -> tuple[Recurrent, ...]:
-    """The recurrent sets of a loop that is not bounded everywhere, but for those of which the summary tells."""
-    if loop.paths is None or not (entry.upper is None or entry.has_gap):
-        return ()
-    found = list(recurrent(loop.paths, loop.summary))
-    for states in tuple(found):
-        others = [r.condition for r in found if r is not states and (states.chosen or not r.chosen)]
-        told = disjunction((entry.never, *others))
-        if not feasible(conjunction((states.condition, negate(told))), solver=False):
-            found.remove(states)
-    return tuple(found)
 
 
 def _partly(loop: LoopAnswer) -> Refused:

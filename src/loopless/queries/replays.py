@@ -185,7 +185,7 @@ class Replays:
                 return None
             run = follower.run(inputs, min(left, seconds / 8), SHORT)
             if run.status == "diverges":
-                return Repeating(_as_taken(inputs, run.nondet_used), run.reason == REPEATED_CALL)
+                return Repeating(as_taken(inputs, run.nondet_used), run.reason == REPEATED_CALL)
         return None
 
     def repeated(self, found: Repeating) -> Replay:
@@ -220,7 +220,7 @@ class Replays:
         return Replay(True, "over the integers the judge's interpreter was still running", trap.inputs)
 
 
-def _as_taken(inputs: tuple[int, ...], number: int) -> tuple[int, ...]:
+def as_taken(inputs: tuple[int, ...], number: int) -> tuple[int, ...]:
     """The inputs of which a run took so many, up to the first from which on all are alike."""
     taken = inputs[:number]
     while len(taken) > 1 and taken[-1] == taken[-2]:

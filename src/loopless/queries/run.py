@@ -16,7 +16,8 @@ from loopless.bounds.model import LARGE
 from loopless.flowgraph.sites import widths
 from loopless.graphs import components, reachable
 from loopless.queries.bound_answers import FunctionBound, LoopBound
-from loopless.queries.bounds import answers_by_themselves, inputs_of
+from loopless.queries.bounds import answers_by_themselves
+from loopless.queries.call_inputs import inputs_of
 from loopless.queries.closed_world import (
     HARMLESS,
     CallCounts,

@@ -31,7 +31,7 @@ def names_of(found: FunctionBound, bound: LoopBound) -> Names:
 
 def _nodes(bound: LoopBound) -> Iterator[Node]:
     for claim in (bound.entry, bound.call):
-        yield from (claim.lower, claim.when, claim.never, claim.gap)
+        yield from (claim.lower, claim.when, claim.never, claim.gap, claim.always_undefined)
         yield from (term for term in (claim.upper, claim.completed) if term is not None)
     if bound.any_entry is not None:
         yield bound.any_entry
@@ -118,10 +118,10 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
         lines.append(f"  one entry: {claim_words(bound.entry, names)}, over the values there")
         lines += ["  " + line for line in claim_conditions(bound.entry, names)]
     if bound.entry.upper is None and bound.call.never is FALSE:
-        lines += _endless("never ends", bound.entry.never, "", names)
+        lines += _endless(_never(bound.entry), bound.entry.never, _unseen(bound.entry), names)
     for states in bound.recurrent:
-        word = "need not end" if states.chosen else "never ends"
-        about = f", by the choice of {', '.join(states.chosen)}" if states.chosen else ""
+        word = "need not end" if states.chosen else _never(bound.entry)
+        about = f", by the choice of {', '.join(states.chosen)}" if states.chosen else _unseen(bound.entry)
         lines += _endless(word, states.condition, about, names)
     if bound.reads.sources and bound.entry.upper is not None:
         lines.append(f"  {bound.reads}")
@@ -138,6 +138,15 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
         lines += why(refused)
     return [*lines, *where_lines(names)]
+
+
+def _never(claim: Claim) -> str:
+    return "never ends" if claim.entered else "may never end"
+
+
+def _unseen(claim: Claim) -> str:
+    """What to say of states of the header of which nobody knows whether a run comes to them."""
+    return "" if claim.entered else " (no run is known to enter it so)"
 
 
 def _endless(word: str, states: Condition, about: str, names: Names) -> list[str]:
@@ -163,6 +172,7 @@ def iterations(count: object) -> str:
 
 _MOST_WORDS: Final = 100
 """A lower bound that is longer is in the JSON only."""
+_UNDEFINED: Final = "every run meets undefined behaviour"
 _FEWER: Final = "a run that meets undefined behaviour may take fewer"
 
 
@@ -174,7 +184,7 @@ def _states(claim: Claim, names: Names) -> str:
     """From which states a claim holds, and from which it never ends, for the headline: what takes few words."""
     when = _in_few_words(claim.when, names) if claim.upper is not None else None
     never = _in_few_words(claim.never, names)
-    return f"{f' if {when}' if when else ''}{f'; never ends if {never}' if never else ''}"
+    return f"{f' if {when}' if when else ''}{f'; {_never(claim)} if {never}' if never else ''}"
 
 
 def _in_few_words(states: Condition, names: Names) -> str | None:
@@ -211,8 +221,12 @@ def claim_conditions(claim: Claim, names: Names, *, headed: bool = False) -> lis
     counted = (claim.upper is not None and claim.exact) or claim.completed is not None
     if claim.may_be_fewer and (told or counted):
         lines.append(f"  {_FEWER}")
+    if claim.always_undefined is TRUE:
+        lines.append(f"  {_UNDEFINED}")
+    elif claim.always_undefined is not FALSE:
+        lines += region_lines(_UNDEFINED, _short(claim.always_undefined), "", names)
     if claim.never not in (FALSE, TRUE) and not (headed and _in_few_words(claim.never, names)):
-        lines += region_lines("never ends", _short(claim.never), "", names)
+        lines += region_lines(_never(claim), _short(claim.never), _unseen(claim), names)
     if claim.upper is not None and claim.gap is not FALSE:
         lines += region_lines("no bound", _short(claim.gap), "", names)
     return lines

@@ -7,15 +7,14 @@ from typing import Any
 
 from loopless.queries.loop_rules import RuledLoop
 from loopless.report.bounds import names_of
-from loopless.report.names import Names
-from loopless.terms import FALSE, TRUE
+from loopless.terms import FALSE, TRUE, Condition, Term
 
 
 def verdict_of(loops: Sequence[RuledLoop]) -> str:
     """``true`` where all loops keep the rule, ``false(bounded-loops)`` where one never ends, else ``unknown``."""
     if all(loop.kept for loop in loops):
         return "true"
-    return "false(bounded-loops)" if any(loop.never is not FALSE and not loop.kept for loop in loops) else "unknown"
+    return "false(bounded-loops)" if any(loop.broken for loop in loops) else "unknown"
 
 
 def rule_text(loops: Sequence[RuledLoop]) -> str:
@@ -28,33 +27,47 @@ def rule_text(loops: Sequence[RuledLoop]) -> str:
 
 
 def _words(loop: RuledLoop) -> str:
-    names = _names(loop)
     if loop.bound is not None:
-        return f"at most {names.text(loop.bound)} iterations an entry"
+        return f"at most {_text(loop, loop.bound)} iterations an entry"
     if loop.meant:
         return "no bound; it is listed as one that runs for ever"
+    ends = _never_words(loop)
+    if not loop.reached:
+        return f"{ends}, but no run from main comes to it" if ends else "no run from main comes to it"
+    if ends:
+        return ends
+    found = loop.found.refused or loop.found.refused_call
+    why = f"no bound: {found.detail}" if found is not None else "no bound was found"
+    if loop.perhaps is FALSE:
+        return why
+    states = names_of(loop.function, loop.found).text(loop.perhaps)
+    return f"{why}; it may never end{'' if loop.perhaps is TRUE else f', if a run enters it with {states}'}"
+
+
+def _never_words(loop: RuledLoop) -> str:
+    """When the loop surely never ends; empty where that is not known."""
     if loop.never is not FALSE:
-        return "never ends" if loop.never is TRUE else f"never ends if {names.text(loop.never)}"
-    return f"no bound: {loop.found.refused.detail}" if loop.found.refused is not None else "no bound was found"
+        return "never ends" if loop.never is TRUE else f"never ends if {_text(loop, loop.never)}"
+    return f"never ends {loop.run.words}" if loop.run is not None else ""
 
 
-def _names(loop: RuledLoop) -> Names:
-    return names_of(loop.function, loop.found)
+def _text(loop: RuledLoop, node: Term | Condition) -> str:
+    return names_of(*(loop.told_by or (loop.function, loop.found))).text(node)
 
 
 def rule_json(loops: Sequence[RuledLoop]) -> dict[str, Any]:
     """The fields that ``verify --rule`` gives."""
+    return {"verdict": verdict_of(loops), "rule": "bounded-loops", "loops": list(map(_loop_json, loops))}
+
+
+def _loop_json(loop: RuledLoop) -> dict[str, Any]:
+    refused = loop.found.refused or loop.found.refused_call
     return {
-        "verdict": verdict_of(loops),
-        "rule": "bounded-loops",
-        "loops": [
-            {
-                "name": loop.found.answer.loop.name,
-                "bound": None if loop.bound is None else _names(loop).text(loop.bound),
-                "never_ends": None if loop.never is FALSE else _names(loop).text(loop.never),
-                "meant": loop.meant,
-                "reason": None if loop.bound is not None or loop.found.refused is None else str(loop.found.refused),
-            }
-            for loop in loops
-        ],
+        "name": loop.found.answer.loop.name,
+        "bound": None if loop.bound is None else _text(loop, loop.bound),
+        "never_ends": None if loop.never is FALSE else _text(loop, loop.never),
+        "run": None if loop.run is None else {"words": loop.run.words, "inputs": list(loop.run.inputs)},
+        "reached": loop.reached,
+        "meant": loop.meant,
+        "reason": None if loop.bound is not None or refused is None else str(refused),
     }

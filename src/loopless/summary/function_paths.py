@@ -86,9 +86,9 @@ class FunctionPaths(Execution[FunctionPath]):
     After :meth:`run`: ``finished`` has the paths that end, ``residual`` those that are not followed to their end, with
     the reason, ``diverging`` those that never leave a loop, with its name. Together they are all ways there are, and
     they exclude each other; those that are not ``exact`` go by a case of a loop or of a called function that is not.
-    ``counters`` are the variables that hold the iterations of the loops. Without
-    ``memory`` what the function writes to memory is not asked for: ways are followed past such writes, and no further
-    than to a read of what may have been written.
+    ``arrived`` has the paths to the header of each loop by its name. ``counters`` are the variables that hold the
+    iterations of the loops. Without ``memory`` what the function writes to memory is not asked for: ways are followed
+    past such writes, and no further than to a read of what may have been written.
     """
 
     questions: ClassVar[int] = 4
@@ -108,6 +108,7 @@ class FunctionPaths(Execution[FunctionPath]):
         self.begins = Counter(s.target for s in havocs if s.origin is Origin.UNINITIALISED)
         self.residual: list[tuple[FunctionPath, Refused]] = []
         self.diverging: list[tuple[FunctionPath, str]] = []
+        self.arrived: dict[str, list[FunctionPath]] = {}
         self.visits = 0
 
     # -- the whole ----------------------------------------------------------------------------------------------------
@@ -203,6 +204,7 @@ class FunctionPaths(Execution[FunctionPath]):
     # -- loops --------------------------------------------------------------------------------------------------------
 
     def _through_loop(self, loop: LoopInfo, state: FunctionPath) -> Iterator[tuple[str, FunctionPath]]:
+        self.arrived.setdefault(loop.name, []).append(state)
         summary = self._usable(loop, state)
         if isinstance(summary, Refused):
             self._give_up(state, summary)

@@ -168,7 +168,7 @@ def _union(regions: Iterable[Region]) -> Region:
 
 def _closed(paths: LoopPaths, condition: Condition) -> Recurrent | None:
     """The recurrent set, if the condition is one."""
-    if not feasible(condition) or not _has_point(condition):
+    if not feasible(condition) or not has_point(condition):
         return None
     unknown = {u.var for p in paths.all for u in p.unknowns}
     if not condition.variables.isdisjoint(unknown):
@@ -181,7 +181,8 @@ def _closed(paths: LoopPaths, condition: Condition) -> Recurrent | None:
     return None
 
 
-def _has_point(condition: Condition) -> bool:
+def has_point(condition: Condition) -> bool:
+    """Whether the condition surely holds somewhere."""
     try:
         return not Region.of(condition).is_empty()
     except (BudgetExceeded, NotPresburger):
