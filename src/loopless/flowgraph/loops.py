@@ -145,17 +145,9 @@ def _in_loop(loc: ir.Loc, backs: Sequence[ir.Loc]) -> ir.Loc:
     """Of a place in an inlined function, that of the call, where the way back to the header is not in that function:
     the loop begins with the call.
     """
-    depth = min((len(_frames(back)) for back in backs), default=len(_frames(loc)))
-    frames = _frames(loc)
+    depth = min((len(back.frames) for back in backs), default=len(loc.frames))
+    frames = loc.frames
     return frames[max(0, len(frames) - depth)]
-
-
-def _frames(loc: ir.Loc) -> list[ir.Loc]:
-    """A place, and those of the calls by which it was inlined, from the inside out."""
-    found = [loc]
-    while found[-1].inlined_at is not None:
-        found.append(found[-1].inlined_at)
-    return found
 
 
 def _names(  # noqa: PLR0917
@@ -190,11 +182,8 @@ def _names(  # noqa: PLR0917
 
 
 def _inlined_chain(loc: ir.Loc | None) -> str:
-    chain = ""
-    while loc is not None and loc.inlined_at is not None:
-        loc = loc.inlined_at
-        chain += f"@{loc.function}:{loc.line}:{loc.column}"
-    return chain
+    calls = loc.frames[1:] if loc is not None else ()
+    return "".join(f"@{call.function}:{call.line}:{call.column}" for call in calls)
 
 
 def _content_hash(header: str, body: set[str], blocks: Mapping[str, Block]) -> str:

@@ -16,7 +16,8 @@ class LoopName:
     """Which loop: ``name`` is the stable name, ``parent`` that of the loop around it, ``depth`` 1 for outermost ones.
 
     ``inlined_from``: the place of the call through which the loop's text came into ``function`` (None: it stands
-    there). ``refused``: what makes it no loop that can be answered, as irreducible control flow.
+    there, or in no function that is still defined). ``refused``: what makes it no loop that can be answered, as
+    irreducible control flow.
     """
 
     name: str

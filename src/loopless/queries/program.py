@@ -9,7 +9,7 @@ import functools
 import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,9 +28,10 @@ from loopless.source.inlining import returns_twice
 if TYPE_CHECKING:
     from loopless.bounds.callees import Transformers
     from loopless.flowgraph.call_graph import Reach, Reached
-    from loopless.flowgraph.model import Flowgraph
+    from loopless.flowgraph.model import Flowgraph, LoopInfo
     from loopless.queries.returning import Returning
     from loopless.source.ir import Function as SourceFunction
+    from loopless.source.loc import Loc
     from loopless.summary import Known
 
 
@@ -223,7 +224,15 @@ class Function:
         for loop in graph.loops:
             parent = by_header[loop.parent].name if loop.parent is not None else None
             place = (loop.file, loop.line, loop.column)
-            yield LoopName(loop.name, self.name, *place, parent, loop.depth, loop.inlined_from, info=loop)
+            through = loop.inlined_from if self._stands_elsewhere(loop) else None
+            yield LoopName(loop.name, self.name, *place, parent, loop.depth, through, info=loop)
+
+    def _stands_elsewhere(self, loop: LoopInfo) -> bool:
+        """Whether a function that the loop was inlined through is still defined, and has the loop, too. In IR that a
+        compiler made with optimization it need not be: then the copy is all there is of the loop.
+        """
+        inlined = loop.loc.frames[:-1] if loop.loc is not None else ()
+        return any(self.program.defines(place) for place in inlined)
 
     def _placeholder(self, refused: Refused) -> LoopName:
         file, line, column = split_place(refused.where)
@@ -279,6 +288,24 @@ class Program:
             return order.get(file, len(order)), file, line, column
 
         return tuple(Function(self, code) for code in sorted(self.source.module.defined(), key=place))
+
+    @functools.cached_property
+    def _by_name(self) -> Mapping[str, list[Function]]:
+        found: dict[str, list[Function]] = {}
+        for function in self.functions:
+            found.setdefault(function.name, []).append(function)
+        return found
+
+    def defines(self, place: Loc) -> bool:
+        """Whether the function is defined in whose text the place stands."""
+
+        def has(function: Function) -> bool:
+            own = function.code.loc
+            if own is None or own.file == place.file:
+                return True  # else a part of the function may stand in a file that it includes
+            return any(loop.id.place == str(place) for loop in function.loops)
+
+        return any(has(function) for function in self._by_name.get(place.function, ()))
 
     @functools.cached_property
     def reach(self) -> Reach:

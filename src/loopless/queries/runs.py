@@ -56,7 +56,8 @@ class Homes:
         for copy in bound.loops:
             loop = copy.answer.loop
             there = self.at(loop)
-            of = [(f, home) for f, home in there if f.name == callees.get(loop.name)] or there
+            of = [(f, home) for f, home in there if _is_of(loop, home)]  # a copy whose own function is not defined
+            of = of or [(f, home) for f, home in there if f.name == callees.get(loop.name)] or there
             names = [home.name for _, home in of] if of or is_recursion(loop) else [loop.name]
             for name in dict.fromkeys(names):
                 found.setdefault(name, []).append(copy)
@@ -66,6 +67,11 @@ class Homes:
 def own_loops(function: Function) -> list[LoopName]:
     """The loops that stand in the text of a function."""
     return [loop.id for loop in function.loops if loop.id.inlined_from is None and not is_recursion(loop.id)]
+
+
+def _is_of(loop: LoopName, home: LoopName) -> bool:
+    """Whether a loop is a copy by inlining that is all there is of its text, ``home``, or is inlined from there."""
+    return "@" in home.name and (loop.name == home.name or loop.name.startswith(f"{home.name}@"))
 
 
 def _callee(loop: LoopName) -> str:

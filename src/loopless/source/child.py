@@ -88,7 +88,8 @@ def _link(llvm: Any, parts: list[tuple[str, str | bytes]]) -> tuple[str, ...]:
 
 
 def _inline(llvm: Any, text: str, names: list[str]) -> tuple[str, ...]:
-    """Inlining by LLVM's always-inliner; clang marks every function noinline at -O0, which must go first.
+    """Inlining by LLVM's always-inliner; clang marks every function noinline at -O0, which must go first. So must the
+    mark ``alwaysinline`` of functions that were not chosen: the pass would inline them and drop their definitions.
 
     So must the processor's features: the pass wants a target machine, and that of the host serves for any module only
     where no function asks for what it does not have (LLVM aborts then).
@@ -189,7 +190,7 @@ def _plain_group(m: re.Match[str]) -> str:
     head, brace, rest = m.group().partition("{")
     words, quote, strings = rest.partition('"')
     strings = re.sub(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*" ?', "", quote + strings)
-    return head + brace + re.sub(r" (?:noinline|optnone)(?= )", "", words) + strings
+    return head + brace + re.sub(r" (?:alwaysinline|noinline|optnone)(?= )", "", words) + strings
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from loopless.errors import SourceError
-from loopless.source import folding, marks, scopes
+from loopless.source import folding, inline_bodies, marks, scopes
 from loopless.source.database import CompileCommand
 from loopless.source.targets import Target, asked, marked
 from loopless.source.toolchain import clang_command, run, system_clang, zig_target
@@ -22,6 +22,7 @@ DataModel = Literal["ILP32", "LP64"]
 
 _SHAPE: Final = (
     "-O0", "-g", "-S", "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-disable-O0-optnone",
+    *inline_bodies.NO_PASSES,
     "-fno-stack-protector", "-Wno-everything", *folding.WARNINGS, "-Wunused-function", "-Wno-error",
     "-fno-color-diagnostics", "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
     "-Wno-error=int-conversion", "-Wno-error=unused-function",
@@ -240,39 +241,64 @@ def _compile(
         return text, err, status
 
     def compiled(words: Sequence[str], out: Path) -> tuple[str, str, int]:
-        whole = [*arguments, *words, "-o", str(out)]
-        status, err = run(whole, folder, cwd, options.timeout_s, f"compiling {file}")
+        text, err, status = written([*arguments, *words], out)
+        if not inline_bodies.has_coroutines(text):
+            return text, err, status
+        plain = out.with_stem(f"{out.stem}-plain")
+        plain.write_text(inline_bodies.not_inlined(text), encoding="utf-8")
+        passing = inline_bodies.with_passes(arguments[:-2])  # the last two name the language
+        text, said, status = written([*passing, str(plain)], out.with_stem(f"{out.stem}-split"))
+        return text, err + said, status
+
+    def written(words: Sequence[str], out: Path) -> tuple[str, str, int]:
+        status, err = run([*words, "-o", str(out)], folder, cwd, options.timeout_s, f"compiling {file}")
         good = status == 0 and out.exists()
         return out.read_text(encoding="utf-8", errors="replace") if good else "", err, status
 
     odd = instead is not None or _ODD_NAME.search(file.name) is not None
-    text, err, status = made(_stand_in(here, named, folder, instead=instead) if odd else [named], folder / "out.ll")
+    main = _stand_in(here, named, folder, instead=instead) if odd else [named]
+    listed = folder / "included"
+    text, err, status = made([*main, *inline_bodies.listing_included(listed)], folder / "out.ll")
     if not text:
         raise SourceError(_explain(err, file, status))
     own = _OWN_ENDING.findall(text)
     if own:  # to be read as the program defines them
-        arguments += [f"-fno-builtin-{name}" for name in own]
-        text, err, status = made(_stand_in(here, named, folder, instead=instead) if odd else [named], folder / "own.ll")
+        arguments[-2:-2] = [f"-fno-builtin-{name}" for name in own]
+        text, err, status = made(main, folder / "own.ll")
         if not text:
             raise SourceError(_explain(err, file, status))
-    unused = _UNUSED.findall(err) if language == "c" else ()
-    if unused:  # clang leaves them out
+    if language != "c":
+        return text
+    unused = _UNUSED.findall(err)  # clang leaves them out
+    read = [here.read_bytes() if instead is None else instead, *inline_bodies.included(listed, cwd, Path(arguments[0]))]
+    if inline_bodies.may_lack(text, read):
+        around = inline_bodies.FIRST, inline_bodies.LAST
+        whole = without_keeping(made(_stand_in(here, named, folder, unused, instead, around), folder / "inline.ll")[0])
+        if inline_bodies.has_found(whole):
+            return inline_bodies.restored(whole, text)
+    if unused:
         text = without_keeping(made(_stand_in(here, named, folder, unused, instead), folder / "all.ll")[0]) or text
     return text
 
 
 def _stand_in(
-    file: Path, named: str, folder: Path, unused: Sequence[str] = (), instead: bytes | None = None
+    file: Path,
+    named: str,
+    folder: Path,
+    unused: Sequence[str] = (),
+    instead: bytes | None = None,
+    around: tuple[str, str] = ("", ""),
 ) -> list[str]:
     """Make a copy of the file in ``folder`` that calls itself ``named``, as the compiler would; the words that name it.
 
     ``unused``: functions that one more function at its end (:func:`keeping`) names, so that the compiler keeps them.
-    ``instead``: what stands in the copy instead of the file's text.
+    ``instead``: what stands in the copy instead of the file's text. ``around``: the lines before and behind it.
     """
     copy = folder / "stand-in.c"
     escaped = named.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
     text = (file.read_bytes() if instead is None else instead).removeprefix(b"\xef\xbb\xbf")
-    copy.write_bytes(b'#line 1 "' + os.fsencode(escaped) + b'"\n' + text + b"\n" + keeping(unused).encode())
+    first, last = around[0] + '#line 1 "', "\n" + keeping(unused) + around[1]
+    copy.write_bytes(first.encode() + os.fsencode(escaped) + b'"\n' + text + last.encode())
     return ["-iquote", str(Path(named).parent), str(copy)]  # includes stand beside the file, not beside its copy
 
 

@@ -19,12 +19,15 @@ GROWTH_LIMIT: Final = 20_000
 """Most instructions that inlining may add to a module."""
 _RESERVED: Final = ("__VERIFIER_", "__CPROVER_", "klee_")
 _BARRED: Final = frozenset({"returns_twice", "naked", "presplitcoroutine"})
+ALWAYS: Final = "alwaysinline"
+"""The attribute of functions that compilers inline whatever their size."""
 
 
 def choose(module: Module) -> tuple[str, ...]:
     """The functions to inline wherever they are called, in textual order.
 
-    Defined, not recursive (alone or through others), without a meaning of their name, not variadic, and small enough.
+    Defined, not recursive (alone or through others), without a meaning of their name, not variadic, and small enough or
+    declared ``always_inline``.
     """
     defined = {f.name: f for f in module.defined()}
     calls = {name: _calls(f, defined) for name, f in defined.items()}
@@ -40,10 +43,11 @@ def choose(module: Module) -> tuple[str, ...]:
             added += grown
             size[caller] += grown
         recursive = len(component) > 1 or name in calls[name]
-        if recursive or name not in called or size[name] > limit or not _can_inline(defined[name], module):
+        if recursive or name not in called or not _can_inline(defined[name], module):
             continue
         sites = sum(found.count(name) for found in calls.values())
-        if added + sites * size[name] <= GROWTH_LIMIT:
+        small = size[name] <= limit and added + sites * size[name] <= GROWTH_LIMIT
+        if small or (ALWAYS in defined[name].attributes and sites * size[name] <= GROWTH_LIMIT):
             chosen.add(name)
     return tuple(name for name in defined if name in chosen)
 

@@ -27,9 +27,14 @@ class Loc:
         return f"{self.file}:{self.line}:{self.column}"
 
     @property
+    def frames(self) -> tuple[Loc, ...]:
+        """The place, and those of the calls by which it was inlined, from the inside out."""
+        found = [self]
+        while found[-1].inlined_at is not None:
+            found.append(found[-1].inlined_at)
+        return tuple(found)
+
+    @property
     def outermost(self) -> Loc:
         """The place in the function that holds the instruction: where the inlined call stands, or this place."""
-        loc = self
-        while loc.inlined_at is not None:
-            loc = loc.inlined_at
-        return loc
+        return self.frames[-1]
