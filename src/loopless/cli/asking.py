@@ -233,7 +233,7 @@ def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any
         from loopless.queries.loop_answer import Question
 
         named = [program[name] for name in options.get("functions", ())]
-        functions = [function for function in program.functions if function in named or not (named or function.is_stub)]
+        functions = [one for one in program.functions if (one in named if named else one.is_listed)]
         for function in functions:
             function.graph()
     share = shared(settings, sum(len(function.loops) for function in functions), LEAST_FOR_SUMMARY_S)

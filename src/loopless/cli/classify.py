@@ -32,7 +32,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     """The type of each loop by Proteus's classification, and how many there are of each type.
 
     A PATH is a file or a directory with sources; each file is a program of its own. With -p and no PATH, all files of
-    the compile database.
+    the compile database. A loop of a header that several files include is told once.
 
     \b
     Types: all conditions move with induction variables (1, 2) or some do not (3, 4); the paths follow each other in
@@ -50,7 +50,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
         raise click.UsageError(f"--census is a table; leave out --format {options['format_']}")
     settings = settings_of(request, options)
     from loopless.project.discovery import find_sources
-    from loopless.project.survey import survey_as_found
+    from loopless.project.survey import Told, survey_as_found
     from loopless.queries.loop_answer import Question
 
     files = find_sources(paths, options["database"])
@@ -59,13 +59,13 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     if len(files) == 1 and options["format_"] == "text" and not options["census"]:
         of_files[0] = _told_as_found(files[0], question, settings, options, deadline_of(request, settings))
     with Progress() as progress:
-        telling = Telling(options["color"], progress, apart=False)
+        telling, told = Telling(options["color"], progress, apart=False), Told()
 
         def tell(_: int, file: FileAnswers) -> None:
-            if options["format_"] == "text" and not options["census"] and file.answers:
+            if options["format_"] == "text" and not options["census"] and (new := told.new(file)):
                 from loopless.report.loop_lines import type_list
 
-                telling.tell(type_list(file.answers))
+                telling.tell(type_list(new))
 
         left = [] if of_files else files
         watch = progress.watching([str(file) for file in left], lambda: len(of_files))
@@ -115,7 +115,9 @@ def _check_functions(names: tuple[str, ...], found: list[Any]) -> None:
 
 
 def _print(found: list[Any], request: Request, options: dict[str, Any]) -> None:
-    answers = [answer for file in found for answer in file.answers]
+    from loopless.project.survey import distinct
+
+    answers = distinct(found)
     match options["format_"]:
         case "json":
             from loopless.report.census import census_json

@@ -363,7 +363,7 @@ class Program(Shown):
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The loops of all functions where they stand in the source (copies by inlining left out)."""
-        own = (function for function in self.functions if not function._found.is_stub)  # noqa: SLF001
+        own = (function for function in self.functions if function._found.is_listed)  # noqa: SLF001
         return tuple(loop for function in own for loop in function.loops if loop.inlined_from is None)
 
     def __iter__(self) -> Iterator[Function]:
@@ -408,7 +408,7 @@ class Program(Shown):
 
     def bound(self, method: str = "all") -> tuple[FunctionBound, ...]:
         """The bounds of all functions with loops, in their order; several are worked on at once."""
-        own = (function for function in self.functions if not function._found.is_stub)  # noqa: SLF001
+        own = (function for function in self.functions if function._found.is_listed)  # noqa: SLF001
         functions = [function for function in own if function.loops]
         _bound(functions, method)
         return tuple(function.bound(method) for function in functions)

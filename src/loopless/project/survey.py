@@ -109,6 +109,25 @@ def unread(file: Path, error: LooplessError) -> FileAnswers:
     return FileAnswers(str(file), error=str(error), kind="limit" if isinstance(error, LimitError) else "source")
 
 
+class Told:
+    """Which loops the files so far have: one of a header is the same in each file that includes it."""
+
+    def __init__(self) -> None:
+        self._known: set[tuple[str, int | None]] = set()
+
+    def new(self, file: FileAnswers) -> tuple[LoopAnswer, ...]:
+        """The answers about the next file, without those that an earlier one has of the same loops."""
+        new = tuple(answer for answer in file.answers if (answer.loop.name, answer.type) not in self._known)
+        self._known.update((answer.loop.name, answer.type) for answer in new)
+        return new
+
+
+def distinct(files: Iterable[FileAnswers]) -> list[LoopAnswer]:
+    """The answers about all files, of each loop of the source once."""
+    told = Told()
+    return [answer for file in files for answer in told.new(file)]
+
+
 def count(answers: Iterable[LoopAnswer]) -> Count:
     """The census of some loops."""
     found = list(answers)

@@ -63,7 +63,7 @@ def bounded_loops(
     """
     forever: Collection[Loop] = select_loops(program, (), tuple(meant)) if meant else ()
     names = {loop.name for loop in forever}
-    functions = [function for function in program.functions if not function.is_stub and function.loops]
+    functions = [function for function in program.functions if function.is_listed and function.loops]
     loops = [
         _ruled(answer, found, meant=found.answer.loop.name in names)
         for answer in answer_bounds(functions, "all", settings, until)

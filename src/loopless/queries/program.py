@@ -19,6 +19,7 @@ from loopless.errors import UsageError
 from loopless.graphs import cycles
 from loopless.queries.deadline import not_interrupted
 from loopless.queries.loop_name import LoopName, split_place
+from loopless.queries.repetitions import repetitions
 from loopless.queries.sandbox import Overrun, failure
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -133,6 +134,11 @@ class Function:
     def is_stub(self) -> bool:
         """Whether it is not of the program, but of what users say of functions that the program only declares."""
         return self.code.loc is not None and self.code.loc.file in self.program.stub_files
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether listings have it: it is of the program, and not the text of another one, compiled again."""
+        return not self.is_stub and self.code.name not in self.program.repeated
 
     @functools.cached_property
     def stubs(self) -> tuple[str, ...]:
@@ -278,6 +284,11 @@ class Program:
         return frozenset(str(file) for file in self.settings.source.stubs)
 
     @functools.cached_property
+    def repeated(self) -> frozenset[str]:
+        """The functions, by their names in the IR, that are the text of one before them, compiled again."""
+        return repetitions(self.source.module)
+
+    @functools.cached_property
     def functions(self) -> tuple[Function, ...]:
         """The defined functions, by file in the order given, then by line; those of stubs are the last."""
         order = {file: index for index, file in enumerate(self.files)}
@@ -347,7 +358,8 @@ class Program:
     def __getitem__(self, name: str) -> Function:
         """The function of that name in the source, or of that name in the IR. Raises ``UsageError``."""
         try:
-            return find_function(self.functions, name, ", ".join(self.files))
+            once = [function for function in self.functions if function.code.name not in self.repeated]
+            return find_function(once, name, ", ".join(self.files))
         except UsageError as error:
             ambiguous = any(is_called(function.code, name) for function in self.functions)
             if not ambiguous and any(_speaks_of(Path(file), name) for file in self.files):
@@ -357,7 +369,7 @@ class Program:
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The loops of all functions where they stand in the source (copies by inlining left out)."""
-        own = (function for function in self.functions if not function.is_stub)
+        own = (function for function in self.functions if function.is_listed)
         return tuple(loop for f in own for loop in f.loops if loop.id.inlined_from is None)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def select_loops(program: Program, functions: Sequence[str] = (), places: Sequen
     for a function that is not there and for a place without a loop.
     """
     named = [program[name] for name in functions]
-    inside = [function for function in program.functions if function in named or not (functions or function.is_stub)]
+    inside = [one for one in program.functions if (one in named if named else one.is_listed)]
     everything = [loop for function in inside for loop in function.loops]
     own = [loop for loop in everything if loop.id.inlined_from is None]
     if not places:

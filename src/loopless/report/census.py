@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loopless.project.survey import Count, FileAnswers, count
+from loopless.project.survey import Count, FileAnswers, count, distinct
 from loopless.report.text import table
 
 
 def census_table(files: Sequence[FileAnswers]) -> str:
-    """One line a file and a total; the reasons why loops have no type stand below."""
+    """One line a file and a total, in which a loop of a header counts once; the reasons why loops have no type stand
+    below.
+    """
     rows: list[tuple[str, ...]] = [("file", "loops", "type 1", "type 2", "type 3", "type 4", "untyped")]
     rows += [_row(file.file, count(file.answers)) if file.error is None else _unread(file.file) for file in files]
-    total = count(answer for file in files for answer in file.answers)
+    total = count(distinct(files))
     if len(files) > 1:
         rows.append(_row(f"total of {len(files)} files", total))
     lines = [table(rows, right=range(1, 7))]
@@ -37,7 +39,7 @@ def census_json(files: Sequence[FileAnswers]) -> dict[str, Any]:
     """The same for programs; files that could not be read are in the document's ``errors``."""
     return {
         "files": {file.file: _count(count(file.answers)) for file in files if file.error is None},
-        "total": _count(count(answer for file in files for answer in file.answers)),
+        "total": _count(count(distinct(files))),
     }
 
 

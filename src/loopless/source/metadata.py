@@ -37,6 +37,14 @@ Node = tuple[str, dict[str, str]]
 _NOWHERE: Node = ("", {})
 
 
+def _from_here(full: str, name: str) -> str:
+    """How a file is named that the compiler calls ``name``; as it does where there is no such file any more."""
+    if not name or Path(name).is_absolute() or not Path(full).is_file():
+        return name
+    here = os.path.relpath(full)
+    return full if here.startswith(os.pardir) else here
+
+
 class Metadata:
     """The numbered metadata of one module; each node is parsed when it is first asked for.
 
@@ -168,7 +176,9 @@ class Metadata:
         return file, ""
 
     def file(self, ident: int | None) -> str:
-        """The name of a ``!DIFile``, in the user's spelling if it is one of the given files."""
+        """The name of a ``!DIFile``, in the user's spelling if it is one of the given files. One that is included is
+        named from the working directory, whatever directory it was compiled in, or in full outside of that.
+        """
         if ident is None:
             return ""
         found = self._files.get(ident)
@@ -176,7 +186,7 @@ class Metadata:
             _, fields = self.node(ident)
             name = _text(fields.get("filename", ""))
             full = os.path.normpath(Path(_text(fields.get("directory", ""))) / name)
-            found = self._files[ident] = self._names.get(full, name)
+            found = self._files[ident] = self._names.get(full) or _from_here(full, name)
         return found
 
     def loop(self, ident: int) -> LoopMark:
