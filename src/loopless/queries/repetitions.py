@@ -5,6 +5,7 @@ these include. Their loops are the same loops of the source.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from loopless.source import ir
@@ -17,27 +18,31 @@ _SUFFIX: Final = re.compile(r"\.\d+$")
 def repetitions(module: ir.Module) -> frozenset[str]:
     """The names of the functions that stand at the place of one before them and do the same.
 
-    Macros can make different functions of one text; these are no repetitions.
+    Macros can make different functions of one text; these are no repetitions, nor is what calls them.
     """
-    alike: dict[tuple[str, str], list[ir.Function]] = {}
-    for function in module.defined():
-        if function.loc is not None:
-            alike.setdefault((function.source_name, str(function.loc)), []).append(function)
-    found: list[str] = []
-    for functions in alike.values():
-        if len(functions) > 1:
-            first = {_code(function, module): function.name for function in reversed(functions)}
-            found += [function.name for function in functions if function.name not in first.values()]
-    return frozenset(found)
+    first: dict[tuple[str, str], str] = {}
+    places = {f.name: (f.source_name, str(f.loc)) for f in module.defined() if f.loc is not None}
+    same = {name: first.setdefault(place, name) for name, place in places.items()}
+    while True:
+        shared = {name for name, other in same.items() if name != other}
+        alike = shared | {same[name] for name in shared}
+        codes = {name: (same[name], _code(module.functions[name], module, same)) for name in alike}
+        firsts: dict[tuple[str, str], str] = {}
+        refined = {name: firsts.setdefault(codes[name], name) if name in codes else name for name in same}
+        if refined == same:
+            return frozenset(shared)
+        same = refined
 
 
-def _code(function: ir.Function, module: ir.Module) -> str:
-    """The instructions of a function as text, in which names are those before linking."""
+def _code(function: ir.Function, module: ir.Module, same: Mapping[str, str]) -> str:
+    """The instructions of a function as text, in which names are those before linking; ``same``: by the names of
+    functions, that of the one that they are taken for.
+    """
 
     def name(m: re.Match[str]) -> str:
-        named, variable = module.functions.get(m[1]), module.globals.get(m[1])
-        if named is not None:
-            return f"{named.source_name} {named.loc}"
+        variable = module.globals.get(m[1])
+        if m[1] in module.functions:
+            return same.get(m[1], m[1])
         if variable is not None and variable.debug is not None:
             return f"{variable.debug.name} {variable.debug.declared}"
         if variable is not None and variable.initializer is not None:
