@@ -19,6 +19,7 @@ from loopless.project.survey import answer_file, distinct
 from loopless.queries.answering import answer_all
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.loop_answer import Question
+from loopless.queries.loop_name import own_name
 from loopless.queries.loop_rules import bounded_loops
 from loopless.queries.program import load
 from loopless.queries.selection import select_loops
@@ -133,6 +134,24 @@ def test_an_inlined_loop_of_four_iterations_is_bounded(tmp_path):
     (ruled,) = bounded_loops(load([tmp_path / "a.c"], PATIENT), (), PATIENT)
     assert ruled.found.answer.loop.function == "parse"
     assert ruled.kept
+
+
+def test_copies_have_the_names_of_their_loops(tmp_path):
+    """A variable-length array makes a block of several, of which the last goes back to the header."""
+    text = ALWAYS + "int f(int n) { int s = 0;\n for (int i = 1; i < n; i++) { char x[i]; x[0] = i; s += x[0]; }\n return s; }\n"
+    (tmp_path / "a.c").write_text(text + "int g(int n) { return f(n); }\n")
+    program = loopless.load(tmp_path / "a.c")
+    found = program["g"].evaluate(4)
+    assert found.value == 1 + 2 + 3
+    assert [own_name(name) for name in found.iterations] == [loop.name for loop in program.loops]
+
+
+def test_a_division_that_nobody_uses_is_undefined_by_0_in_them(tmp_path):
+    text = ALWAYS + "int f(int n, int d) { return n + 0 / d; }\nint g(int n) { return f(n, n - 3); }\n"
+    (tmp_path / "a.c").write_text(text)
+    program = loopless.load(tmp_path / "a.c")
+    assert program["g"].evaluate(4).value == 4
+    assert program["g"].evaluate(3).status == "undefined"
 
 
 def test_functions_of_a_header_that_are_not_used_are_not_listed(tmp_path):
@@ -293,6 +312,17 @@ CXX_LOOPS = [
 def test_loops_of_members_templates_and_lambdas_are_listed_once(tmp_path):
     (tmp_path / "a.cpp").write_text(CXX.replace("ALWAYS", "__attribute__((always_inline))"))
     check_listings([tmp_path / "a.cpp"], CXX_LOOPS)
+
+
+def test_bodies_that_extern_template_leaves_to_other_files_are_listed(tmp_path):
+    text = """template <class T> struct Box { T n; int go(int k) { int s = 0;
+ for (; k > 0; k--) s += n;
+ return s; } };
+extern template struct Box<int>;
+int main(int argc, char **) { Box<int> box{argc}; return box.go(3); }
+"""
+    (tmp_path / "a.cpp").write_text(text)
+    check_listings([tmp_path / "a.cpp"], ["go:2"])
 
 
 COROUTINE = """#include <coroutine>

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from loopless.flowgraph.model import Block, LoopInfo
 from loopless.graphs import cycles, dominators, predecessors, reachable
@@ -40,7 +42,7 @@ def loop_forest(
     irreducible = _irreducible(graph, back, function, places, order)
     headers = sorted(bodies, key=lambda label: order[label])
     parents = {header: _parent(header, bodies) for header in headers}
-    marks = _marks(function)
+    marks = _marks(function, blocks)
     loops = []
     names = _names(headers, back, marks, places, function, bodies, blocks)
     for header in headers:
@@ -117,8 +119,14 @@ def _exits(body: set[str], blocks: Mapping[str, Block], order: Mapping[str, int]
     )
 
 
-def _marks(function: ir.Function) -> dict[str, ir.LoopMark]:
-    return {block.label: block.loop for block in function.blocks if block.loop is not None}
+_PART: Final = re.compile(r"(.+)\.after\d+", re.DOTALL)
+"""The name of what stands behind a check in a block, which has become a block of its own."""
+
+
+def _marks(function: ir.Function, blocks: Mapping[str, Block]) -> dict[str, ir.LoopMark]:
+    found = {block.label: block.loop for block in function.blocks if block.loop is not None}
+    parts = ((label, _PART.fullmatch(label)) for label in blocks if label not in found)
+    return found | {label: found[part[1]] for label, part in parts if part is not None and part[1] in found}
 
 
 def _loop_place(

@@ -267,11 +267,9 @@ def _compile(
         text, err, status = made(main, folder / "own.ll")
         if not text:
             raise SourceError(_explain(err, file, status))
-    if language != "c":
-        return text
-    unused = _UNUSED.findall(err)  # clang leaves them out
+    unused = _UNUSED.findall(err) if language == "c" else ()  # clang leaves them out
     read = [here.read_bytes() if instead is None else instead, *inline_bodies.included(listed, cwd, Path(arguments[0]))]
-    if inline_bodies.may_lack(text, read):
+    if inline_bodies.may_lack(text, read, language):
         around = inline_bodies.FIRST, inline_bodies.LAST
         whole = without_keeping(made(_stand_in(here, named, folder, unused, instead, around), folder / "inline.ll")[0])
         if inline_bodies.has_found(whole):

@@ -4,7 +4,7 @@ Without optimization clang writes no body for what C calls an inline definition 
 ``extern``; with ``gnu_inline`` also ``extern inline``): another file may define the function too. It does where the
 function is ``always_inline``. So a module in which functions are only declared, made of files that speak of inline
 functions, is compiled again with a pragma that makes all functions ``always_inline``; of the functions that were not
-so before the module loses the attribute again.
+so before the module loses the attribute again. In C++ that is so for ``extern template`` and ``gnu_inline``.
 
 Clang's passes inline what is ``always_inline`` and drop its definition. They are switched off, but for coroutines,
 which a pass makes out of functions: these modules lose the attribute before it runs.
@@ -29,6 +29,7 @@ _OUTSIDE: Final = re.compile(r"^define available_externally ", re.MULTILINE)
 _DEFINED: Final = re.compile(r'^(define [^@\n]*@("[^"\n]*"|[-\w.$]+)\([^\n#]*)#(\d+)', re.MULTILINE)
 _GROUP: Final = re.compile(r"^attributes #(\d+) = \{ (.*) \}$", re.MULTILINE)
 _MENTION: Final = re.compile(rb"\b(?:inline|__inline|__inline__)\b")
+_MENTION_OF_CXX: Final = re.compile(rb"\bextern\s+template\b|\b(?:__)?gnu_inline\b")
 _COROUTINE: Final = re.compile(r"^attributes #\d+ = \{[^\n]* presplitcoroutine ", re.MULTILINE)
 _SYSTEM: Final = (Path("/usr/include"), Path("/usr/lib"), Path("/usr/local/include"))
 
@@ -44,9 +45,10 @@ def listing_included(to: Path) -> tuple[str, ...]:
     return ("-Xclang", "-header-include-file", "-Xclang", str(to))
 
 
-def may_lack(text: str, files: Iterable[bytes]) -> bool:
+def may_lack(text: str, files: Iterable[bytes], language: str) -> bool:
     """Whether a module may lack bodies of inline functions that ``files``, its sources, define."""
-    return _DECLARED.search(text) is not None and any(_MENTION.search(content) is not None for content in files)
+    mention = _MENTION if language == "c" else _MENTION_OF_CXX
+    return _DECLARED.search(text) is not None and any(mention.search(content) is not None for content in files)
 
 
 def included(listed: Path, cwd: Path | None, compiler: Path) -> list[bytes]:
