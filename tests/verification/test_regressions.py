@@ -137,7 +137,7 @@ def test_overflows_that_the_compiler_has_folded_away(value: str, tmp_path: Path)
         ("x << 1", False),
         ("(x & 255) << 24", False),
         ("(x < 0 ? -2000000000 : 1) << 1", False),
-        ("(x < 0 ? -1 : 1) << 3", True),  # the shift of what is negative is undefined, but no overflow
+        ("(x < 0 ? -1 : 1) << 3", False),  # C has no result for it
         ("y ? x / y : 0", False),
         ("y ? x % y : 0", False),
         ("7 / y", True),

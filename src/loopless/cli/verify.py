@@ -65,7 +65,8 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     Properties:
       unreach-call  no run calls reach_error, and no assertion is false
       termination   every run ends
-      no-overflow   no signed operation overflows
+      no-overflow   no signed operation overflows; abs(INT_MIN) does, and so does
+                    a signed << that C11 leaves undefined (1 << 31, -1 << 1)
 
     Exit status 0: true; 1: false; 3: unknown.
 
@@ -160,6 +161,7 @@ def _verified(
 
 def _write(found: Verdict, program: Program, options: dict[str, Any]) -> None:
     """The files that were asked for, where there is something to write."""
+    from loopless.queries.surroundings import surroundings
     from loopless.report.document import dump
     from loopless.report.verification import harness
     from loopless.report.witness import witness
@@ -167,7 +169,11 @@ def _write(found: Verdict, program: Program, options: dict[str, Any]) -> None:
     written: dict[str, Callable[[], str]] = {
         "certificate": lambda: dump(found.certificate or {}),
         "witness": lambda: witness(found, program.files, program.source.data_model),
-        "harness": lambda: harness(found, program.files),
+        "harness": lambda: harness(
+            found,
+            surroundings([Path(file) for file in program.files], "main", program.source.options),
+            options["harness"].parent,
+        ),
     }
     wanted = {"certificate": found.certificate is not None, "witness": found.verdict == "true"}
     wanted["harness"] = found.verdict == "false"

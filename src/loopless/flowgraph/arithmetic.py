@@ -103,7 +103,8 @@ def _number(t: Translator, instruction: ir.Instruction, left: Number, right: Num
             t.promised(equal(both, ZERO), "poison", instruction.loc)
         return Number(_BITWISE[op](left.read(signed=type.signed), right.read(signed=type.signed)), type)
     amount = right.read(signed=False)
-    t.promised(less(amount, const(bits)), "shift", instruction.loc)
+    of_signed = bool(instruction.flags & {marks.SIGNED, marks.SIGNED_CXX}) and not t.memory.options.wrapv
+    t.promised(less(amount, const(bits)), "left-shift" if of_signed else "shift", instruction.loc)
     if op == "shl":
         return _shift_left(t, instruction, left, amount, bits)
     signed = op == "ashr"
@@ -145,17 +146,21 @@ def _ring(t: Translator, instruction: ir.Instruction, left: Number, right: Numbe
 def _division(t: Translator, instruction: ir.Instruction, left: Number, right: Number, bits: int) -> Number:
     signed = instruction.op[0] == "s"
     a, b = left.converted(bits, signed=signed), right.converted(bits, signed=signed)
-    t.check(not_equal(b, ZERO), "division-by-zero", instruction.loc)
     type = IntType(bits, signed)
-    if signed and type.min is not None and left.type.width is not None:
-        overflow = conjunction((equal(a, const(type.min)), equal(b, const(-1))))
-        t.check(negate(overflow), "signed-overflow", instruction.loc)
+    divides(t, a, b, type if left.type.width is not None else INTEGERS, instruction.loc)
     if "exact" in instruction.flags:
         t.promised(equal(trunc_rem(a, b), ZERO), "poison", instruction.loc)
     value = trunc_div(a, b) if instruction.op.endswith("div") else trunc_rem(a, b)
     if signed and left.type.width is None:
         return Number(value, INTEGERS)
     return Number(wrap(value, type), type)
+
+
+def divides(t: Translator, a: Term, b: Term, type: IntType, loc: ir.Loc | None) -> None:
+    """Check that the quotient of two numbers of a type exists and fits it."""
+    t.check(not_equal(b, ZERO), "division-by-zero", loc)
+    if type.signed and type.min is not None:
+        t.check(negate(conjunction((equal(a, const(type.min)), equal(b, const(-1))))), "signed-overflow", loc)
 
 
 def _shift_left(t: Translator, instruction: ir.Instruction, left: Number, amount: Term, bits: int) -> Number:
@@ -417,12 +422,7 @@ def intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> Value | 
     if stem == "expect":
         return numbers[0]
     if stem == "abs":
-        value = numbers[0].read(signed=True)
-        if numbers[0].type.width is None:
-            return Number(maximum(value, neg(value)), INTEGERS)
-        if t.value(instruction.operands[1]) == Flag(TRUE):
-            t.promised(not_equal(value, const(-(1 << (bits - 1)))), "poison", instruction.loc)
-        return Number(wrap(maximum(value, neg(value)), IntType(bits)), IntType(bits))
+        return absolute(t, numbers[0], bits, instruction.loc, wraps=t.value(instruction.operands[1]) != Flag(TRUE))
     if stem in ("smin", "smax", "umin", "umax") and numbers[1] is not None:
         signed = stem[0] == "s"
         make = minimum if stem.endswith("min") else maximum
@@ -430,6 +430,19 @@ def intrinsic(t: Translator, instruction: ir.Instruction, name: str) -> Value | 
         unbounded = signed and any(number.type.width is None for number in (numbers[0], numbers[1]))
         return Number(make(a, b), INTEGERS if unbounded else IntType(bits, signed))
     return None
+
+
+def absolute(t: Translator, number: Number, bits: int, loc: ir.Loc | None, *, wraps: bool) -> Number:
+    """The absolute value of a signed number. That of the least one does not fit: an overflow, unless it ``wraps``."""
+    value = number.read(signed=True)
+    positive = maximum(value, neg(value))
+    if number.type.width is None:
+        return Number(positive, INTEGERS)
+    type = IntType(bits)
+    if wraps or t.memory.options.wrapv:
+        return Number(wrap(positive, type), type)
+    t.promised(not_equal(value, const(-(1 << (bits - 1)))), "signed-overflow", loc)
+    return Number(positive, type)  # past the check it fits
 
 
 def overflowing(t: Translator, instruction: ir.Instruction, name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from loopless.flowgraph.access import alive, is_constant, nowhere, null_check, writable
-from loopless.flowgraph.arithmetic import intrinsic, overflowing
+from loopless.flowgraph.arithmetic import absolute, divides, intrinsic, overflowing
 from loopless.flowgraph.called_memory import call_kind
 from loopless.flowgraph.effects import NOT_MAIN, Touched, is_internal
 from loopless.flowgraph.model import (
@@ -31,6 +31,8 @@ from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.inlining import recursive_functions
 from loopless.source.vocabulary import (
+    ABSOLUTE_VALUES,
+    DIVISIONS,
     LEAVES,
     SIZES,
     TARGET,
@@ -48,6 +50,7 @@ from loopless.terms import (
     ZERO,
     Condition,
     Const,
+    IntType,
     Term,
     Var,
     add,
@@ -96,6 +99,8 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
     if effect_of(name, t.memory.module.stubs) is Effect.ALLOCATES and (function is None or function.is_declaration):
         _allocate(t, instruction, name)
         return
+    if (function is None or function.is_declaration) and _computes(t, instruction, name):
+        return
     t.callees.add(name)
     if kind == "defined" or kind in ("ignored", "reads"):
         _known(t, instruction, name, kind)
@@ -104,6 +109,27 @@ def call(t: Translator, instruction: ir.Instruction) -> None:
         _opaque(t, instruction, name, refused)
     if gone is not None:
         t.end = gone
+
+
+def _computes(t: Translator, instruction: ir.Instruction, name: str) -> bool:
+    """Whether the call is of an absolute value in the library, which is then worked out. Of a quotient and remainder
+    in a structure it is checked that they exist.
+    """
+    if name in t.memory.module.stubs or name not in ABSOLUTE_VALUES | DIVISIONS:
+        return False
+    numbers = [t.number(operand) for operand in instruction.operands]
+    types = [operand.type for operand in instruction.operands]
+    match numbers, types:
+        case [Number() as of], [ir.IntT(bits=bits) as type] if name in ABSOLUTE_VALUES and instruction.type == type:
+            t.define(instruction, absolute(t, of, bits, instruction.loc, wraps=False))
+            return True
+        case [Number() as left, Number() as right], [ir.IntT(bits=bits) as type, same] if type == same:
+            exact = None in (left.type.width, right.type.width)
+            a, b = left.converted(bits, signed=True), right.converted(bits, signed=True)
+            divides(t, a, b, INTEGERS if exact else IntType(bits), instruction.loc)
+        case _:
+            pass
+    return False
 
 
 _LENGTHS: Final = {

@@ -120,11 +120,11 @@ class Assign:
 @dataclass(frozen=True, slots=True)
 class Check:
     """Undefined behaviour of the ``kind`` ("signed-overflow", "division-by-zero", "shift" by too much or too little,
-    "shift-overflow" and "shift-of-negative" of a signed value to the left, "bounds", "null-pointer",
-    "pointer-overflow" (an address outside of its object, and not right behind it), "array-length", "const-write",
-    "dangling-pointer" (use of a pointer to an object whose lifetime is over), "invalid-bool", "overlap", "poison")
-    unless ``condition`` holds; "contract" is no undefined behaviour, but what is to be proved
-    (:mod:`loopless.flowgraph.entering`). ``of_access``: it checks an
+    "left-shift" the same of a signed value to the left, "shift-overflow" and "shift-of-negative" of such a value,
+    "bounds", "null-pointer", "pointer-overflow" (an address outside of its object, and not right behind it),
+    "array-length", "const-write", "dangling-pointer" (use of a pointer to an object whose lifetime is over),
+    "invalid-bool", "overlap", "poison") unless ``condition`` holds; "contract" is no undefined behaviour, but what is
+    to be proved (:mod:`loopless.flowgraph.entering`). ``of_access``: it checks an
     address that the next statement reads or writes through, or one right behind what the iteration reads or writes
     (:mod:`loopless.flowgraph.covered`), in an object of a size that is not known. That accesses stay inside says that
     it holds. ``place``: the address, where it is one in such an object.

@@ -100,6 +100,7 @@ _KINDS = {
     "overlap": "a copy between areas that overlap",
     "array length": "a length of an array that is not positive",
     "shift": "a shift by a negative number or by too much",
+    "left shift": "a left shift of a signed value by a negative number or by too much",
     "shift overflow": "a left shift of a signed value that does not fit",
     "shift of negative": "a left shift of a negative value",
     "poison": "a value that the program must not use",

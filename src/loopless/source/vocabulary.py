@@ -150,6 +150,12 @@ SETS: Final = SPANS | {"strpbrk"}
 WORKED_OUT: Final = STRING_LENGTHS | SEARCHES | COMPARISONS | SETS
 """Library functions whose result is worked out from what the memory holds that they read."""
 
+ABSOLUTE_VALUES: Final = frozenset(("abs", "labs", "llabs", "imaxabs"))
+DIVISIONS: Final = frozenset(("div", "ldiv", "lldiv", "imaxdiv"))
+"""Library functions that compute a quotient and remainder, or an absolute value: that of the least integer, and its
+quotient by -1, do not fit (C11 7.22.6), as with the operators.
+"""
+
 SIZES: Final[Mapping[str, int]] = {"strnlen": 1, "memchr": 2, "strncmp": 2, "memcmp": 2, "bcmp": 2}
 """Of these the arguments that are sizes: no more bytes than so many are read, none where it is 0."""
 
@@ -201,7 +207,7 @@ def _table() -> dict[str, LibraryFunction]:
     def add(names: str, function: LibraryFunction) -> None:
         table.update(dict.fromkeys(names.split(), function))
 
-    add("abs labs llabs imaxabs", LibraryFunction(Effect.NONE, pure=True))
+    add(" ".join(ABSOLUTE_VALUES | DIVISIONS), LibraryFunction(Effect.NONE, pure=True))
     add("isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit",
         LibraryFunction(Effect.NONE, pure=True))  # fmt: skip
     add("tolower toupper toascii isascii ffs ffsl ffsll htonl htons ntohl ntohs",
@@ -214,7 +220,7 @@ def _table() -> dict[str, LibraryFunction]:
     )
     floats += " llrint rint nearbyint copysign nextafter scalbn scalbln ldexp erf erfc tgamma"
     add(" ".join(n + s for n in floats.split() for s in ("", "f", "l")), LibraryFunction(Effect.NONE, pure=True))
-    add("div ldiv lldiv imaxdiv difftime btowc wctob", LibraryFunction(Effect.NONE, pure=True))
+    add("difftime btowc wctob", LibraryFunction(Effect.NONE, pure=True))
     add("frexp frexpf frexpl modf modff modfl", LibraryFunction(Effect.WRITES, (1,)))
     add("rand random lrand48 mrand48 drand48 clock getpid getppid getuid geteuid getgid getegid sysconf",
         LibraryFunction(Effect.NONE))  # fmt: skip

@@ -32,8 +32,10 @@ class Property(Enum):
     NO_OVERFLOW = "no-overflow"
 
 
-OVERFLOWS: Final = ("signed-overflow", "shift-overflow")
-"""The kinds of checks that are about the range of a signed type."""
+OVERFLOWS: Final = ("signed-overflow", "shift-overflow", "shift-of-negative", "left-shift")
+"""The kinds of checks of operations whose result a signed type has no value for. C gives a left shift of a signed value
+none where the value is negative, where bits are lost, and where the count is no number of bits (C11 6.5.7).
+"""
 
 
 def violates(property_: Property) -> Callable[[Statement | End], bool]:

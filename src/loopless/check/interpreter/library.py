@@ -81,7 +81,7 @@ def _find_among(frame: Frame, at: Pointer, among: Pointer) -> Pointer:
 def _absolute(width: int) -> Callable[[Frame, int], int]:
     def absolute(frame: Frame, value: int) -> int:
         if value == -1 << (width - 1) and not frame.mathematical:
-            raise Stop("undefined", "the absolute value of the most negative integer")
+            raise Stop("undefined", "signed overflow")
         return abs(value)
 
     return absolute

@@ -2,9 +2,9 @@
 
 Clang's own checks exist only in what clang compiles with them; a module that comes as IR has none. So every addition,
 subtraction and multiplication that must not wrap (``nsw``, ``nuw``), every division and every shift becomes a call of
-a small checking function (LLVM Language Reference, "Binary Operations" and "Bitwise Binary Operations"). So do left
-shifts and reads of a ``_Bool`` that carry marks (:mod:`loopless.source.marks`). Before each ``memcpy`` stands a call
-that tests whether what it copies overlaps what it copies to.
+a small checking function (LLVM Language Reference, "Binary Operations" and "Bitwise Binary Operations"). So do absolute
+values that must fit, left shifts and reads of a ``_Bool`` that carry marks (:mod:`loopless.source.marks`). Before each
+``memcpy`` stands a call that tests whether what it copies overlaps what it copies to.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ _OPERATION: Final = re.compile(
     rf" i(\d+) {_VALUE}, {_VALUE}((?:, .*)?)$"
 )
 _TRUTH: Final = re.compile(rf"^(\s+\S+ = )trunc i8 {_VALUE} to i1((?:, .*)?, !loopless\.truth !.*)$")
+_ABSOLUTE: Final = re.compile(
+    rf"^(\s+\S+ = )(?:tail )?call i(\d+) @llvm\.abs\.i\d+\(i\d+ {_VALUE}, i1 (?:immarg )?true\)((?:[, ].*)?)$"
+)
 _COPY: Final = re.compile(r"^\s+(?:tail )?call void @llvm\.memcpy(?:\.inline)?\.p0\.p0\.i(32|64)\((.*)$")
 _POINTER: Final = re.compile(
     r"ptr (?:(?:align \d+|noundef|nonnull|writeonly|readonly|noalias|\w+\([^)]*\)) )*(?=[%@\w])(.*)"
@@ -41,7 +44,7 @@ def checked(line: str, debug: DebugInfo, needed: dict[str, str]) -> str:
     """
     found = _OPERATION.match(line)
     if not found:
-        return _truth(line, debug, needed)
+        return _absolute(line, debug, needed)
     start, op, words, bits, left, right, rest = found.groups()
     marked = [flag for mark, flag in _MARKS.items() if mark in rest] if op == "shl" else []
     flags = tuple(flag for flag in ("nsw", "nuw", "signed") if flag in (*words.split(), *marked))
@@ -56,6 +59,22 @@ def checked(line: str, debug: DebugInfo, needed: dict[str, str]) -> str:
 def _line(rest: str, debug: DebugInfo) -> int:
     place = _PLACE.search(rest)
     return debug.line(int(place[1])) if place else 0
+
+
+def _absolute(line: str, debug: DebugInfo, needed: dict[str, str]) -> str:
+    """An absolute value of which the compiler promises that it fits."""
+    found = _ABSOLUTE.match(line)
+    if not found:
+        return _truth(line, debug, needed)
+    start, bits, value, rest = found.groups()
+    t, name = f"i{bits}", f"loopless.abs.i{bits}"
+    needed[name] = (
+        f"define internal {t} @{name}({t} %a, i32 %line) {{\n"
+        f"  %bad = icmp eq {t} %a, {-(1 << (int(bits) - 1))}\n  br i1 %bad, label %trap, label %go\n"
+        f"go:\n  %less = sub {t} 0, %a\n  %negative = icmp slt {t} %a, 0\n"
+        f"  %value = select i1 %negative, {t} %less, {t} %a\n  ret {t} %value\n{_trap(13)}"
+    )
+    return f"{start}call {t} @{name}({t} {value}, i32 {_line(rest, debug)}){rest}"
 
 
 def _truth(line: str, debug: DebugInfo, needed: dict[str, str]) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 
 from loopless.check.outcome import Status
 from loopless.source.targets import COVER
-from loopless.source.vocabulary import TARGET
+from loopless.source.vocabulary import ABSOLUTE_VALUES, DIVISIONS, TARGET
 
 ENDINGS: Final[tuple[Status, ...]] = ("ok", "aborted", "assumption-failed", "error-reached", "undefined", "unknown")
 """The endings that the runtime itself reports; the position is the code."""
@@ -91,6 +91,11 @@ APART: Final = MappingProxyType(
 )
 """Library functions whose arguments must not overlap, which the runtime tests, and whether they have a ``size_t``."""
 
+CHECKED: Final = MappingProxyType(
+    dict.fromkeys(ABSOLUTE_VALUES, "llabs") | dict.fromkeys(DIVISIONS, "lldiv") | {"abs": "abs", "div": "div"}
+)
+"""Library functions whose result may not fit, and the runtime's function that traps then, for a ``long`` of 64 bits."""
+
 SOURCE: Final = r"""  /* without ?:, for which a module is compiled twice */
 typedef long long wide;
 typedef unsigned long long uwide;
@@ -123,6 +128,31 @@ void loopless_assert_fail(const char *text) { finish(3, 1, 0, text); }
 void loopless_trap(int kind, int line) { finish(4, kind, line, ""); }
 void loopless_unresolved(int index) { finish(5, 1, index, ""); }
 void loopless_nothing(void) { }
+
+int loopless_checked_abs(int n) {
+    if (n == -2147483647 - 1) loopless_trap(13, 0);
+    if (n < 0) return -n;
+    return n;
+}
+wide loopless_checked_llabs(wide n) {
+    if (n == -9223372036854775807LL - 1) loopless_trap(13, 0);
+    if (n < 0) return -n;
+    return n;
+}
+struct quotient { int quot, rem; };
+struct quotient loopless_checked_div(int a, int b) {
+    struct quotient both;
+    if (!b || (a == -2147483647 - 1 && b == -1)) loopless_trap(3, 0);
+    both.quot = a / b; both.rem = a % b;
+    return both;
+}
+struct wide_quotient { wide quot, rem; };
+struct wide_quotient loopless_checked_lldiv(wide a, wide b) {
+    struct wide_quotient both;
+    if (!b || (a == -9223372036854775807LL - 1 && b == -1)) loopless_trap(3, 0);
+    both.quot = a / b; both.rem = a % b;
+    return both;
+}
 
 static wide next(void) {
     if (stream_used >= stream_length) {
