@@ -256,9 +256,12 @@ def test_functions_without_a_body_are_inputs_and_are_named(host: NativeHost) -> 
         assert oracle.assumed == ("hook", "other")
         assert oracle.run("f", [1], nondet=[20, 22]).return_value == 42
     with NativeOracle("double other(int); int f(int x) { return other(x) > 0; }", host=host) as oracle:
+        assert oracle.assumed == ("other",)
+        assert oracle.run("f", [1], nondet=[1]).return_value == 0  # no integer is 0
+    with NativeOracle("int fork(void); int f(int x) { return fork() > 0; }", host=host) as oracle:
         outcome = oracle.run("f", [1], nondet=[1])
     assert outcome.status == "unknown"
-    assert "other" in outcome.detail
+    assert "fork" in outcome.detail
 
 
 def test_uninitialised_locals_can_be_chosen() -> None:

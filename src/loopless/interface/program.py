@@ -428,7 +428,7 @@ class Program(Shown):
             raise UsageError(f"there is no property {property!r}; there are {', '.join(known)}")
         seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
         found = verify(self._found, known[property], self.settings, time.monotonic() + seconds)
-        return Verdict(found, self.files)
+        return Verdict(found, self.files, self.settings)
 
     def reach(
         self,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from loopless.interface.shown import Shown
+from loopless.queries.settings import Settings
 from loopless.queries.verification import Verdict as VerdictValue
 from loopless.report import html
 from loopless.report.verification import harness, verdict_json, verdict_text
@@ -20,6 +22,7 @@ class Verdict(Shown):
     """All that was found out."""
     files: tuple[str, ...]
     """The files of the program."""
+    _settings: Settings = field(default_factory=Settings)
 
     @property
     def holds(self) -> bool | None:
@@ -53,8 +56,15 @@ class Verdict(Shown):
 
     @property
     def harness(self) -> str:
-        """A C file that gives the program the inputs of the violation; empty where there is none."""
-        return harness(self.found, self.files) if self.found.verdict == "false" else ""
+        """A C file that gives the program the inputs of the violation, with paths from the present folder; empty where
+        there is none.
+        """
+        from loopless.queries.surroundings import surroundings
+
+        if self.found.verdict != "false":
+            return ""
+        files = [Path(file) for file in self.files]
+        return harness(self.found, surroundings(files, "main", self._settings.source), Path())
 
     def as_json(self) -> dict[str, Any]:
         """The fields that ``loopless verify --format json`` gives."""

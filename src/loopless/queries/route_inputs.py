@@ -10,14 +10,15 @@ from typing import Any, Final
 
 from loopless.check.oracle.adapters import RESULT
 from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter, Pointer, Signature
-from loopless.flowgraph.model import NULL_OBJECT, Call, Flowgraph, Havoc, Kind, Origin, VariableInfo
+from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
 from loopless.flowgraph.model import Parameter as Formal
 from loopless.navigation.memory import Led, pointer_size
 from loopless.navigation.routes import Route
 from loopless.navigation.store import size_of
 from loopless.queries.reached import Field, Given, Inputs, Memory, Number, Pointed, Run, joined, runs_of
 from loopless.terms import Term, Var, evaluate
-from loopless.verification.transitions import Input, TransitionSystem
+from loopless.verification.runs import is_input
+from loopless.verification.transitions import TransitionSystem
 
 DEEPEST: Final = 40
 """Pointers behind pointers are followed so far. A guess."""
@@ -56,7 +57,7 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
         drawn: list[int] = []
         for one, term in step.inputs.items():
             value = one.var.type.wrap(number(term))
-            if _is_returned(one, graph):
+            if is_input(graph, one.block, one.index):
                 drawn.append(value)
             elif one.origin is Origin.UNINITIALISED:
                 shown = graph.blocks[one.block].statements[one.index]
@@ -78,19 +79,6 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
     }
     words = tuple(_words(route, graph, at_begin)) if function == "main" else ()
     return Inputs(function, arguments, joined(nondet), uninitialised=uninitialised, globals=own, words=words)
-
-
-def _is_returned(one: Input, graph: Flowgraph) -> bool:
-    """Whether an input function returns it in a native run; what a call may have written to memory is none of these."""
-    if one.origin is not Origin.CALL:
-        return one.origin is Origin.NONDET
-    statements = graph.blocks[one.block].statements
-    match statements[one.index]:
-        case Havoc(target=target, name=name):
-            calls = [other for other in statements[: one.index] if isinstance(other, Call) and other.callee == name]
-            return not calls or calls[-1].target == target
-        case _:
-            return False
 
 
 def _words(route: Route, graph: Flowgraph, at_begin: Callable[[Var | None], int]) -> Iterator[tuple[Run, ...]]:

@@ -13,16 +13,21 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from loopless.check.oracle.build import of_cxx
 from loopless.check.oracle.runtime import MEANINGS, WEAK_MEANINGS
 from loopless.source import load
 from loopless.source.compile import SourceOptions
 from loopless.source.database import CompileDatabase
 from loopless.source.debug import DebugType, DebugTypes, Kind
 from loopless.source.ir import FloatT, Function, IntT, Param, PtrT, StructT, Type, VectorT, VoidT
+from loopless.source.layout import DataLayout
 
 _FOLDERS: Final = ("-I", "-isystem", "-include", "-iquote")
 """Flags that a path stands behind."""
 _PART: Final = re.compile(r"(.+)\.coerce\d*")
+_IN_REGISTERS: Final = 16
+"""Only larger structures are returned in memory whatever they hold."""
+_KLEE: Final = {"klee_range": "range", "klee_make_symbolic": "symbolic"}
 _PLAIN: Final = frozenset(("error", "assume", "assume_wide", "assert", "abort", "exit", "nothing"))
 """Meanings of names that a C file can give them."""
 
@@ -31,14 +36,16 @@ _PLAIN: Final = frozenset(("error", "assume", "assume_wide", "assert", "abort", 
 class Missing:
     """A function without a body.
 
-    ``role``: "input" (it returns the next one), "nothing" (it does nothing), "error", "assume", "assume_wide",
-    "assert", "abort", "exit", or "stop": what it returns is not known, so the run ends. ``declared``: whether the file
-    that holds the function under test declares it.
+    ``role``: "input" (it returns the next one), "nothing" (it does nothing), "zero" (it returns 0 in each part of its
+    ``result``, which are types in C), "error", "assume", "assume_wide", "assert", "abort", "exit", "range",
+    "symbolic", or "stop": what it returns cannot be given, so the run ends. ``declared``: whether the file that holds
+    the function under test declares it.
     """
 
     name: str
     role: str
     declared: bool
+    result: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +102,9 @@ def surroundings(files: Sequence[Path], function: str, options: SourceOptions) -
     here = [one for one in module.defined() if one.loc is None or not any(_same(o, one.loc.file) for o in others)]
     called = {name for one in here for i in one.instructions() if (name := i.callee_name) is not None}
     missing = tuple(
-        Missing(one.name, role, one.name in called)
+        Missing(one.name, role, one.name in called, parts_of_result(one, module.layout) if role == "zero" else ())
         for one in module.functions.values()
-        if one.is_declaration and not one.name.startswith("llvm.") and (role := _role(one)) is not None
+        if one.is_declaration and not one.name.startswith("llvm.") and (role := _role(one, module.layout)) is not None
     )
     sizes = module.layout.size_of
     variables = tuple(
@@ -171,20 +178,49 @@ def _is_input(name: str) -> bool:
     return name.startswith("__VERIFIER_nondet_") or MEANINGS.get(name, "").startswith(("nondet", "klee_"))
 
 
-def _role(code: Function) -> str | None:
-    """What a function without a body does in a native run; None for those of the C library."""
+def _role(code: Function, layout: DataLayout) -> str | None:
+    """What a function without a body does in a native run; None for those of the libraries."""
     meaning = MEANINGS.get(code.name) or WEAK_MEANINGS.get(code.name)
-    if meaning in ("abort", "exit") and _of_library(code.name):
+    if _of_library(code.name) or of_cxx(code.name):
         return None
     if meaning in _PLAIN:
         return meaning
-    if _of_library(code.name):
-        return None
+    if meaning in _KLEE:
+        return _KLEE[meaning]
     if meaning is not None and not meaning.startswith("nondet"):
         return "stop"
-    if isinstance(code.result, VoidT):
+    in_memory = any(one.sret is not None for one in code.params)
+    if isinstance(code.result, VoidT) and not in_memory:
         return "nothing"
-    return "input" if isinstance(code.result, IntT) and code.result.bits <= 64 else "stop"
+    if isinstance(code.result, IntT) and code.result.bits in (1, 8, 16, 32, 64):
+        return "input"
+    return "zero" if parts_of_result(code, layout) else "stop"
+
+
+def parts_of_result(code: Function, layout: DataLayout) -> tuple[str, ...]:
+    """The types in C of the parts in which a function returns what is no plain integer; empty where C has none."""
+    room = next((one.sret for one in code.params if one.sret is not None), None)
+    if room is not None:
+        size = layout.size_of(room)
+        return (f"char[{size}]",) if size > _IN_REGISTERS else ()
+    elements = code.result.fields if isinstance(code.result, StructT) else (code.result,)
+    parts = tuple(_in_c(one) for one in elements)
+    return parts if all(parts) and (len(parts) == 1 or "long double" not in parts) else ()
+
+
+def _in_c(type_: Type) -> str:
+    """A type in C whose value is returned where one of this type is; empty where there is none."""
+    match type_:
+        case PtrT():
+            return "void *"
+        case IntT(bits=bits) if bits <= 128:
+            return "int" if bits <= 32 else "long long" if bits <= 64 else "__int128"
+        case FloatT(kind=kind):
+            return {"x86_fp80": "long double"}.get(kind, kind if kind in ("float", "double") else "")
+        case VectorT(count=2, element=FloatT(kind="float")):
+            return "double"
+        case _:
+            return ""
 
 
 @lru_cache(maxsize=256)

@@ -11,20 +11,19 @@ from loopless.errors import UsageError
 from loopless.queries.reached import Given, Inputs, Memory, Pointed, runs_of, unrolled
 from loopless.queries.surroundings import Passed, Surroundings
 from loopless.report.reach_tests import (
-    SHORT,
     Made,
     flags_of,
     givable,
     included,
     inner_name,
     is_main,
-    literal,
     moved,
     relative,
     string_of,
     whole,
     wrapped,
 )
+from loopless.report.stand_ins import SHORT, literal
 
 
 def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path) -> str:

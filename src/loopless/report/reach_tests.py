@@ -14,35 +14,16 @@ from typing import Final
 
 from loopless.errors import UsageError
 from loopless.queries.reached import Given, Inputs, Memory, Number, Pointed, Run, runs_of, unrolled
-from loopless.queries.surroundings import Missing, Surroundings
+from loopless.queries.surroundings import Surroundings
 from loopless.report.reach import quoted
+from loopless.report.stand_ins import SHORT, WIDTH, bodies, literal, table, variables
 
 _CHARACTERS: Final = ("char", "signed char", "unsigned char")
-SHORT: Final = 32
-"""So many elements or inputs are listed one by one; more of them, in few runs, are written by loops."""
 _LITERAL: Final = 90
 """Longer strings are written as arrays."""
-_WIDTH: Final = 110
 _ALIGNED: Final = 16
 """Memory that is no array of integers begins at a multiple of this, as where it was replayed."""
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
-_AHEAD: Final = 1_000_000
-"""So many zeros are given behind the last input; then the run ends, since a loop may read for ever. A guess."""
-
-_ROLES: Final = {
-    "input": "long long loopless_next(void)",
-    "nothing": "void loopless_nothing(void) {}",
-    "stop": "void loopless_stop(void) { exit(0); }",
-    "exit": "void loopless_exit(int status) { exit(status); }",
-    "abort": "void loopless_abort(void) { exit(0); }",
-    "error": 'void loopless_error(void) { puts("the error function was called"); exit(0); }',
-    "assume": "void loopless_assume(int holds) { if (!holds) exit(0); }",
-    "assume_wide": "void loopless_assume_wide(unsigned long holds) { if (!holds) exit(0); }",
-    "assert": 'void loopless_assert(int holds) { if (!holds) { puts("an assertion is false"); exit(0); } }',
-}
-"""What functions without a body do in a test, as in the run that was replayed."""
-
-
 def c_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, name: str = "test") -> str:
     """A C file to be put into ``folder`` under this name, with a ``main`` that gives the function its inputs;
     ``purpose`` is the sentence that says what for.
@@ -99,7 +80,7 @@ def givable(inputs: Inputs, program: Surroundings) -> Inputs:
 
 def wrapped(text: str, margin: str = "") -> str:
     """Text on lines that are not too long."""
-    return textwrap.fill(text, _WIDTH, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(text, WIDTH, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
 
 
 def _safe(text: str) -> str:
@@ -143,66 +124,10 @@ def included(inputs: Inputs, program: Surroundings, folder: Path) -> list[str]:
         "",
     ]
     if program.variables:
-        lines += [*_variables(program), ""]
+        lines += [*variables(program, beside=bool(program.others)), ""]
     if program.missing:
-        lines += [*_bodies(inputs, program.missing), ""]
+        lines += [*bodies(program.missing, inputs.nondet, repeats=inputs.repeats), ""]
     return lines
-
-
-def _variables(program: Surroundings) -> Iterator[str]:
-    """Variables that the program only declares; they begin with 0, as in the run that was replayed."""
-    for number, (name, size) in enumerate(program.variables):
-        if program.others:  # it may be another file that declares it
-            yield f'_Alignas(16) char loopless_variable_{number}[{max(1, size)}] __asm__("{name}");'
-        elif size:
-            yield f"__typeof__({name}) {name};"
-        else:
-            yield f"__typeof__({name}[0]) {name}[1];"
-
-
-def _bodies(inputs: Inputs, missing: Sequence[Missing]) -> Iterator[str]:
-    roles = {one.role for one in missing}
-    if "input" in roles:
-        yield from _next(inputs)
-    for role, text in _ROLES.items():
-        if role in roles and role != "input":
-            yield f"static {text}"
-    yield "#if defined(__GNUC__) && !defined(__clang__)"
-    yield '#pragma GCC diagnostic ignored "-Wattribute-alias"'
-    yield "#endif"
-    for number, one in enumerate(missing):
-        body = "loopless_next" if one.role == "input" else f"loopless_{one.role}"
-        if one.declared:
-            yield f'extern __typeof__({one.name}) {one.name} __attribute__((alias("{body}")));'
-        else:
-            named = f'loopless_missing_{number}(void) __asm__("{one.name}")'
-            yield f'extern void {named} __attribute__((alias("{body}")));'
-
-
-def _next(inputs: Inputs) -> Iterator[str]:
-    """The function that gives the inputs in their order."""
-    runs = inputs.nondet
-    total = sum(run.count for run in runs)
-    yield "/* What input functions return, in the order of the calls. */"
-    if total <= SHORT or len(runs) * 2 >= total:
-        values = [literal(value) for value in unrolled(runs)]
-        yield from _table("static const long long loopless_inputs[]", values or ["0"])
-        yield "static long long loopless_next(void) {"
-        yield "  static unsigned long taken;"
-        yield f"  if (taken < {total}) return loopless_inputs[taken++];"
-    else:
-        yield "static const struct { unsigned long count; long long value; } loopless_inputs[] ="
-        yield from _table("  ", [f"{{{run.count}, {literal(run.value)}}}" for run in runs], of="")
-        yield "static long long loopless_next(void) {"
-        yield "  static unsigned long run, of_run, taken;"
-        yield f"  while (run < {len(runs)} && of_run == loopless_inputs[run].count) of_run = 0, run++;"
-        yield f"  if (run < {len(runs)}) {{ of_run++; taken++; return loopless_inputs[run].value; }}"
-    if inputs.repeats and runs:
-        yield f"  return {literal(runs[-1].value)};"
-    else:
-        yield f"  if (taken++ >= {total + _AHEAD}) exit(0);"
-        yield "  return 0;"
-    yield "}"
 
 
 def _calling(inputs: Inputs, program: Surroundings) -> Iterator[str]:
@@ -292,7 +217,7 @@ def _main_call(inputs: Inputs, program: Surroundings) -> Iterator[str]:
         if text is None:
             yield from _array(f"char word_{number}", (*word, Run(1, 0)))
         told.append(f"(char []){{{text}}}" if text is not None else f"word_{number}")
-    yield from (f"  {line}" for line in _table("char *words[]", [*told, "0"]))
+    yield from (f"  {line}" for line in table("char *words[]", [*told, "0"]))
     yield f"  loopless_program_main({', '.join([str(len(words)), 'words', '(char *[]){0}'][:count])});"
 
 
@@ -332,7 +257,7 @@ def _array(declared: str, runs: Sequence[Run], attribute: str = "") -> Iterator[
     if not told:
         yield f"  {head};"
     elif listed <= SHORT or len(told) * 2 >= listed:
-        yield from (f"  {line}" for line in _table(head, map(literal, unrolled(tuple(told)))))
+        yield from (f"  {line}" for line in table(head, map(literal, unrolled(tuple(told)))))
     else:
         yield f"  {head};"
         at = 0
@@ -359,19 +284,6 @@ def _literal_of(runs: Sequence[Run]) -> str | None:
     return quoted("".join(map(chr, values)))
 
 
-def _table(head: str, values: Iterator[str] | Sequence[str] | map[str], of: str = " = ") -> Iterator[str]:
-    """A declaration with the values of an array, broken into lines."""
-    line = f"{head}{of}{{"
-    first = True
-    for value in values:
-        piece = value if first else f", {value}"
-        if len(line) + len(piece) > _WIDTH:
-            yield f"{line}{'' if first else ','}"
-            line, piece = "    ", value
-        line, first = line + piece, False
-    yield f"{line}}};"
-
-
 def _number(value: Number) -> str:
     """A number in C; the shortest decimal that is read as the same."""
     if not isinstance(value, float):
@@ -379,12 +291,3 @@ def _number(value: Number) -> str:
     if math.isfinite(value):
         return repr(value)
     return '__builtin_nan("")' if math.isnan(value) else f"{'-' if value < 0 else ''}__builtin_inf()"
-
-
-def literal(value: int) -> str:
-    """An integer as C writes it."""
-    if value == -(1 << 63):
-        return f"({value + 1}LL - 1)"
-    if -(1 << 31) < value < 1 << 31:
-        return str(value)
-    return f"{value}LL" if value < 1 << 63 else f"{value}ULL"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Final
 
 from loopless.check.certificates.property import Property
+from loopless.queries.reached import runs_of
+from loopless.queries.surroundings import Surroundings
 from loopless.queries.verification import Verdict
+from loopless.report.reach_tests import flags_of, relative
+from loopless.report.stand_ins import FAILS, bodies, variables
 
 _TRUE: Final = {
     Property.UNREACH_CALL: "no run calls the error function, and no assertion is false",
@@ -17,6 +22,8 @@ _FALSE: Final = {
     Property.TERMINATION: "a run never ends",
     Property.NO_OVERFLOW: "a signed operation overflows",
 }
+_TRAPS: Final = ("-fsanitize=signed-integer-overflow,shift", "-fno-sanitize-recover=all")
+"""What makes gcc and clang end a run at an overflow."""
 _MOST: Final = 24
 """So many inputs are shown in text; JSON has all."""
 
@@ -79,37 +86,23 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _literal(value: int) -> str:
-    return f"{value}LL" if abs(value) < 1 << 63 else f"{value % (1 << 64)}ULL"
-
-
-def harness(found: Verdict, files: tuple[str, ...]) -> str:
-    """A C file to be compiled with the program: it gives the run its inputs.
-
-    Each input function of the competition's names takes the next value; behind the last one the run ends.
+def harness(found: Verdict, program: Surroundings, folder: Path) -> str:
+    """A C file, also C++, to be put into ``folder`` and compiled with the program: it defines what the program only
+    declares, so that its run takes the inputs.
     """
-    values = ", ".join(map(_literal, found.inputs)) or "0"
-    kinds = {
-        "_Bool": "bool", "char": "char", "short": "short", "int": "int", "long": "long", "long long": "longlong",
-        "unsigned char": "uchar", "unsigned short": "ushort", "unsigned int": "uint", "unsigned long": "ulong",
-        "unsigned long long": "ulonglong", "unsigned": "unsigned",
-    }  # fmt: skip
-    functions = "\n".join(
-        f"WEAK {kind} __VERIFIER_nondet_{suffix}(void) {{ return ({kind})loopless_next(); }}"
-        for kind, suffix in kinds.items()
-    )
-    later = f"{found.inputs[-1] % (1 << 64)}ULL" if found.repeats and found.inputs else "0"
-    command = f"cc -fsanitize=signed-integer-overflow -fsanitize-trap=all {' '.join(files)} THIS_FILE"
-    return (
-        f"/* Replays: {found.words}. Compile and run: {command} */\n"
-        "#include <stdio.h>\n#include <stdlib.h>\n\n"
-        "#define WEAK __attribute__((weak)) /* what the program defines itself goes before */\n\n"
-        f"static const unsigned long long loopless_inputs[] = {{ {values} }};\n"
-        f"static unsigned long loopless_taken;\n\n"
-        "static unsigned long long loopless_next(void) {\n"
-        f"  if (loopless_taken >= {len(found.inputs)}UL) return {later};\n"
-        "  return loopless_inputs[loopless_taken++];\n}\n\n"
-        f"{functions}\n"
-        'WEAK void reach_error(void) { fputs("reach_error was called\\n", stderr); abort(); }\n'
-        "WEAK void __VERIFIER_assume(int condition) { if (!condition) exit(0); }\n"
-    )
+    files = [relative(file, folder) for file in (program.file, *program.others)]
+    compiler = "c++" if any(file.suffix not in (".c", ".i", ".h") for file in (program.file, *program.others)) else "cc"
+    traps = _TRAPS if found.property is Property.NO_OVERFLOW else ()
+    command = " ".join([compiler, *traps, *flags_of(program, folder), *files, "THIS_FILE", "-lm"])
+    told = [f"/* Replays: {found.words}. Compile and run: {command}"]
+    if program.replaced:
+        told.append(f"   The program defines {', '.join(program.replaced)} itself: this file cannot give those inputs.")
+    inputs = runs_of(found.inputs)
+    return "\n".join([
+        *told[:-1], f"{told[-1]} */",
+        "#include <stdio.h>", "#include <stdlib.h>", "",
+        "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
+        *variables(program, beside=True), "",
+        *bodies(program.missing, inputs, repeats=found.repeats, ends=FAILS, for_ever=True, beside=True), "",
+        "#ifdef __cplusplus", "}", "#endif", "",
+    ])  # fmt: skip

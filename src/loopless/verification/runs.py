@@ -5,7 +5,7 @@ Nothing is claimed from these: candidates are proved, and violations are replaye
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -65,6 +65,38 @@ class Run:
         return {place: next(iter(values)) for place, values in self.taken.items()}
 
 
+def is_input(graph: Flowgraph, label: str, index: int) -> bool:
+    """Whether a native run takes an input for a value from outside: for an integer that an input function, or another
+    one without a body, returns; not for pointers, which are null there, nor for what a call may have left in memory.
+    """
+    statements = graph.blocks[label].statements
+    match statements[index]:
+        case Havoc(target=target) if target.type.width not in INPUT_WIDTHS or graph.variables[target].pointer_part:
+            return False
+        case Havoc(origin=Origin.NONDET):
+            return True
+        case Havoc(target=target, origin=Origin.CALL):
+            call = _call_of(statements, index)
+            return call is None or call.target == target
+        case _:
+            return False
+
+
+def _is_left(statements: Sequence[Statement], index: int) -> bool:
+    """Whether a value is what a call may have left in memory."""
+    call, havoc = _call_of(statements, index), statements[index]
+    return call is not None and isinstance(havoc, Havoc) and havoc.target not in (call.target, call.target_object)
+
+
+def _call_of(statements: Sequence[Statement], index: int) -> Call | None:
+    """The call that a value comes from."""
+    name = getattr(statements[index], "name", None)
+    calls = [other for other in statements[:index] if isinstance(other, Call) and other.callee == name]
+    return calls[-1] if calls else None
+
+
+INPUT_WIDTHS: Final = (1, 8, 16, 32, 64, None)
+"""Native runs take inputs of so many bits, any number of them over the integers."""
 MAX_LEAPS: Final = 40
 """So often a run leaps. A guess."""
 MAX_ITERATIONS: Final = 1 << 40
@@ -286,13 +318,14 @@ class Runner:
                     return "assumption"
             case Havoc(target=target, name=name) if self._depth and name == GONE_INTO:
                 values[target] = 0
+            case Havoc(target=target, origin=Origin.CALL) if _is_left(self.graph.blocks[label].statements, index):
+                run.exact = False  # natively the call leaves what was there
             case Havoc(target=target, origin=origin):
                 value = target.type.wrap(choose(target, origin, label, index))
                 values[target] = value
                 run.taken.setdefault((label, index), set()).add(value)
-                if origin in (Origin.NONDET, Origin.CALL):
+                if is_input(self.graph, label, index):
                     run.inputs.append(value)
-                    # What a call leaves in variables is no input of the compiled program.
                     run.exact = run.exact and origin is Origin.NONDET
                 elif origin is Origin.UNINITIALISED:
                     run.uninitialised[self.graph.variables[target].shown] = value

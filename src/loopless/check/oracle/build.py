@@ -18,7 +18,7 @@ from loopless.check.oracle.adapters import PREFIX, adapters
 from loopless.check.oracle.checks import checked, copy_check
 from loopless.check.oracle.objects import RUNTIME, with_objects
 from loopless.check.oracle.retarget import NARROW, SAFE
-from loopless.check.oracle.runtime import APART, MEANINGS, WEAK_MEANINGS
+from loopless.check.oracle.runtime import APART, CHECKED, MEANINGS, WEAK_MEANINGS
 from loopless.check.oracle.signature import CType, DebugInfo, Signature
 
 # What a program may call in the C library: functions that neither touch files nor other processes.
@@ -43,7 +43,15 @@ _TRAP: Final = re.compile(
 )
 _ALLOCA: Final = re.compile(r'^  (%"[^"]+"|%[\w$.\-]+) = alloca i(8|16|32|64|1), align (\d+)')
 _DECLARED: Final = re.compile(r'^\s+#dbg_declare\(ptr (%"[^"]+"|%[\w$.\-]+), !(\d+),')
-_RETURN: Final = re.compile(r"(signext |zeroext )?(?:range\([^)]*\) )?(void|i\d+|ptr|float|double|[\[{<%].*)\s*$")
+_RETURN: Final = re.compile(
+    r"(signext |zeroext )?(?:range\([^)]*\) )?(void|i\d+|ptr|float|double|x86_fp80|fp128|half|[\[{<%].*)\s*$"
+)
+_ROOM: Final = re.compile(r"\bsret\(([^()]*)\)")
+_UNKNOWN: Final = re.compile(r"\bscalable\b|\bx86_amx\b")
+_CXX: Final = re.compile(
+    r"_ZN?[KVRO]*S[tabsiod]|_Zn[wa]|_Zd[la]|_ZT[VTISv]S|__cxa_|_Unwind_|__gxx_|__dynamic_cast$|__clang_"
+)
+"""What names of the C++ library begin with: those of ``std``, allocations, and what the compiler calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +194,8 @@ def _choose_meanings(module: _Module) -> None:
             meaning = "assume"
         elif meaning is None and name in APART and name in module.declared:
             meaning = f"{'narrow' if module.narrow and APART[name] else 'apart'}_{name}"
+        elif meaning is None and name in CHECKED and name in module.declared and not module.narrow:
+            meaning = f"checked_{CHECKED[name]}"
         if meaning is not None:
             module.runtime.add(meaning)
             module.renamed[name] = f"@loopless_{meaning}"
@@ -216,22 +226,27 @@ def _defined_prefix(name: str, module: _Module) -> str:
 
 
 def _stub(name: str, module: _Module) -> None:
-    """Give a function without a body one: an integer from the inputs, nothing, or the end of the run.
+    """Give a function without a body one: an integer from the inputs, nothing, 0 for any other result, which is one of
+    those that it may return, or the end of the run.
 
-    A function of the host's C library that is not on the list (files, processes) always ends the run.
+    A function of the host's libraries that is not on the list (files, processes) always ends the run.
     """
     prefix, rest = module.declared[name]
     found = _RETURN.search(prefix)
     kind = found[2] if found else "void"
     meaning = _input(name, module)
-    if _host_has(name) or not (kind == "void" or meaning):
+    room = _ROOM.search(rest)
+    if _host_has(name) or of_cxx(name) or (kind != "void" and not meaning and _UNKNOWN.search(kind)):
         module.runtime.add("unresolved")
         index = len(module.unresolved)
         module.unresolved.append(name)
         body = f"  call void @loopless_unresolved(i32 {index})\n  unreachable"
     elif kind == "void":
         module.assumed.append(name)
-        body = "  ret void"
+        body = f"  store {room[1]} zeroinitializer, ptr %0\n  ret void" if room else "  ret void"
+    elif meaning is None:
+        module.assumed.append(name)
+        body = f"  ret {kind} zeroinitializer"
     else:
         module.assumed.append(name)
         assert meaning is not None
@@ -246,6 +261,11 @@ def _stub(name: str, module: _Module) -> None:
 def _plain(parameters: str) -> str:
     """The parameter list of a declaration without what only callers need; names are not needed in a stub."""
     return parameters[: parameters.rindex(")") + 1]
+
+
+def of_cxx(name: str) -> bool:
+    """Whether it is the C++ library, or the runtime of the language, that has the function."""
+    return _CXX.match(name) is not None
 
 
 def _host_has(name: str) -> bool:

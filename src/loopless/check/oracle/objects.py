@@ -139,6 +139,9 @@ def first_type(text: str) -> str:
 
 
 def _size(kind: str) -> str:
+    """The size in bytes of what is read or written, as a constant: an ``i24`` takes three, in an array four."""
+    if re.fullmatch(r"i\d+", kind):
+        return str((int(kind[1:]) + 7) // 8)
     return f"ptrtoint (ptr getelementptr ({kind}, ptr null, i32 1) to i64)"
 
 
