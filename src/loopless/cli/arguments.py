@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
-from loopless.queries.arguments import number_of
+from loopless.queries.arguments import number_of, unquoted
 
 if TYPE_CHECKING:
     from loopless.check.interpreter.run import Argument
@@ -129,7 +129,7 @@ def _atom(token: str) -> Any:
     if number is not None:
         return number
     if token.startswith('"'):
-        return json.loads(token)
+        return unquoted(token)
     if len(token) > 2 and token[0] == token[-1] == "'":
         return _character(token[1:-1])
     try:

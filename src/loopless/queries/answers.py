@@ -22,7 +22,7 @@ from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function
 from loopless.queries.returning import ends_in_calls
-from loopless.queries.rows import rows_in
+from loopless.queries.layouts import layouts_in
 from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.selection import variables_named
 from loopless.queries.told import occurring, pointers_shown, shown_at_exit, untold, used_variables
@@ -69,7 +69,7 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
         granted = (*answer.assumptions, *function.stubs)
         time_ms = 1000 * (time.perf_counter() - started)
         pointers = pointers_shown(function.graph(), answer.shown)
-        answer = replace(answer, pointers=pointers, rows=rows_in(function))
+        answer = replace(answer, pointers=pointers, layouts=layouts_in(function))
         return replace(answer, assumptions=granted, loop=replace(name, info=None), time_ms=time_ms)
 
     if question.entered and not question.partly:

@@ -14,6 +14,7 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
 from loopless.queries.arguments import characters
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable, Kind, Member
+from loopless.terms import IntType
 
 Shown: TypeAlias = "int | float | str | list[Shown] | dict[str, Shown] | None"
 """A value of C: lists are arrays, mappings structures, None a null pointer."""
@@ -120,7 +121,7 @@ def argument(formal: Formal, value: Any) -> Argument:
     if isinstance(value, str):
         if isinstance(value, Plain) and not formal.is_text:
             raise UsageError(f"{value!r} is no value for {formal.name}: {_wanted(formal)}")
-        return characters(value)
+        return characters(value).of(formal.parameter.pointee)
     if formal.parameter.pointee is not None and isinstance(value, list):
         return [_integer(part, f"what {formal.name} points to") for part in value]
     if formal.pointee is None:  # void: its bytes
@@ -265,7 +266,8 @@ def _array(value: Any, type: DebugType, types: DebugTypes, name: str) -> bytes:
     if element is None or not type.counts:
         raise UsageError(f"{name} has the type {type.description}, of which no value can be given")
     if isinstance(value, str) and len(type.counts) == 1 and element.bits == 8:
-        value = characters(value)[: max(type.counts[0] or 0, len(value.encode()))]
+        codes = characters(value)
+        value = codes.of(IntType(8, bool(element.signed)))[: max(type.counts[0] or 0, len(codes) - 1)]
     if not isinstance(value, list):
         raise UsageError(f"{name} is an array, {type.description}: give its elements in [], not {_written(value)}")
     count, inner = type.counts[0], type.counts[1:]

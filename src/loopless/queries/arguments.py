@@ -13,6 +13,7 @@ from loopless.errors import UsageError
 
 if TYPE_CHECKING:
     from loopless.check.interpreter.run import Argument
+    from loopless.terms import IntType
 
 
 _NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)")
@@ -43,9 +44,53 @@ def number_of(word: str) -> int | None:
     return (-value if power[1] else value) + (int(power[3] + power[4]) if power[3] else 0)
 
 
-def characters(text: str) -> list[int]:
-    """The bytes of a C string, its terminator included, as values of a signed char."""
-    return [byte - 256 if byte > 127 else byte for byte in (*text.encode(), 0)]
+class Characters(tuple[int, ...]):
+    """The bytes of a C string, its terminator included, as values of a signed char: of another type of characters
+    they are the values with the same bits.
+    """
+
+    __slots__ = ()
+
+    def of(self, type: IntType | None) -> list[int]:
+        """The characters as values of a type of as many bits; of any other as they are."""
+        return [type.wrap(code) for code in self] if type is not None and type.width == 8 else list(self)
+
+
+def characters(text: str) -> Characters:
+    """A C string; what :func:`unquoted` gives, too."""
+    return Characters(byte - 256 if byte > 127 else byte for byte in (*text.encode(errors="surrogateescape"), 0))
+
+
+_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "e": "\x1b"}
+
+
+def unquoted(word: str) -> str:
+    """What a string in quotes means, with the escapes of C and those of JSON. A byte that is written as a number,
+    ``\\xff``, stands for itself. Raises ValueError for what is no such string.
+    """
+    if not _QUOTED.fullmatch(word):
+        raise ValueError(word)
+
+    def meant(found: re.Match[str]) -> str:
+        if found[4] is not None:
+            if found[4] not in _ESCAPES and found[4] not in "\\\"'/?":
+                raise ValueError(found[0])
+            return _ESCAPES.get(found[4], found[4])
+        if found[3] is not None:
+            return chr(int(found[3], 16))
+        code = int(found[1], 16) if found[1] else int(found[2], 8)
+        if code > 255:
+            raise ValueError(found[0])
+        return bytes([code]).decode(errors="surrogateescape")
+
+    return _paired(_ESCAPED.sub(meant, word[1:-1]))
+
+
+def _paired(text: str) -> str:
+    """The text where two escapes make one character."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def argument_of(value: Any, name: str) -> Argument:

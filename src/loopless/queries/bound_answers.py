@@ -19,6 +19,7 @@ from loopless.refusals import Refused
 from loopless.summary import FunctionSummary
 from loopless.terms import (
     TRUE,
+    Layout,
     Term,
     Var,
 )
@@ -74,6 +75,8 @@ class FunctionBound:
     ambiguous: frozenset[str] = frozenset()
     """Source names of several of the variables of which the bounds speak, or may: by such a name none is meant."""
     calls: Calls = NO_CALLS
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
+    """What is declared in objects, by their names."""
 
 
 def class_of(found: FunctionBound) -> AsymptoticClass | None:

@@ -46,6 +46,7 @@ from loopless.queries.entry_claims import Known
 from loopless.queries.exit_counts import Counts, counts_alone
 from loopless.queries.functions import FunctionAnswer, composed
 from loopless.queries.jobs import work
+from loopless.queries.layouts import layouts_in
 from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.never_ending import Entries, Told, recurrent_sets
 from loopless.queries.program import Function, Program
@@ -264,6 +265,7 @@ def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: R
         granted = _granted(function, graph, known)
     whole = of_all([loop.call for loop in loops]) if beyond is None else Claim(None, gap=TRUE)
     found = FunctionBound(function.name, function.place, loops, whole, shown, granted, refused=beyond or refused)
+    found = replace(found, layouts=layouts_in(function))
     return replace(found, ambiguous=ambiguous(function, None if isinstance(graph, Refused) else graph, found))
 
 
@@ -392,7 +394,7 @@ class _Search:
             simple = inputs_alone(graph, whole.upper, [loop.call.upper for loop in loops], totals)
         names, granted = _names_of(graph), _granted(function, graph, self.known)
         result = FunctionBound(function.name, function.place, tuple(loops), whole, names, granted, beyond)
-        result = replace(result, wider=wider, over_inputs=simple)
+        result = replace(result, wider=wider, over_inputs=simple, layouts=layouts_in(function))
         return replace(result, ambiguous=ambiguous(function, graph, result))
 
     def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: Told) -> LoopBound:

@@ -18,6 +18,7 @@ from loopless.check.interpreter.run import Argument, Interpreter, Memory, Pointe
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
+from loopless.queries.arguments import Characters
 from loopless.queries.answering import answer_all
 from loopless.queries.argument_types import Formal, Given, as_declared, pointed
 from loopless.queries.evaluation import Evaluation, Evaluator
@@ -286,6 +287,8 @@ def _unit(formal: Formal) -> int:
 
 def _in_bytes(parameter: Parameter, argument: Argument, unit: int) -> Argument:
     """The argument; an index as the interpreter counts, which knows no size of what is no integer."""
+    if isinstance(argument, Characters):
+        return argument.of(parameter.pointee)
     return argument * unit if parameter.shared and parameter.pointee is None and isinstance(argument, int) else argument
 
 
@@ -315,7 +318,8 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
                 first.setdefault(parameter.object, (parameter.name, _size(argument, unit)))
             if isinstance(argument, Pointed):
                 continue  # it was made by its type
-            values, type = list(argument or ()), parameter.pointee
+            type = parameter.pointee
+            values = argument.of(type) if isinstance(argument, Characters) else list(argument or ())
         elif parameter.type is None and parameter.var is None:
             continue  # it is no integer: nothing is known of it where the call uses it
         elif not isinstance(argument, int):

@@ -11,6 +11,7 @@ from loopless.flowgraph.streams import stream_of
 from loopless.queries.answering import answer_all
 from loopless.queries.answers import answer_loop
 from loopless.queries.jobs import run_all, work
+from loopless.queries.layouts import layouts_in
 from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.program import Function, Program
 from loopless.queries.sandbox import Limits, Overrun, attempted
@@ -148,7 +149,8 @@ def compose(
             found[name] = None if called is None else summarize_whole(called, found)
         return found[name]
 
-    return summarize_function(graph, outcomes, callee, memory=memory)
+    found_whole = summarize_function(graph, outcomes, callee, memory=memory)
+    return found_whole if isinstance(found_whole, Refused) else replace(found_whole, layouts=layouts_in(function))
 
 
 def summarize_whole(function: Function, known: dict[str, FunctionOutcome | None] | None = None) -> FunctionOutcome:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,8 +12,10 @@ from loopless.bounds import Claim
 from loopless.bounds.without_data import without_data
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Kind
-from loopless.queries.arguments import characters, number_of
+from loopless.queries.arguments import Characters, characters, number_of, unquoted
 from loopless.queries.bound_answers import FunctionBound
+from loopless.queries.given_memory import GivenMemory, Value, array_of, place_of
+from loopless.queries.layouts import layouts_in
 from loopless.queries.program import Function
 from loopless.refusals import Refused
 from loopless.terms import (
@@ -23,6 +24,7 @@ from loopless.terms import (
     Condition,
     EvaluationError,
     IntType,
+    Layout,
     Node,
     Read,
     Term,
@@ -34,8 +36,6 @@ from loopless.terms import (
     walk_inside,
 )
 
-Value = int | tuple[int, ...]
-"""What the user gives an input: a number, or what a pointer points to, or an array holds, from the first element on."""
 Given = Mapping[str, Value]
 """Values by the names of inputs; ``a[2]`` is one element of what ``a`` points to."""
 
@@ -56,14 +56,16 @@ def check_values(given: Given, functions: Sequence[Function], spoken_of: Iterabl
     the type of an input does not have.
     """
     graphs = [function.graph() for function in functions]
+    declared = {function: layouts_in(function) for function in functions} if given else {}
     if not functions or any(isinstance(graph, Refused) for graph in graphs):
         return
     inputs = [(function, name, type) for function in functions for name, type in _inputs(function)]
     known = dict.fromkeys(name for _, name, _ in inputs)
     others, memory = set(spoken_of), {name for function in functions for name in _memory(function)}
     for name, value in given.items():
-        root = _root_of_element(name)
-        in_memory = name in memory if isinstance(value, tuple) else root in memory
+        in_memory = name in memory if isinstance(value, tuple) else _root_of_element(name) in memory
+        declares = array_of if isinstance(value, tuple) else place_of
+        in_memory = in_memory or any(declares(layouts, name) is not None for layouts in declared.values())
         if isinstance(value, tuple) and not in_memory and (name in known or name in others):
             raise UsageError(f"{name} is one number: {name}={value[0] if value else 1}")
         if name not in known and not {name, _unnumbered(name)} & others and not in_memory:
@@ -73,14 +75,36 @@ def check_values(given: Given, functions: Sequence[Function], spoken_of: Iterabl
             raise UsageError(f"there is no input {name} in {where}; {there}")
         _check_pointers(functions, name, value)
         for function, shown, type in inputs:
-            if shown not in (name, root) or type is None or type == INTEGERS:
-                continue
-            for number in value if isinstance(value, tuple) else (value,):
-                if not type.holds(number):
-                    raise UsageError(
-                        f"{number} is not in the range of {type_name(type)} {name} of {function.name}: "
-                        f"{type.min} to {type.max}"
-                    )
+            if shown == name and isinstance(value, int) and type is not None:
+                _check_range(function, name, (value,), type)
+        for function, layouts in declared.items():
+            _check_elements(function, layouts, name, value)
+
+
+def _check_range(function: Function, name: str, values: Iterable[int], type: IntType) -> None:
+    for number in values:
+        if type != INTEGERS and not type.holds(number):
+            raise UsageError(
+                f"{number} is not in the range of {type_name(type)} {name} of {function.name}: {type.min} to {type.max}"
+            )
+
+
+def _check_elements(function: Function, layouts: Mapping[str, Layout], name: str, value: Value) -> None:
+    """Raises ``UsageError`` for elements that are not of the type that is declared."""
+    if isinstance(value, int):
+        place = place_of(layouts, name)
+        if place is not None and not function.program.settings.mathematical:
+            _check_range(function, name, (value,), place[2])
+    elif (array := array_of(layouts, name)) is not None:
+        type = array[2]
+        if type is None:
+            raise UsageError(f"the elements of {name} of {function.name} are no integers: give numbers one by one")
+        numbers = value.of(type) if isinstance(value, Characters) else value
+        untyped = name in layouts and layouts[name].array is None
+        if untyped and not all(type.holds(number) for number in numbers):
+            raise UsageError(f"what {name} of {function.name} points to has no type: give its bytes, 0 to 255")
+        if not function.program.settings.mathematical:
+            _check_range(function, name, numbers, type)
 
 
 def _check_pointers(functions: Sequence[Function], name: str, value: Value) -> None:
@@ -213,13 +237,7 @@ class _Here:
 
     def __init__(self, found: FunctionBound, given: Given) -> None:
         meant = {name: value for name, value in given.items() if name not in found.ambiguous}
-        self.memory: dict[str, dict[int, int]] = {}
-        for name, value in meant.items():
-            element = _ELEMENT.fullmatch(name)
-            if isinstance(value, tuple):
-                self.memory.setdefault(name, {}).update(enumerate(value))
-            elif element is not None:
-                self.memory.setdefault(element[1], {})[int(element[2])] = value
+        self.memory = GivenMemory(found.layouts, meant)
         spoken_of = _spoken_of(found)
         shared = Counter(_unnumbered(var.name) for var in spoken_of)
         self.values: dict[Var, int] = {}
@@ -233,7 +251,7 @@ class _Here:
                 if any(name in self.memory for name in _names(var, found)):
                     self.values[var] = 0  # elements count from where the pointer of this name points to
         self._found, self._given = found, meant
-        self.left = _most_read(sum(map(len, self.memory.values())))
+        self.left = _most_read(len(self.memory))
         """How often elements of memory may still be looked at."""
 
     def number(self, term: Term | None, when: Condition = TRUE, *, exactly: bool = False) -> int | None:
@@ -265,11 +283,7 @@ class _Here:
         self.left -= 1
         if self.left < 0:
             raise EvaluationError("this takes too long")
-        size = ((type.width or 8) + 7) // 8
-        value = self.memory.get(array.removeprefix("*"), {}).get(offset // size) if offset % size == 0 else None
-        if value is None or not type.holds(value):
-            raise EvaluationError(f"no value for element {offset // size} of {array}")
-        return value
+        return self.memory.read(array, offset, type)
 
 
 def number_at(found: FunctionBound, term: Term | None, when: Condition, given: Given | None) -> int | None:
@@ -317,7 +331,7 @@ def _value(word: str) -> Value | None:
         return None if None in numbers else tuple(number for number in numbers if number is not None)
     if len(word) >= 2 and word.startswith('"') and word.endswith('"'):
         try:
-            return tuple(characters(json.loads(word)))
+            return characters(unquoted(word))
         except ValueError:
             return None
     return number_of(word)

@@ -11,7 +11,7 @@ from loopless.queries.loop_name import LoopName
 from loopless.queries.told import Untold
 from loopless.refusals import Refused
 from loopless.summary import AtEntry, Merged, Summary
-from loopless.terms import Rows, Var
+from loopless.terms import Layout, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class LoopAnswer:
     together. ``at_entry``: the summary for the states in which the program enters the loop, where these are not all.
     ``untold``: what the loop changes and the summary does not tell. ``advice``: commands that answer more. ``shown``
     gives the source name of each variable that occurs and has one; ``pointers`` that of the pointer, of those that are
-    0 where one is null and of flags that it is; ``rows``: the arrays in objects, by the names of these.
+    0 where one is null and of flags that it is; ``layouts``: what is declared in objects, by their names.
     ``assumptions``: what was assumed for it by the user. ``trouble``: a traceback where an error inside Loopless is
     the reason. ``time_ms``: how long the work on this loop took.
     """
@@ -86,7 +86,7 @@ class LoopAnswer:
     assumptions: tuple[str, ...] = ()
     shown: Mapping[Var, str] = field(default_factory=dict)
     pointers: Mapping[Var, str] = field(default_factory=dict)
-    rows: Mapping[str, tuple[Rows, ...]] = field(default_factory=dict)
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
     time_ms: float = 0.0
     trouble: str = ""
 

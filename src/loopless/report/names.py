@@ -19,6 +19,7 @@ from loopless.terms import (
     Const,
     Definitions,
     Folding,
+    Layout,
     Node,
     Op,
     Style,
@@ -61,9 +62,10 @@ class Names:
         shown: Mapping[Var, str] | None = None,
         *,
         extent: Extent = WHOLE,
+        layouts: Mapping[str, Layout] | None = None,
     ) -> None:
         """``more``: further terms and conditions that are printed beside the answer; ``shown``: their names;
-        ``extent``: how much is printed.
+        ``extent``: how much is printed; ``layouts``: what is declared in objects, beside what the answer says.
         """
         self.extent = extent
         self.shown: Mapping[Var, str] = {**(answer.shown if answer is not None else {}), **(shown or {})}
@@ -82,8 +84,8 @@ class Names:
         self.quantified = False
         pointers = answer.pointers if isinstance(answer, LoopAnswer) else {}
         written = {self._written(var): pointer for var, pointer in pointers.items()}
-        rows = answer.rows if isinstance(answer, LoopAnswer) else {}
-        self._style = Style(numerals=True, taken=self._taken, pointers=written, rows=rows)
+        declared = {**(layouts or {}), **(answer.layouts if answer is not None else {})}
+        self._style = Style(numerals=True, taken=self._taken, pointers=written, layouts=declared)
         self._definitions = Definitions(self._taken, self._style)
 
     def name_folds(self, nodes: Iterable[Node]) -> None:
@@ -184,7 +186,7 @@ class Names:
 
     def alone(self, node: Node) -> tuple[str, list[tuple[str, str]]]:
         """A term or condition in C syntax, with names for parts that are its own, and what these stand for."""
-        own = Definitions(self._taken)
+        own = Definitions(self._taken, Style(layouts=self._style.layouts))
         return own.text(self._named(node)), own.values
 
     def brief(self, node: Node) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loopless.flowgraph.model import Parameter
 from loopless.flowgraph.streams import stream_of
 from loopless.refusals import Refused
 from loopless.summary.model import Residual, Undefined
-from loopless.terms import STREAM, Condition, Read, Term, Var, evaluate, holds, walk_inside
+from loopless.terms import STREAM, Condition, Layout, Read, Term, Var, evaluate, holds, walk_inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,8 @@ class FunctionSummary:
 
     Every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``, ``residual``.
     ``place`` is ``file:line:column`` of the function. ``parameters`` are those of the flowgraph; ``shown`` gives the
-    source names of variables; ``loops`` names the loops of the function, inner ones included.
+    source names of variables; ``loops`` names the loops of the function, inner ones included; ``layouts``: what is
+    declared in objects, by their names.
     """
 
     name: str
@@ -103,6 +104,7 @@ class FunctionSummary:
     loops: tuple[str, ...]
     shown: Mapping[Var, str]
     assumptions: tuple[str, ...] = ()
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:

@@ -78,7 +78,7 @@ from loopless.terms.functions import (
     sum_of_residues,
     table,
 )
-from loopless.terms.memory_names import Rows
+from loopless.terms.memory_names import Layout, Place, Rows, Scalar, member_at
 from loopless.terms.nodes import (
     FALSE,
     NAMED_FUNCTIONS,
@@ -154,7 +154,10 @@ __all__ = [
     "Or",
     "Read",
     "Reader",
+    "Layout",
+    "Place",
     "Rows",
+    "Scalar",
     "Style",
     "Sum",
     "Term",
@@ -216,6 +219,7 @@ __all__ = [
     "linear_power",
     "maximum",
     "may_lack_value",
+    "member_at",
     "minimum",
     "mod",
     "mul",

@@ -1,42 +1,110 @@
-"""How C names what lies in memory: members of arrays of structures, and that a pointer is null."""
+"""How C names what lies in memory: elements and members as they are declared, and that a pointer is null."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from loopless.terms.build import Polynomial, from_polynomial, polynomial
 from loopless.terms.nodes import Compare, Term, Var
+from loopless.terms.types import IntType
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """What is declared at a place: how C names it behind the element around it (``.qty``, nothing for all of that), and
+    its integer type, None where it is no integer.
+    """
+
+    name: str
+    type: IntType | None
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
     """An array in an object: from byte ``start`` on, to before ``end`` (None: as far as it goes), elements of ``size``
-    bytes. ``head``: how C names the array behind the name of the object, as ``->items``; ``members``: how it names the
-    bytes at an offset in an element behind that, by offset and number of bytes: ``.qty``, or nothing for all of it.
+    bytes. ``head``: how C names the array behind the name of the object, as ``->items``; ``members``: what is declared
+    in an element, by offset and number of bytes; ``inner``: how many elements the inner dimensions have.
     """
 
     start: int
     end: int | None
     size: int
     head: str
-    members: Mapping[tuple[int, int], str]
+    members: Mapping[tuple[int, int], Scalar]
+    inner: tuple[int, ...] = ()
+
+    @property
+    def element(self) -> IntType | None:
+        """The integer type of the elements, None where they are no integers."""
+        only = self.members.get((0, self.size))
+        return only.type if only is not None and not only.name else None
 
 
-def member_at(rows: Sequence[Rows], offset: Polynomial, size: int) -> tuple[str, Term, str] | None:
-    """The array of ``rows`` in which the ``size`` bytes at an offset lie, by its ``head``, the index in it, and how C
-    names the member behind the element; None where that is no member of one.
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What is declared in an object: the arrays in it. ``whole``: its name is that of the object, which has an address;
+    else of an array or a pointer, which is one.
     """
+
+    rows: tuple[Rows, ...] = ()
+    whole: bool = False
+
+    @property
+    def array(self) -> Rows | None:
+        """The array that the name of the object alone means."""
+        return next((row for row in self.rows if not row.head), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A declared scalar: the array that it lies in, the indices there, and what is declared."""
+
+    row: Rows
+    indices: tuple[Term, ...]
+    scalar: Scalar
+
+
+def member_at(rows: Sequence[Rows], offset: Polynomial, size: int | None) -> Place | None:
+    """The scalar of ``size`` bytes (None: of any size) at an offset; None where none is declared there."""
     constant = offset.get((), 0)
+    moved = [factor for monomial, factor in offset.items() if monomial]
+    whole = next((row.size for row in rows if not row.head), 0)
     for row in rows:
-        if any(factor % row.size for monomial, factor in offset.items() if monomial):
+        if any(factor % row.size for factor in moved):
             continue
+        if row.head and moved and whole and all(factor % whole == 0 for factor in moved):
+            continue  # it goes from structure to structure, not along the array in one
         index, inside = divmod(constant - row.start, row.size)
         here = row.start <= constant and (row.end is None or constant < row.end)
-        if (inside, size) in row.members and (here or len(rows) == 1):
+        found = next((m for (at, held), m in row.members.items() if at == inside and size in (held, None)), None)
+        if found is not None and (here or len(rows) == 1):
             steps = {monomial: factor // row.size for monomial, factor in offset.items() if monomial}
-            return row.head, from_polynomial({**steps, (): index}), row.members[inside, size]
+            return Place(row, _indices({**steps, (): index}, row.inner), found)
     return None
+
+
+def bytes_of(type: IntType) -> int | None:
+    """How many bytes a read of a type takes; None for integers of any size, which take those of the element."""
+    return None if type.width is None else (type.width + 7) // 8
+
+
+def same_bytes(declared: IntType, read: IntType) -> bool:
+    """Whether what is declared, and what is read in its place, differ by a sign at most."""
+    return read.width is None or declared.width == read.width
+
+
+def _indices(index: Polynomial, inner: Sequence[int]) -> tuple[Term, ...]:
+    """The index of an element as C writes it of an array of several dimensions."""
+    found: list[Term] = []
+    for at in range(len(inner)):
+        stride = prod(inner[at:])
+        steps = {monomial: factor for monomial, factor in index.items() if monomial and factor % stride == 0}
+        whole, rest = divmod(index.get((), 0), stride)
+        found.append(from_polynomial({**{monomial: factor // stride for monomial, factor in steps.items()}, (): whole}))
+        index = {**{monomial: factor for monomial, factor in index.items() if monomial not in steps}, (): rest}
+    return (*found, from_polynomial(index))
 
 
 def about_null(node: Compare, pointers: Mapping[Var, str]) -> str | None:

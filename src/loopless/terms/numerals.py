@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.terms.build import Polynomial, from_polynomial
-from loopless.terms.memory_names import Rows
+from loopless.terms.memory_names import Layout
 from loopless.terms.nodes import Folding, Term, Var
 
 _LIMITS: Final = {
@@ -30,7 +30,7 @@ class Style:
     """How terms and conditions are written: ``numerals`` for people (``INT_MAX``, ``2^31``, ``fits_int(x)``) instead of
     digits; ``quantified``: that nothing is found in a sequence as what all of it is; the names ``taken`` by variables,
     which no function has. ``pointers``: the names of pointers, by variables that are 0 where one is null, and by
-    those of one bit that say whether it is. ``rows``: the arrays in objects, by the names of these. ``folds``: names
+    those of one bit that say whether it is. ``layouts``: what is declared in objects, by their names. ``folds``: names
     of what folds do, by what those of all lengths have in common.
     """
 
@@ -38,7 +38,7 @@ class Style:
     quantified: bool = False
     taken: Container[str] = ()
     pointers: Mapping[Var, str] = field(default_factory=dict)
-    rows: Mapping[str, Sequence[Rows]] = field(default_factory=dict)
+    layouts: Mapping[str, Layout] = field(default_factory=dict)
     folds: Mapping[Folding, str] = field(default_factory=dict)
 
     def function(self, name: str) -> str:

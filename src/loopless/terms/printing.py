@@ -15,7 +15,7 @@ from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial
 from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.idioms import fitting, searched
-from loopless.terms.memory_names import about_null, member_at
+from loopless.terms.memory_names import Layout, about_null, bytes_of, member_at, same_bytes
 from loopless.terms.nodes import (
     ONE,
     STREAM,
@@ -49,6 +49,8 @@ MAX_BRIEF = 60
 """The number of parts, different ones, up to which an expression is written out in a sentence."""
 
 _ATOM, _UNARY, _TIMES, _PLUS, _RELATION, _AND, _OR, _CHOICE = range(8)
+_UNKNOWN = Layout()
+"""What is known of an object of which nothing is."""
 _C_OPERATORS = {"trunc_div": "/", "trunc_rem": "%"}
 _BIT_OPERATORS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^", "shl": "<<", "shr": ">>"}
 _PATIENCE = 4
@@ -165,7 +167,7 @@ class _Writer:
                 condition, then = self._within(node.condition, _OR), self._within(node.then, _OR)
                 return f"{condition} ? {then} : {self._within(node.otherwise, _CHOICE)}", _CHOICE
             case Read():
-                return self._read(node), _ATOM
+                return self._read(node)
             case Truth():
                 return ("true" if node.value else "false"), _ATOM
             case Compare():
@@ -325,25 +327,27 @@ class _Writer:
             return f"{self._within(a, _UNARY)} {sign} {self._within(b, _ATOM)}", _TIMES
         return f"{self.style.function(op)}({self.text(a)}, {self.text(b)})", _ATOM
 
-    def _read(self, node: Read) -> str:
+    def _read(self, node: Read) -> tuple[str, int]:
+        """An element as it is declared, ``a[k]``; read with another sign, ``(uint8_t)a[k]``; what is no element as it
+        is declared by its bytes, ``*(uint16_t *)((char *)a + 2*k)``.
+        """
         if node.array.endswith(STREAM):
-            return f"{node.array}[{self.text(node.offset)}]"
-        size = ((node.type.width or 8) + 7) // 8
+            return f"{node.array}[{self.text(node.offset)}]", _ATOM
         poly = self._polynomial(node.offset)
         array = node.array.removeprefix("*")
         start = next((m for m, c in poly.items() if c == 1 and _is_called(m, array)), None)
         if start is not None:  # where the pointer of this name points to, an index counts from there
             del poly[start]
-            if size > 0 and any(c % size for c in poly.values()):
-                poly[start] = 1
-        member = member_at(self.style.rows.get(array, ()), poly, size)
-        if member is not None:
-            head, index, tail = member
-            return f"{array}{head}[{self.text(index)}]{tail}"
-        if size > 0 and all(c % size == 0 for c in poly.values()):
-            index = from_polynomial({m: c // size for m, c in poly.items()})
-            return f"{array}[{self.text(index)}]"
-        return f"*({type_name(node.type)} *)((char *){array} + {self._within(node.offset, _TIMES)})"
+        layout = self.style.layouts.get(array, _UNKNOWN)
+        found = member_at(layout.rows, poly, bytes_of(node.type))
+        if found is None or found.scalar.type is None or not same_bytes(found.scalar.type, node.type):
+            place = self._within(from_polynomial(poly), _TIMES)
+            return f"*({_read_as(node.type)} *)((char *){'&' if layout.whole else ''}{array} + {place})", _UNARY
+        indices = "".join(f"[{self.text(index)}]" for index in found.indices)
+        element = f"{array}{found.row.head}{indices}{found.scalar.name}"
+        if found.scalar.type == node.type or node.type.width is None:
+            return element, _ATOM
+        return f"({_read_as(node.type)}){element}", _UNARY
 
     def _joined(self, node: And | Or) -> tuple[str, int]:
         """Conjuncts or disjuncts, those in one word that say together that a value fits a type, or that it does not."""
@@ -446,6 +450,11 @@ def type_name(type: IntType) -> str:
     if type.width is None:
         return "integer"
     return f"{'' if type.signed else 'u'}int{type.width}_t"
+
+
+def _read_as(type: IntType) -> str:
+    """The C name of the type by which memory is read."""
+    return "_Bool" if type == IntType(1, signed=False) else type_name(type)
 
 
 def _is_operation(monomial: Monomial) -> bool:
