@@ -80,7 +80,7 @@ def load(t: Translator, instruction: ir.Instruction) -> None:
     name = instruction.result or "load"
     match type:
         case ir.IntT(bits=bits):
-            signed = t.uses.signed.get(name, True)
+            signed = t.uses.signed[name] if name in t.uses.signed else t.memory.is_signed(pointer_operand, bits)
             held = t.memory.number_type(bits, signed=signed) if bits > 1 else FLAG_TYPE
             if truth and t.truths.surely(pointer_operand):
                 held, signed = FLAG_TYPE, False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,7 +20,7 @@ from loopless.flowgraph.places import HEAP, NULL, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.flowgraph.pointers import analyse
 from loopless.flowgraph.promotion import is_whole, promotable
-from loopless.flowgraph.source_types import leaf_type, name_through_variable, type_in
+from loopless.flowgraph.source_types import is_declared_signed, leaf_type, name_through_variable, type_in
 from loopless.source import ir
 from loopless.source.debug import DebugType
 from loopless.source.debug import Kind as DebugKind
@@ -151,9 +152,7 @@ class Memory:
         several, or none is known.
         """
         target = self.points.of(address)
-        if self._made is None:
-            self._made = {i.result: i for block in self.function.blocks for i in block.instructions if i.result}
-        named = name_through_variable(address, size, self.function, self.module, self._made)
+        named = name_through_variable(address, size, self.function, self.module, self._instructions)
         if named[0] or len(target.living) != 1 or target.unknown:
             return named
         base, offset = next(iter(target.living))
@@ -162,6 +161,18 @@ class Memory:
         debug = self.debug_type(base)
         leaf = None if debug is None else leaf_type(self.module.debug_types, debug, 8 * offset, 8 * size)
         return self.slot_name(base, offset, size), None if leaf is None else leaf.signed
+
+    def is_signed(self, address: ir.Value, bits: int) -> bool:
+        """Whether an integer that is read in no particular way is read with a sign: as it is declared."""
+        declared = is_declared_signed(address, bits, self.function, self.module, self._instructions)
+        return True if declared is None else declared
+
+    @property
+    def _instructions(self) -> Mapping[str, ir.Instruction]:
+        """The instructions of the function by their results."""
+        if self._made is None:
+            self._made = {i.result: i for block in self.function.blocks for i in block.instructions if i.result}
+        return self._made
 
     def object_term(self, base: Base) -> Term:
         """The object's number as a term: for a parameter that may be null it depends on that."""

@@ -77,6 +77,43 @@ def name_through_variable(
     return "", None
 
 
+def is_declared_signed(
+    address: ir.Value, bits: int, function: ir.Function, module: ir.Module, made: Mapping[str, ir.Instruction]
+) -> bool | None:
+    """Whether the integer at an address is declared with a sign, by the variable that the address is computed from;
+    None where that is not known. ``made`` as of :func:`name_through_variable`.
+    """
+    offset = 0
+    types = module.debug_types
+    declared: DebugType | None = None
+    while declared is None:
+        match address:
+            case ir.Local(name=name) if name in function.variables:
+                declared = function.variables[name].type
+            case ir.Local(name=name) if name in made and made[name].gep is not None:
+                gep = made[name].gep
+                assert gep is not None
+                offset, address = offset + gep.offset, gep.base
+            case ir.Local(name=name) if name in made and made[name].op == "load":
+                holder = made[name].operands[0]
+                variable = function.variables.get(holder.name) if isinstance(holder, ir.Local) else None
+                declared = None if variable is None else types.element(variable.type)
+                if declared is None:
+                    return None
+            case ir.GlobalRef(name=name) if name in module.globals and module.globals[name].debug is not None:
+                debug = module.globals[name].debug
+                declared = debug.type if debug is not None else None
+            case _:
+                return None
+    if not declared.bits:
+        element = types.element(declared) if declared.kind is DebugKind.ARRAY else None
+        if element is None or not element.bits:
+            return None
+        declared = element
+    found = leaf_type(types, declared, 8 * offset % declared.bits, bits)
+    return None if found is None else found.signed
+
+
 def same_structure(types: DebugTypes, one: DebugType | None, other: DebugType | None) -> bool:
     """Whether two types are structures with the same members; modules that are linked have several of one."""
     if one is None or other is None or one.kind is not DebugKind.STRUCT or one.bits != other.bits:

@@ -10,9 +10,10 @@ from loopless.flowgraph.model import Call, Copy, Edge, Flowgraph, Kind, Load, Lo
 from loopless.flowgraph.streams import counts_inputs
 from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
-from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable, not_null
+from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown
+from loopless.paths.readings import not_null
 from loopless.paths.relevance import relevance
 from loopless.paths.symbolic import ENDING, Body, spoken_of
 from loopless.refusals import Reason, Refused

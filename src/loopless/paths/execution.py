@@ -29,6 +29,7 @@ from loopless.logic.feasible import feasible
 from loopless.paths.joining import join
 from loopless.paths.library import Text, result_of
 from loopless.paths.model import Exit, Unknown
+from loopless.paths.readings import not_null, read_both_ways
 from loopless.paths.written import numbered, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
@@ -42,7 +43,6 @@ from loopless.terms import (
     Condition,
     Const,
     IntType,
-    Ite,
     Node,
     Read,
     Sum,
@@ -60,6 +60,7 @@ from loopless.terms import (
     substitute,
     walk,
     walk_inside,
+    wrap,
 )
 
 MAX_PATHS: Final = 256
@@ -146,6 +147,7 @@ class Execution(ABC, Generic[_S]):
         self._label = ""
         self._comparisons = 0
         self._questions = 0
+        self._both_ways: frozenset[tuple[str, int | None]] | None = None
 
     # -- what differs -------------------------------------------------------------------------------------------------
 
@@ -249,14 +251,24 @@ class Execution(ABC, Generic[_S]):
         if known is not None and known not in self.written and load.target_object is None and not self.written.anything:
             offset = self.inside(state, load.address.offset)
             held = load.type if load.target.type.width is not None else IntType(None)
-            return read(self.graph.objects[known].name, offset, held)
+            return self._element(self.graph.objects[known].name, offset, held)
         if isinstance(owner, Var) and load.target_object is None and self._is_kept(load):
             name = self.graph.pointee_name(owner)
             if name is not None and owner not in self.moving:
                 self.behind.add(owner)
                 held = load.type if load.target.type.width is not None else IntType(None)
-                return read(name, self.inside(state, load.address.offset), held)
+                return self._element(name, self.inside(state, load.address.offset), held)
         return self.graph.objects[known].name if known else "memory"
+
+    def _element(self, array: str, offset: Term, type: IntType) -> Term:
+        """What is read as one of ``type``. Where the function reads the same bytes with a sign and without, both are
+        made of one reading, so that conditions on both are known to be about one element.
+        """
+        if self._both_ways is None:
+            self._both_ways = read_both_ways(self.graph)
+        if type.signed or (array, type.width) not in self._both_ways:
+            return read(array, offset, type)
+        return wrap(read(array, offset, IntType(type.width)), type)
 
     def called(self, state: _S, call: Call, draw: Callable[[_S], _S]) -> Sequence[_S] | None:
         """The states after a call of a library function whose result is worked out from memory that nothing writes;
@@ -441,13 +453,6 @@ class Execution(ABC, Generic[_S]):
             return first
         lines = tuple(dict.fromkeys(line for state in group for line in state.lines))
         return replace(first, condition=join([state.condition for state in group]), lines=tuple(sorted(lines)))
-
-
-def not_null(owner: Term) -> Term:
-    """The object of a pointer that is not null: what a check before an access makes sure."""
-    while isinstance(owner, Ite) and ZERO in (owner.then, owner.otherwise):
-        owner = owner.otherwise if owner.then is ZERO else owner.then
-    return owner
 
 
 @lru_cache(_REMEMBERED)

@@ -18,11 +18,11 @@ from loopless.paths.build import changed_variables
 from loopless.paths.coarse import coarse_paths
 from loopless.paths.context import entry_facts, entry_values
 from loopless.queries.assumed import assumption_of
+from loopless.queries.layouts import layouts_in
 from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function
 from loopless.queries.returning import ends_in_calls
-from loopless.queries.layouts import layouts_in
 from loopless.queries.sandbox import Overrun, attempted, note
 from loopless.queries.selection import variables_named
 from loopless.queries.told import occurring, pointers_shown, shown_at_exit, untold, used_variables

@@ -67,8 +67,8 @@ _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "
 
 
 def unquoted(word: str) -> str:
-    """What a string in quotes means, with the escapes of C and those of JSON. A byte that is written as a number,
-    ``\\xff``, stands for itself. Raises ValueError for what is no such string.
+    r"""What a string in quotes means, with the escapes of C and those of JSON. A byte that is written as a number,
+    ``\xff``, stands for itself. Raises ValueError for what is no such string.
     """
     if not _QUOTED.fullmatch(word):
         raise ValueError(word)

@@ -18,9 +18,9 @@ from loopless.check.interpreter.run import Argument, Interpreter, Memory, Pointe
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
-from loopless.queries.arguments import Characters
 from loopless.queries.answering import answer_all
 from loopless.queries.argument_types import Formal, Given, as_declared, pointed
+from loopless.queries.arguments import Characters
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.queries.functions import outcomes_of, summary_for_calls
 from loopless.queries.loop_answer import Question

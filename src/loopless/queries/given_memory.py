@@ -1,4 +1,4 @@
-"""What memory holds where elements of arrays are given: each read is put together from their bytes, as the machine does.
+"""What memory holds where elements of arrays are given: each read is put together from their bytes.
 
 Elements are of the type that is declared. They need not all be given; what reads others has no value.
 """

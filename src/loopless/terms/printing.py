@@ -159,10 +159,13 @@ class _Writer:
             case Op():
                 return self._operator(node)
             case Wrap():
+                if isinstance(node.arg, Read) and node.arg.type.width == node.type.width and node.arg not in self.names:
+                    return self._read(Read(node.arg.array, node.arg.offset, node.type))  # the same bytes
                 shown = self._presented(node.arg)
                 if fits(shown, node.type):
                     return self.print(shown)
-                return f"({type_name(node.type)})({self.text(shown)})", _UNARY
+                inside = self._within(shown, _UNARY) if isinstance(shown, Read) else f"({self.text(shown)})"
+                return f"({type_name(node.type)}){inside}", _UNARY
             case Ite():
                 condition, then = self._within(node.condition, _OR), self._within(node.then, _OR)
                 return f"{condition} ? {then} : {self._within(node.otherwise, _CHOICE)}", _CHOICE
