@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,8 @@ from loopless.bounds import Claim
 from loopless.bounds.line_bounds import LineBound
 from loopless.bounds.lower_asymptotics import class_of_claim, lower_class
 from loopless.errors import UsageError
+from loopless.interface.entry import Entry, given_value
 from loopless.interface.shown import Shown
-from loopless.queries.arguments import characters, integer_of
 from loopless.queries.bound_answers import FunctionBound as FunctionBoundValue
 from loopless.queries.bound_answers import LoopBound as LoopBoundValue
 from loopless.queries.bound_answers import class_of
@@ -30,15 +30,6 @@ from loopless.report.bounds import (
     names_of_call,
 )
 from loopless.terms import Condition, Term
-
-
-def _given(value: int | str | Sequence[int], name: str) -> int | tuple[int, ...]:
-    """A value of an input: a number, or elements."""
-    if isinstance(value, str):
-        return tuple(characters(value))
-    if isinstance(value, list | tuple):
-        return tuple(integer_of(part, name) for part in value)
-    return integer_of(value, name)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -108,14 +99,14 @@ class Bound(Shown):
         """What is taken for granted, one sentence each."""
         return tuple(granted(self.found))
 
-    def at(self, /, **inputs: int | str | Sequence[int]) -> int | None:
+    def at(self, /, **inputs: Entry) -> int | None:
         """The number that ``upper`` comes to for these inputs (numbers, and what pointers point to and arrays hold);
         None where the bound does not hold for them, or depends on something else.
 
         Raises ``UsageError`` for a name that is no input, or that several variables have, and for a value that the
         input's type does not have.
         """
-        given = {name: _given(value, name) for name, value in inputs.items()}
+        given = {name: given_value(value, name) for name, value in inputs.items()}
         check_values(given, [self.function], names_in_bounds([self.found]))
         value = number_at(self.found, self.upper, self.valid_when, given)
         if value is None and given:

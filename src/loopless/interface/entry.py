@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from loopless.errors import UsageError
-from loopless.queries.arguments import integer_of
+from loopless.queries.arguments import Characters, characters, integer_of
+from loopless.queries.given_memory import GivenMemory, Value, array_of, check_elements, place_of
 from loopless.report.names import Names
-from loopless.terms import INTEGERS, EvaluationError, Var, type_name
+from loopless.terms import INTEGERS, EvaluationError, IntType, Layout, Var, type_name
 
 _T = TypeVar("_T")
 
@@ -32,6 +33,45 @@ def values_by_variable(
             )
         found[var] = number
     return found
+
+
+Entry = int | str | bytes | Sequence[int]
+"""What is given: a number, or the elements of an array, a string or bytes for one of characters."""
+
+
+def given_value(value: Entry, name: str) -> Value:
+    """A number, or elements. Raises ``UsageError`` for what is neither."""
+    if isinstance(value, bytes | bytearray):
+        return Characters(IntType(8).wrap(code) for code in value)
+    if isinstance(value, str):
+        return characters(value)
+    if isinstance(value, list | tuple):
+        return tuple(integer_of(part, name) for part in value)
+    return integer_of(value, name)
+
+
+def with_memory(
+    given: Mapping[str, Entry], known: Iterable[Var], names: Names, layouts: Mapping[str, Layout], where: str
+) -> tuple[dict[Var, int], GivenMemory]:
+    """The values of variables, and what memory holds, from those of names; elements count from where the pointer of
+    their name points to. Raises ``UsageError`` for names and values that there are not.
+    """
+    numbers: dict[str, int] = {}
+    elements: dict[str, Value] = {}
+    known = tuple(known)
+    by_name = {names.name(var) for var in known}
+    for name, value in given.items():
+        found = given_value(value, name)
+        if isinstance(found, int) and (name in by_name or place_of(layouts, name) is None):
+            numbers[name] = found
+        elif isinstance(found, int) or array_of(layouts, name) is not None:
+            elements[name] = found
+            check_elements(layouts, name, found, name, any_size=any(var.type == INTEGERS for var in known))
+        else:
+            raise UsageError(f"there is no array {name} in {where}")
+    memory = GivenMemory(layouts, elements)
+    numbers |= {name: 0 for name in by_name if name in memory}
+    return values_by_variable(numbers, known, names, where), memory
 
 
 def evaluated(answer: Callable[[], _T], given: Mapping[Var, int], known: Iterable[Var], names: Names, where: str) -> _T:

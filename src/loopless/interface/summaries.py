@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from loopless.automaton import Automaton as AutomatonValue
 from loopless.automaton import Classification as ClassificationValue
 from loopless.automaton import State, Transition
-from loopless.interface.entry import evaluated, values_by_variable
+from loopless.interface.entry import Entry, evaluated, with_memory
 from loopless.interface.shown import Shown
 from loopless.paths import LoopPaths
 from loopless.queries.functions import FunctionAnswer
+from loopless.queries.given_memory import GivenMemory
 from loopless.queries.loop_answer import LoopAnswer
 from loopless.report import html
 from loopless.report.dot import drawing
@@ -130,30 +131,32 @@ class Summary(_Summarized):
     def _entry(self) -> tuple[Var, ...]:
         return (*self.paths.state, *self.paths.invariants)
 
-    def __call__(self, /, **entry: int) -> dict[str, int]:
+    def __call__(self, /, **entry: Entry) -> dict[str, int]:
         """The variables at the exit for these values at the entry, in time that does not grow with the iterations.
 
-        Variables that are neither asked for nor used behind the loop may be missing.
+        What the loop reads of arrays is given by their names, as elements of the declared type. Variables that are
+        neither asked for nor used behind the loop may be missing.
 
         Raises:
             UsageError: a name is not one of ``variables``, one that is needed is missing, or has not such a value.
             ValueError: the loop does not leave from there, or nothing is said, with the reason.
         """
-        given = self._given(entry)
-        found = self._evaluated(given, lambda: self._value(**{var.name: value for var, value in given.items()}))
+        given, memory = self._given(entry)
+        plain = {var.name: value for var, value in given.items()}
+        found = self._evaluated(given, lambda: self._value(memory.read, **plain))
         by_internal = {var.name: self._names.name(var) for var in self._all}
         return {by_internal.get(name, name): value for name, value in found.items()}
 
-    def iterations(self, /, **entry: int) -> int:
+    def iterations(self, /, **entry: Entry) -> int:
         """How many back edges are taken from these values at the entry. Raises as a call does."""
-        given = self._given(entry)
+        given, memory = self._given(entry)
 
         def count() -> int:
-            if holds(self.entered, given):
+            if holds(self.entered, given, memory.read):
                 for case in self.cases:
-                    if holds(case.when, given):
-                        return evaluate(case.iterations, given)
-            self._value(**{var.name: value for var, value in given.items()})  # says why there is no number
+                    if holds(case.when, given, memory.read):
+                        return evaluate(case.iterations, given, memory.read)
+            self._value(memory.read, **{var.name: value for var, value in given.items()})  # says why there is no number
             raise AssertionError(self.name)
 
         return self._evaluated(given, count)
@@ -163,8 +166,9 @@ class Summary(_Summarized):
         updated = [var for path in self.paths.all for var in path.update]
         return tuple(dict.fromkeys((*self._entry, *updated)))
 
-    def _given(self, entry: dict[str, int]) -> dict[Var, int]:
-        return values_by_variable(entry, self._entry, self._names, f"the summary of {self.name}")
+    def _given(self, entry: Mapping[str, Entry]) -> tuple[dict[Var, int], GivenMemory]:
+        where = f"the summary of {self.name}"
+        return with_memory(entry, self._entry, self._names, self.answer.layouts, where)
 
     def _evaluated(self, given: dict[Var, int], answer: Callable[[], _T]) -> _T:
         return evaluated(answer, given, self._entry, self._names, f"the summary of {self.name}")
@@ -252,7 +256,7 @@ class FunctionSummary(_Summarized):
         given = [p.var for p in self._value.parameters if p.var is not None and p.object is None]
         return tuple(dict.fromkeys((*given, *inputs)))
 
-    def __call__(self, /, **inputs: int) -> dict[str, int]:
+    def __call__(self, /, **inputs: Entry) -> dict[str, int]:
         """What a call comes to, by name: the final values of what changes, and the value returned as ``return``.
 
         Raises:
@@ -260,9 +264,9 @@ class FunctionSummary(_Summarized):
             ValueError: the call does not return, or nothing is said, with the reason.
         """
         where = f"the summary of {self.name}"
-        given = values_by_variable(inputs, self._entry, self._names, where)
+        given, memory = with_memory(inputs, self._entry, self._names, self._value.layouts, where)
         plain = {var.name: value for var, value in given.items()}
-        found = evaluated(lambda: self._value(**plain), given, self._entry, self._names, where)
+        found = evaluated(lambda: self._value(memory.read, **plain), given, self._entry, self._names, where)
         by_internal = {var.name: self._names.name(var) for case in self.cases for var in case.then}
         return {by_internal.get(name, name): value for name, value in found.items()}
 

@@ -316,8 +316,8 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
                 )
             if parameter.shared and parameter.object is not None and argument is not None:
                 first.setdefault(parameter.object, (parameter.name, _size(argument, unit)))
-            if isinstance(argument, Pointed):
-                continue  # it was made by its type
+            if isinstance(argument, Pointed | bytes | bytearray):
+                continue  # it was made by its type, or is what memory holds
             type = parameter.pointee
             values = argument.of(type) if isinstance(argument, Characters) else list(argument or ())
         elif parameter.type is None and parameter.var is None:

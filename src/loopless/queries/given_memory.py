@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from loopless.errors import UsageError
 from loopless.queries.arguments import Characters
-from loopless.terms import EvaluationError, IntType, Layout, Rows
+from loopless.terms import INTEGERS, EvaluationError, IntType, Layout, Rows, type_name
 
 Value = int | tuple[int, ...]
 """What the user gives an input: a number, or what a pointer points to, or an array holds, from the first element on."""
@@ -63,6 +64,34 @@ def _place_in(row: Rows, rest: str) -> tuple[int, IntType] | None:
         if scalar.name == rest[at:] and scalar.type is not None:
             return row.start + index * row.size + offset, scalar.type
     return None
+
+
+def check_range(values: Iterable[int], type: IntType, about: str) -> None:
+    """Raises ``UsageError`` for a value that the type does not have."""
+    for number in values:
+        if type != INTEGERS and not type.holds(number):
+            raise UsageError(f"{number} is not in the range of {type_name(type)} {about}: {type.min} to {type.max}")
+
+
+def check_elements(layouts: Mapping[str, Layout], name: str, value: Value, about: str, *, any_size: bool) -> None:
+    """Raises ``UsageError`` for elements that are not of the type that is declared; ``any_size``: they may be of ℤ."""
+    if isinstance(value, int):
+        place = place_of(layouts, name)
+        if place is not None and not any_size:
+            check_range((value,), place[2], about)
+        return
+    array = array_of(layouts, name)
+    if array is None:
+        return
+    type = array[2]
+    if type is None:
+        raise UsageError(f"the elements of {about} are no integers: give numbers one by one, as answers call them")
+    numbers = value.of(type) if isinstance(value, Characters) else value
+    untyped = name in layouts and layouts[name].array is None
+    if untyped and not all(type.holds(number) for number in numbers):
+        raise UsageError(f"the elements of {about} have no type that is known: give their bytes, 0 to 255")
+    if not any_size:
+        check_range(numbers, type, about)
 
 
 class GivenMemory:

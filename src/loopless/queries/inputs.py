@@ -12,9 +12,9 @@ from loopless.bounds import Claim
 from loopless.bounds.without_data import without_data
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Kind
-from loopless.queries.arguments import Characters, characters, number_of, unquoted
+from loopless.queries.arguments import characters, number_of, unquoted
 from loopless.queries.bound_answers import FunctionBound
-from loopless.queries.given_memory import GivenMemory, Value, array_of, place_of
+from loopless.queries.given_memory import GivenMemory, Value, array_of, check_elements, check_range, place_of
 from loopless.queries.layouts import layouts_in
 from loopless.queries.program import Function
 from loopless.refusals import Refused
@@ -24,7 +24,6 @@ from loopless.terms import (
     Condition,
     EvaluationError,
     IntType,
-    Layout,
     Node,
     Read,
     Term,
@@ -32,7 +31,6 @@ from loopless.terms import (
     evaluate,
     holds,
     negate,
-    type_name,
     walk_inside,
 )
 
@@ -76,35 +74,10 @@ def check_values(given: Given, functions: Sequence[Function], spoken_of: Iterabl
         _check_pointers(functions, name, value)
         for function, shown, type in inputs:
             if shown == name and isinstance(value, int) and type is not None:
-                _check_range(function, name, (value,), type)
+                check_range((value,), type, f"{name} of {function.name}")
         for function, layouts in declared.items():
-            _check_elements(function, layouts, name, value)
-
-
-def _check_range(function: Function, name: str, values: Iterable[int], type: IntType) -> None:
-    for number in values:
-        if type != INTEGERS and not type.holds(number):
-            raise UsageError(
-                f"{number} is not in the range of {type_name(type)} {name} of {function.name}: {type.min} to {type.max}"
-            )
-
-
-def _check_elements(function: Function, layouts: Mapping[str, Layout], name: str, value: Value) -> None:
-    """Raises ``UsageError`` for elements that are not of the type that is declared."""
-    if isinstance(value, int):
-        place = place_of(layouts, name)
-        if place is not None and not function.program.settings.mathematical:
-            _check_range(function, name, (value,), place[2])
-    elif (array := array_of(layouts, name)) is not None:
-        type = array[2]
-        if type is None:
-            raise UsageError(f"the elements of {name} of {function.name} are no integers: give numbers one by one")
-        numbers = value.of(type) if isinstance(value, Characters) else value
-        untyped = name in layouts and layouts[name].array is None
-        if untyped and not all(type.holds(number) for number in numbers):
-            raise UsageError(f"what {name} of {function.name} points to has no type: give its bytes, 0 to 255")
-        if not function.program.settings.mathematical:
-            _check_range(function, name, numbers, type)
+            any_size = function.program.settings.mathematical
+            check_elements(layouts, name, value, f"{name} of {function.name}", any_size=any_size)
 
 
 def _check_pointers(functions: Sequence[Function], name: str, value: Value) -> None:

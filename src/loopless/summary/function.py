@@ -9,7 +9,7 @@ from loopless.flowgraph.model import Parameter
 from loopless.flowgraph.streams import stream_of
 from loopless.refusals import Refused
 from loopless.summary.model import Residual, Undefined
-from loopless.terms import STREAM, Condition, Layout, Read, Term, Var, evaluate, holds, walk_inside
+from loopless.terms import STREAM, Condition, Layout, Read, Reader, Term, Var, evaluate, holds, walk_inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +128,18 @@ class FunctionSummary:
         """All parts of the partition."""
         return (*self.cases, *self.diverges, *self.undefined, *self.residual)
 
-    def at(self, values: Mapping[Var, int]) -> Region:
+    def at(self, values: Mapping[Var, int], reader: Reader | None = None) -> Region:
         """What is said about these entry values. Raises :class:`loopless.terms.EvaluationError` where a value is
         missing that it takes to tell.
         """
         for region in self.regions:
-            if holds(region.when, values):
+            if holds(region.when, values, reader):
                 return region
         raise AssertionError(f"the regions of {self.name} do not cover {values}")
 
-    def __call__(self, /, **inputs: int) -> dict[str, int]:
+    def __call__(self, reader: Reader | None = None, /, **inputs: int) -> dict[str, int]:
         """The outcome of a call, by name: the final values of what changes, and the value returned as ``return``.
+        ``reader`` says what memory holds.
 
         Raises ValueError where the call does not return, or nothing exact is said, with the reason; KeyError for a
         name that is no input; :class:`loopless.terms.EvaluationError` for an input that is needed and not given.
@@ -146,14 +147,15 @@ class FunctionSummary:
         by_name = {input.var.name: input.var for input in self.inputs}
         by_name |= {p.var.name: p.var for p in self.parameters if p.var is not None}
         values = {by_name[name]: value for name, value in inputs.items()}
-        match self.at(values):
+        match self.at(values, reader):
             case FunctionCase() as case:
                 if not case.exact:
                     raise ValueError("the case of these values is an over-approximation")
                 if case.kind != "return":
                     raise ValueError(f"the call ends with {case.kind} in line {case.line}")
-                final = {var.name: evaluate(term, values) for var, term in case.then.items() if stream_of(var) is None}
-                return final if case.result is None else final | {"return": evaluate(case.result, values)}
+                told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
+                final = {var.name: evaluate(term, values, reader) for var, term in told}
+                return final if case.result is None else final | {"return": evaluate(case.result, values, reader)}
             case Diverges(loop=loop):
                 raise ValueError(f"the loop {loop} never ends from these values")
             case Undefined(kind=kind, line=line):

@@ -10,7 +10,7 @@ from loopless.flowgraph.model import LoopInfo
 from loopless.flowgraph.streams import stream_of
 from loopless.paths.model import Exit, LoopPaths
 from loopless.refusals import Refused
-from loopless.terms import FALSE, TRUE, Condition, Term, Var, evaluate, holds, renamed_arrays
+from loopless.terms import FALSE, TRUE, Condition, Reader, Term, Var, evaluate, holds, renamed_arrays
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -143,30 +143,31 @@ class Summary:
     entered: Condition = TRUE
     approximation: Approximation | None = None
 
-    def __call__(self, /, **entry: int) -> dict[str, int]:
+    def __call__(self, reader: Reader | None = None, /, **entry: int) -> dict[str, int]:
         """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.
 
-        Without the variables of the state that are neither asked for nor used behind the loop.
+        Without the variables of the state that are neither asked for nor used behind the loop. ``reader`` says what
+        memory holds.
         Raises ValueError where the loop does not leave from there, or nothing exact is said, with the reason; KeyError
         for a variable without a value.
         """
         by_name = {var.name: var for path in self.paths.all for var in path.condition.variables | set(path.update)}
         by_name |= {v.name: v for path in self.paths.all for term in path.update.values() for v in term.variables}
         values = {by_name[name]: value for name, value in entry.items()}
-        if not holds(self.entered, values):
+        if not holds(self.entered, values, reader):
             raise ValueError(f"the program enters the loop only with {self.entered}")
         for case in self.cases:
-            if holds(case.when, values):
+            if holds(case.when, values, reader):
                 if not case.exact:
                     raise ValueError("the case of these values is an over-approximation")
                 unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
                 told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
-                after = {var.name: evaluate(term, values) for var, term in told}
+                after = {var.name: evaluate(term, values, reader) for var, term in told}
                 return {name: value for name, value in entry.items() if name not in unstated} | after
-        if holds(self.diverges, values):
+        if holds(self.diverges, values, reader):
             raise ValueError("the loop never ends from these values")
         for undefined in self.undefined:
-            if holds(undefined.when, values):
+            if holds(undefined.when, values, reader):
                 place = f" in line {undefined.line}" if undefined.line else ""
                 raise ValueError(f"the run meets undefined behaviour ({undefined.kind}){place}")
         raise ValueError("; ".join(str(residual.why) for residual in self.residual))

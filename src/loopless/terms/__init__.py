@@ -108,7 +108,7 @@ from loopless.terms.nodes import (
 )
 from loopless.terms.numerals import Style
 from loopless.terms.operators import EvaluationError, named
-from loopless.terms.printing import Definitions, brief, fold_text, text, type_name
+from loopless.terms.printing import Definitions, brief, fold_text, text
 from loopless.terms.ranges import range_of
 from loopless.terms.sequences import (
     EVERYWHERE,
@@ -126,7 +126,7 @@ from loopless.terms.sequences import (
 from loopless.terms.sharing import depth_of, is_plain, operands
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import renamed_arrays, replace_terms, substitute, transform
-from loopless.terms.types import INTEGERS, IntType
+from loopless.terms.types import INTEGERS, IntType, type_name
 
 __all__ = [
     "EVERYWHERE",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from loopless.terms.build import Polynomial, from_polynomial, polynomial
-from loopless.terms.nodes import Compare, Term, Var
-from loopless.terms.types import IntType
+from loopless.terms.nodes import STREAM, Compare, Monomial, Node, Read, Term, Var, Wrap
+from loopless.terms.types import IntType, type_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +86,25 @@ def member_at(rows: Sequence[Rows], offset: Polynomial, size: int | None) -> Pla
     return None
 
 
+def read_as(type: IntType) -> str:
+    """The C name of the type by which memory is read."""
+    return "_Bool" if type == IntType(1, signed=False) else type_name(type)
+
+
+def reading(term: Term) -> Read | None:
+    """The element that a term is, which may read the same bytes with another sign; None for other terms."""
+    match term:
+        case Read() if not term.array.endswith(STREAM):
+            return term
+        case Wrap(arg=Read() as inner, type=type) if inner.type.width == type.width:
+            return None if inner.array.endswith(STREAM) else Read(inner.array, inner.offset, type)
+        case _:
+            return None
+
+
 def bytes_of(type: IntType) -> int | None:
     """How many bytes a read of a type takes; None for integers of any size, which take those of the element."""
     return None if type.width is None else (type.width + 7) // 8
-
-
-def same_bytes(declared: IntType, read: IntType) -> bool:
-    """Whether what is declared, and what is read in its place, differ by a sign at most."""
-    return read.width is None or declared.width == read.width
 
 
 def _indices(index: Polynomial, inner: Sequence[int]) -> tuple[Term, ...]:
@@ -105,6 +117,70 @@ def _indices(index: Polynomial, inner: Sequence[int]) -> tuple[Term, ...]:
         found.append(from_polynomial({**{monomial: factor // stride for monomial, factor in steps.items()}, (): whole}))
         index = {**{monomial: factor for monomial, factor in index.items() if monomial not in steps}, (): rest}
     return (*found, from_polynomial(index))
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """A read in an object of a ``layout``, at the byte ``offset``; ``place``: the scalar that is declared there, where
+    it differs from what is read by a sign at most.
+    """
+
+    layout: Layout
+    offset: Polynomial
+    place: Place | None
+
+
+_UNKNOWN: Final = Layout()
+"""What is known of an object of which nothing is."""
+
+
+def located(read: Read, offset: Polynomial, layouts: Mapping[str, Layout]) -> Located:
+    """Where a read is, whose offset is this polynomial. Offsets count from where the pointer of the name points to."""
+    array = read.array.removeprefix("*")
+    offset = {monomial: c for monomial, c in offset.items() if c != 1 or not _is_called(monomial, array)}
+    layout = layouts.get(array, _UNKNOWN)
+    place = member_at(layout.rows, offset, bytes_of(read.type))
+    declared = None if place is None else place.scalar.type
+    same = declared is not None and (read.type.width is None or declared.width == read.type.width)
+    return Located(layout, offset, place if same else None)
+
+
+def _is_called(monomial: Monomial, name: str) -> bool:
+    """Whether the monomial is the variable of this name."""
+    if len(monomial) != 1 or monomial[0][1] != 1:
+        return False
+    atom = monomial[0][0]
+    return isinstance(atom, Var) and atom.name == name
+
+
+def equal_as_declared(node: Compare, layouts: Mapping[str, Layout], closed: Container[Node] = ()) -> Compare:
+    """Where elements are equal, or an element to a number, signs do not matter: the same of elements as declared. What
+    is ``closed`` has a name.
+    """
+    poly = polynomial(node.term)
+    number = poly.pop((), 0)
+    parts: list[tuple[Read, IntType, int]] = []
+    for monomial, factor in poly.items():
+        found = reading(monomial[0][0]) if _is_atom(monomial) and monomial[0][0] not in closed else None
+        place = None if found is None else located(found, polynomial(found.offset), layouts).place
+        if found is None or place is None or place.scalar.type is None or abs(factor) != 1:
+            return node
+        parts.append((found, place.scalar.type, factor))
+    if len({(read.type, declared) for read, declared, _ in parts}) != 1 or len(parts) > 2:
+        return node
+    if len(parts) == 2 and (number or parts[0][2] == parts[1][2]):
+        return node
+    read, declared, factor = parts[0]
+    if len(parts) == 1:
+        if not read.type.holds(-number * factor):
+            return node
+        number = -declared.wrap(-number * factor) * factor
+    own: dict[Monomial, int] = {((Read(r.array, r.offset, declared), 1),): f for r, _, f in parts}
+    return Compare(node.relation, from_polynomial({**own, (): number}))
+
+
+def _is_atom(monomial: Monomial) -> bool:
+    return len(monomial) == 1 and monomial[0][1] == 1
 
 
 def about_null(node: Compare, pointers: Mapping[Var, str]) -> str | None:

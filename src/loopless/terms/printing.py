@@ -15,7 +15,7 @@ from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial
 from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.idioms import fitting, searched
-from loopless.terms.memory_names import Layout, about_null, bytes_of, member_at, same_bytes
+from loopless.terms.memory_names import about_null, equal_as_declared, located, read_as, reading
 from loopless.terms.nodes import (
     ONE,
     STREAM,
@@ -43,14 +43,12 @@ from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, numeral
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, measured, number_of_parts, parts_to_name
-from loopless.terms.types import IntType
+from loopless.terms.types import INTEGERS, IntType, type_name
 
 MAX_BRIEF = 60
 """The number of parts, different ones, up to which an expression is written out in a sentence."""
 
 _ATOM, _UNARY, _TIMES, _PLUS, _RELATION, _AND, _OR, _CHOICE = range(8)
-_UNKNOWN = Layout()
-"""What is known of an object of which nothing is."""
 _C_OPERATORS = {"trunc_div": "/", "trunc_rem": "%"}
 _BIT_OPERATORS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^", "shl": "<<", "shr": ">>"}
 _PATIENCE = 4
@@ -159,8 +157,9 @@ class _Writer:
             case Op():
                 return self._operator(node)
             case Wrap():
-                if isinstance(node.arg, Read) and node.arg.type.width == node.type.width and node.arg not in self.names:
-                    return self._read(Read(node.arg.array, node.arg.offset, node.type))  # the same bytes
+                bits = reading(node)
+                if bits is not None and node.arg not in self.names:
+                    return self._read(bits)
                 shown = self._presented(node.arg)
                 if fits(shown, node.type):
                     return self.print(shown)
@@ -336,21 +335,16 @@ class _Writer:
         """
         if node.array.endswith(STREAM):
             return f"{node.array}[{self.text(node.offset)}]", _ATOM
-        poly = self._polynomial(node.offset)
         array = node.array.removeprefix("*")
-        start = next((m for m, c in poly.items() if c == 1 and _is_called(m, array)), None)
-        if start is not None:  # where the pointer of this name points to, an index counts from there
-            del poly[start]
-        layout = self.style.layouts.get(array, _UNKNOWN)
-        found = member_at(layout.rows, poly, bytes_of(node.type))
-        if found is None or found.scalar.type is None or not same_bytes(found.scalar.type, node.type):
-            place = self._within(from_polynomial(poly), _TIMES)
-            return f"*({_read_as(node.type)} *)((char *){'&' if layout.whole else ''}{array} + {place})", _UNARY
-        indices = "".join(f"[{self.text(index)}]" for index in found.indices)
-        element = f"{array}{found.row.head}{indices}{found.scalar.name}"
-        if found.scalar.type == node.type or node.type.width is None:
+        where = located(node, self._polynomial(node.offset), self.style.layouts)
+        if where.place is None:
+            offset = self._within(from_polynomial(where.offset), _TIMES)
+            return f"*({read_as(node.type)} *)((char *){'&' if where.layout.whole else ''}{array} + {offset})", _UNARY
+        indices = "".join(f"[{self.text(index)}]" for index in where.place.indices)
+        element = f"{array}{where.place.row.head}{indices}{where.place.scalar.name}"
+        if node.type in (where.place.scalar.type, INTEGERS):
             return element, _ATOM
-        return f"({_read_as(node.type)}){element}", _UNARY
+        return f"({read_as(node.type)}){element}", _UNARY
 
     def _joined(self, node: And | Or) -> tuple[str, int]:
         """Conjuncts or disjuncts, those in one word that say together that a value fits a type, or that it does not."""
@@ -390,6 +384,8 @@ class _Writer:
             return null
         positive: dict[Monomial, int] = {}
         negative: dict[Monomial, int] = {}
+        if node.relation != "le" and node.term not in self.names:
+            node = equal_as_declared(node, self.style.layouts, self.names)
         poly = self._polynomial(node.term)
         if self.left is not None and node.term not in self.names:
             poly = polynomial(presented_comparison(node.term, node.relation, closed=self._is_closed))
@@ -438,26 +434,6 @@ def _is_at_the_end(relation: str, poly: Polynomial) -> bool:
 
 def _signed(shown: str, coefficient: int) -> str:
     return f"-{shown}" if coefficient < 0 else shown
-
-
-def _is_called(monomial: Monomial, name: str) -> bool:
-    """Whether the monomial is the variable of this name."""
-    if len(monomial) != 1 or monomial[0][1] != 1:
-        return False
-    atom = monomial[0][0]
-    return isinstance(atom, Var) and atom.name == name
-
-
-def type_name(type: IntType) -> str:
-    """The C name of a type, as <stdint.h> has it; ``int_N_t`` for widths that C does not have."""
-    if type.width is None:
-        return "integer"
-    return f"{'' if type.signed else 'u'}int{type.width}_t"
-
-
-def _read_as(type: IntType) -> str:
-    """The C name of the type by which memory is read."""
-    return "_Bool" if type == IntType(1, signed=False) else type_name(type)
 
 
 def _is_operation(monomial: Monomial) -> bool:

@@ -50,3 +50,10 @@ class IntType:
 
 INTEGERS = IntType(None)
 """ℤ, the type of counters and of signed variables under mathematical integers."""
+
+
+def type_name(type: IntType) -> str:
+    """The C name of a type, as <stdint.h> has it; ``int_N_t`` for widths that C does not have."""
+    if type.width is None:
+        return "integer"
+    return f"{'' if type.signed else 'u'}int{type.width}_t"
