@@ -23,7 +23,7 @@ from loopless.summary import (
     Summary,
     Undefined,
 )
-from loopless.terms import ZERO, Node, Term, Var, conjuncts, disjuncts
+from loopless.terms import ZERO, Node, ReadAs, Term, Var, conjuncts, disjuncts, read_as
 
 
 def loop(answer: LoopAnswer) -> dict[str, Any]:
@@ -122,10 +122,28 @@ def assumptions_of(answer: LoopAnswer) -> list[str]:
 
 
 def expression(node: Node, names: Names) -> dict[str, Any]:
-    """A term or condition; where it is long, with what the names of parts in its text stand for."""
-    shown, parts = names.alone(node)
+    """A term or condition; where it is long, with what the names of parts in its text stand for; where it speaks of
+    what memory holds, with the types of what is read.
+    """
+    shown, parts, reads = names.alone(node)
     found: dict[str, Any] = {"text": shown, "smt": names.smt(node)}
-    return {**found, "definitions": [{"name": name, "is": value} for name, value in parts]} if parts else found
+    if parts:
+        found["definitions"] = [{"name": name, "is": value} for name, value in parts]
+    if reads:
+        found["reads"] = sorted((_read(one) for one in reads), key=lambda one: [str(part) for part in one.values()])
+    return found
+
+
+def _read(told: ReadAs) -> dict[str, Any]:
+    """How an expression names what is read: as a declared element, or by its bytes, and the type of the value."""
+    return {
+        "array": told.array,
+        "element": told.element,
+        "declared": None if told.declared is None else read_as(told.declared),
+        "type": read_as(told.type),
+        "width": told.type.width,
+        "signed": told.type.signed,
+    }
 
 
 def refused_json(refused: Refused) -> dict[str, Any]:

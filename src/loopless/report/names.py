@@ -22,6 +22,7 @@ from loopless.terms import (
     Layout,
     Node,
     Op,
+    ReadAs,
     Style,
     Term,
     TermTooLarge,
@@ -184,10 +185,13 @@ class Names:
                 found.append(f"    {shown}")
         return found[::-1]
 
-    def alone(self, node: Node) -> tuple[str, list[tuple[str, str]]]:
-        """A term or condition in C syntax, with names for parts that are its own, and what these stand for."""
-        own = Definitions(self._taken, Style(layouts=self._style.layouts))
-        return own.text(self._named(node)), own.values
+    def alone(self, node: Node) -> tuple[str, list[tuple[str, str]], set[ReadAs]]:
+        """A term or condition in C syntax, with names for parts that are its own, what these stand for, and what is
+        read of memory.
+        """
+        told: set[ReadAs] = set()
+        own = Definitions(self._taken, Style(layouts=self._style.layouts, told=told))
+        return own.text(self._named(node)), own.values, told
 
     def brief(self, node: Node) -> str:
         """A term or condition in C syntax; only said to be long where that needs names for its parts."""

@@ -78,7 +78,7 @@ from loopless.terms.functions import (
     sum_of_residues,
     table,
 )
-from loopless.terms.memory_names import Layout, Place, Rows, Scalar, member_at
+from loopless.terms.memory_names import Layout, Place, Rows, Scalar, member_at, read_as
 from loopless.terms.nodes import (
     FALSE,
     NAMED_FUNCTIONS,
@@ -106,7 +106,7 @@ from loopless.terms.nodes import (
     walk,
     walk_inside,
 )
-from loopless.terms.numerals import Style
+from loopless.terms.numerals import ReadAs, Style
 from loopless.terms.operators import EvaluationError, named
 from loopless.terms.printing import Definitions, brief, fold_text, text
 from loopless.terms.ranges import range_of
@@ -155,6 +155,7 @@ __all__ = [
     "Or",
     "Place",
     "Read",
+    "ReadAs",
     "Reader",
     "Rows",
     "Scalar",
@@ -237,6 +238,7 @@ __all__ = [
     "product",
     "range_of",
     "read",
+    "read_as",
     "renamed_arrays",
     "replace_terms",
     "scale",

@@ -130,6 +130,11 @@ class Located:
     place: Place | None
 
 
+def element_called(array: str, place: Place, indices: Sequence[str]) -> str:
+    """How C names a scalar, ``a[k]``, ``p->items[k].len``."""
+    return f"{array}{place.row.head}{''.join(f'[{index}]' for index in indices)}{place.scalar.name}"
+
+
 _UNKNOWN: Final = Layout()
 """What is known of an object of which nothing is."""
 

@@ -9,6 +9,7 @@ from typing import Final
 from loopless.terms.build import Polynomial, from_polynomial
 from loopless.terms.memory_names import Layout
 from loopless.terms.nodes import Folding, Term, Var
+from loopless.terms.types import IntType
 
 _LIMITS: Final = {
     "INT_MAX": (1 << 31) - 1,
@@ -26,6 +27,18 @@ _FIRST_POWER: Final = 31
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAs:
+    """How a text names what is read of an array: as the declared ``element``, ``s[].len``, of the type ``declared``,
+    None where it is named by its bytes; ``type`` is that of the value.
+    """
+
+    array: str
+    element: str | None
+    declared: IntType | None
+    type: IntType
+
+
+@dataclass(frozen=True, slots=True)
 class Style:
     """How terms and conditions are written: ``numerals`` for people (``INT_MAX``, ``2^31``, ``fits_int(x)``) instead of
     digits; ``quantified``: that nothing is found in a sequence as what all of it is; the names ``taken`` by variables,
@@ -40,6 +53,8 @@ class Style:
     pointers: Mapping[Var, str] = field(default_factory=dict)
     layouts: Mapping[str, Layout] = field(default_factory=dict)
     folds: Mapping[Folding, str] = field(default_factory=dict)
+    told: set[ReadAs] | None = field(default=None, compare=False)
+    """Where what is read is told beside the text, it is put here."""
 
     def function(self, name: str) -> str:
         """What the function is called: in capitals where a variable has its name."""

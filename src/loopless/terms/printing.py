@@ -15,7 +15,7 @@ from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial
 from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.idioms import fitting, searched
-from loopless.terms.memory_names import about_null, equal_as_declared, located, read_as, reading
+from loopless.terms.memory_names import Place, about_null, element_called, equal_as_declared, located, read_as, reading
 from loopless.terms.nodes import (
     ONE,
     STREAM,
@@ -39,7 +39,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk_inside,
 )
-from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, numeral
+from loopless.terms.numerals import PLAIN, ReadAs, Style, addend, at_a_limit, numeral
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, measured, number_of_parts, parts_to_name
@@ -337,11 +337,12 @@ class _Writer:
             return f"{node.array}[{self.text(node.offset)}]", _ATOM
         array = node.array.removeprefix("*")
         where = located(node, self._polynomial(node.offset), self.style.layouts)
+        if self.style.told is not None:
+            self.style.told.add(_told(node, where.place))
         if where.place is None:
             offset = self._within(from_polynomial(where.offset), _TIMES)
             return f"*({read_as(node.type)} *)((char *){'&' if where.layout.whole else ''}{array} + {offset})", _UNARY
-        indices = "".join(f"[{self.text(index)}]" for index in where.place.indices)
-        element = f"{array}{where.place.row.head}{indices}{where.place.scalar.name}"
+        element = element_called(array, where.place, [self.text(index) for index in where.place.indices])
         if node.type in (where.place.scalar.type, INTEGERS):
             return element, _ATOM
         return f"({read_as(node.type)}){element}", _UNARY
@@ -434,6 +435,14 @@ def _is_at_the_end(relation: str, poly: Polynomial) -> bool:
 
 def _signed(shown: str, coefficient: int) -> str:
     return f"-{shown}" if coefficient < 0 else shown
+
+
+def _told(read: Read, place: Place | None) -> ReadAs:
+    """What is told of a read beside the text that names it."""
+    array = read.array.removeprefix("*")
+    if place is None:
+        return ReadAs(array, None, None, read.type)
+    return ReadAs(array, element_called(array, place, [""] * len(place.indices)), place.scalar.type, read.type)
 
 
 def _is_operation(monomial: Monomial) -> bool:
