@@ -70,7 +70,7 @@ class Names:
         """
         self.extent = extent
         self.shown: Mapping[Var, str] = {**(answer.shown if answer is not None else {}), **(shown or {})}
-        nodes = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else _nodes(answer)
+        nodes = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else nodes_of(answer)
         occurring = sorted({var for node in (*nodes, *more) for var in node.variables}, key=lambda var: var.key)
         wanted = {var: self.shown.get(var, var.name) for var in occurring}
         count = Counter(wanted.values())
@@ -236,7 +236,7 @@ def _has_name(part: Node) -> bool:
     return isinstance(part, Aggregate) or (isinstance(part, Op) and part.op in _NAMED)
 
 
-def _nodes(answer: LoopAnswer | None) -> Iterator[Node]:
+def nodes_of(answer: LoopAnswer | None) -> Iterator[Node]:
     """All terms and conditions that the reports print."""
     if answer is None:
         return

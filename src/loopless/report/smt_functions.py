@@ -8,10 +8,24 @@ They are a predicate of their own, NAME.facts, to be asserted for a proof; witho
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from loopless.terms import Aggregate, Condition, Node, Read, Term, Var, counted, range_of, smt, symbol
+from loopless.terms import (
+    Aggregate,
+    Condition,
+    IntType,
+    Node,
+    Read,
+    Term,
+    Var,
+    counted,
+    polynomial,
+    range_of,
+    smt,
+    symbol,
+    walk_inside,
+)
 from loopless.terms.nodes import STREAM, Const
 
 _LENGTH: Final = "|~n|"
@@ -24,8 +38,11 @@ class DataFunctions:
     all.
     """
 
-    def __init__(self, name: str, symbols: Mapping[Var, str]) -> None:
+    def __init__(self, name: str, symbols: Mapping[Var, str], by_bytes: frozenset[str] = frozenset()) -> None:
+        """``by_bytes``: the arrays of which what is read is put together from bytes (:func:`made_of_bytes`)."""
         self._name = name
+        self._by_bytes = by_bytes
+        self._bytes: dict[str, str] = {}
         self._symbols = symbols
         self.lines: list[str] = []
         self.facts: list[str] = []
@@ -49,12 +66,41 @@ class DataFunctions:
             self._reads[node.array, node.type] = found
             what = "a value of the stream, by its number" if stream else "what is read, by its byte offset"
             self.lines.append(f"; {found.strip('|')}: {what}")
+            if node.array in self._by_bytes and node.type.width is not None:
+                self.lines.append(self._of_bytes(found, self._byte_of(node.array), node.type.width, node.type.signed))
+                return f"({found} {offset})"
             self.lines.append(f"(declare-fun {found} (Int) Int)")
             if node.type.min is not None and node.type.max is not None:
                 low, high = smt(Const(node.type.min)), smt(Const(node.type.max))
                 call = f"({found} {_INDEX})"
                 self.facts.append(_for_all((_INDEX,), f"(<= {low} {call} {high})", call))
         return f"({found} {offset})"
+
+    def _byte_of(self, array: str) -> str:
+        """The function that gives the bytes of an array."""
+        found = self._bytes.get(array)
+        if found is None:
+            given, found = self._new(f"{array}: given"), self._new(f"{array}: byte")
+            self._bytes[array] = found
+            at = len(self.lines) - 1  # before the comment on what is made of it
+            self.lines[at:at] = [
+                f"; {found.strip('|')}: the byte at an offset, from 0 to 255",
+                f"(declare-fun {given} (Int) Int)",
+                f"(define-fun {found} (({_INDEX} Int)) Int (mod ({given} {_INDEX}) 256))",
+            ]
+        return found
+
+    @staticmethod
+    def _of_bytes(name: str, byte: str, width: int, signed: bool) -> str:  # noqa: FBT001
+        """A function that puts an integer together from bytes, the least first."""
+        parts = [f"({byte} {_INDEX})"]
+        parts += [f"(* {1 << 8 * at} ({byte} (+ {_INDEX} {at})))" for at in range(1, (width + 7) // 8)]
+        value = parts[0] if len(parts) == 1 else f"(+ {' '.join(parts)})"
+        if width % 8:
+            value = f"(mod {value} {1 << width})"
+        if signed:
+            value = f"(let ((|~e| {value})) (ite (< |~e| {1 << (width - 1)}) |~e| (- |~e| {1 << width})))"
+        return f"(define-fun {name} (({_INDEX} Int)) Int {value})"
 
     # -- aggregates --
 
@@ -142,6 +188,20 @@ class DataFunctions:
             f"(ite (<= {_LENGTH} 0) {start} (let {at} {step}))" for start, step in zip(starts, inside, strict=True)
         ]
         yield from _define(names, others, steps)
+
+
+def made_of_bytes(nodes: Iterable[Node]) -> frozenset[str]:
+    """The arrays that are read in several ways, or at places that overlap: what is read there depends on another."""
+    types: dict[str, set[IntType]] = {}
+    found: set[str] = set()
+    for read in (part for node in dict.fromkeys(nodes) for part in walk_inside(node) if isinstance(part, Read)):
+        if read.array.endswith(STREAM) or read.type.width is None:
+            continue
+        types.setdefault(read.array, set()).add(read.type)
+        size = (read.type.width + 7) // 8
+        if any(factor % size for monomial, factor in polynomial(read.offset).items() if monomial):
+            found.add(read.array)
+    return frozenset(found | {array for array, read_as in types.items() if len(read_as) > 1})
 
 
 class _At:

@@ -18,8 +18,8 @@ from loopless.queries.loop_answer import LoopAnswer
 from loopless.report.document import tool_version
 from loopless.report.exits import exit_words
 from loopless.report.json_report import assumptions_of
-from loopless.report.names import Names
-from loopless.report.smt_functions import DataFunctions
+from loopless.report.names import Names, nodes_of
+from loopless.report.smt_functions import DataFunctions, made_of_bytes
 from loopless.report.text import OVER_APPROXIMATE, count_words, trace_words
 from loopless.summary import Approximation, Case, Summary
 from loopless.terms import FALSE, TRUE, Condition, IntType, Node, Var, conjuncts, const, disjunction, smt, symbol
@@ -118,7 +118,7 @@ class _Writer:
         self.names = Names(self.answer)
         self.entry = sorted(_entry_variables(self.summary, self.names), key=lambda var: var.key)
         self.symbols = _symbols(self.entry, self.names)
-        self.functions = DataFunctions(self.name, self.symbols)
+        self.functions = DataFunctions(self.name, self.symbols, made_of_bytes(nodes_of(self.answer)))
         known = {var for case in self.summary.cases for var in self.summary.known(case)}
         approximated = self.summary.approximation.cases if self.summary.approximation is not None else ()
         known |= {var for case in approximated for var in case.then}
