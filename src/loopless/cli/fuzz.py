@@ -8,6 +8,7 @@ import signal
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -36,9 +37,10 @@ LOG: Final = "programs.jsonl"
               help="Worker processes.")
 @click.option("--keep", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
               help="Keep minimized cases and the log there; what the log has is not done again.")
-@click.option("--only", type=click.Choice(["loops", "functions", "programs", "data"]),
+@click.option("--only", type=click.Choice(["loops", "functions", "programs", "data", "readings"]),
               help="Judge only loops, only whole functions, bounds of programs of several functions, or loops and "
-                   "functions that read arrays and strings (the profile data).")
+                   "functions that read arrays and strings (the profile data), or answers on elements that "
+                   "are read with another sign or width (readings).")
 @click.option("--states", metavar="N", type=click.IntRange(min=1), default=300, show_default=True,
               help="States drawn at the header of each loop.")
 @click.option("--inputs", metavar="N", type=click.IntRange(min=1), default=20, show_default=True,
@@ -64,6 +66,9 @@ def command(request: Request, /, **options: Any) -> int:
     Programs: 3 to 9 functions that share memory and call one another; what `bound` says of a run from main, and of
     each call, is never below what native runs count, and the same where it is exact.
 
+    Readings: functions that read elements signed or unsigned, narrower, wider, or at bytes between; the bound at given
+    elements, the call evaluated, the summary, and what is printed come to what native runs say.
+
     Exit status: 0 where nothing is wrong, 1 where an answer is wrong or Loopless crashed, 2 for bad usage.
 
     \b
@@ -72,14 +77,16 @@ def command(request: Request, /, **options: Any) -> int:
       loopless fuzz --profile composed --programs 1 --only functions --inputs 3
       loopless fuzz --only programs --programs 2 --inputs 10 --loop-timeout 0.3
       loopless fuzz --only data --programs 2 --seed 1 --every 0
+      loopless fuzz --only readings --programs 2
     """
-    from loopless.fuzzing.plan import READING, SEVERAL, Plan, check_profile
+    from loopless.fuzzing.plan import READING, READINGS, SEVERAL, Plan, check_profile
     from loopless.fuzzing.rows import read_rows
     from loopless.fuzzing.table import report
 
     del request
+    own = {"programs": SEVERAL, "data": READING, "readings": READINGS}
     plan = Plan(
-        profile={"programs": SEVERAL, "data": READING}.get(options["only"] or "") or check_profile(options["profile"]),
+        profile=own.get(options["only"] or "") or check_profile(options["profile"]),
         states=options["states"],
         inputs=options["inputs"],
         every=options["every"],
@@ -102,6 +109,16 @@ def command(request: Request, /, **options: Any) -> int:
     return VIOLATED if any(row.wrong for row in rows) else ANSWERED
 
 
+def _of_readings() -> Any:
+    """The work on functions that read elements otherwise than declared; what is printed is judged, too."""
+    from loopless.fuzzing.campaign import Work
+    from loopless.fuzzing.readings import Printing, judge_readings, keep_reading
+    from loopless.report.bounds import function_json as bound_json
+    from loopless.report.functions import function_json as summary_json
+
+    return Work(partial(judge_readings, Printing(bound_json, summary_json)), keep_reading)
+
+
 def _make_folder(keep: Path) -> None:
     """Make the folder for the log. Raises ``UsageError``."""
     try:
@@ -119,7 +136,7 @@ def _work(plan: Any, rows: list[Row], options: dict[str, Any]) -> None:
     from loopless.fuzzing.several import judge_several, keep_several
     from loopless.fuzzing.table import progress
 
-    work = Work(judge_several, keep_several) if options["only"] == "programs" else Work()
+    work = {"programs": Work(judge_several, keep_several), "readings": _of_readings()}.get(options["only"], Work())
     keep: Path | None = options["keep"]
     if keep is not None:
         _make_folder(keep)

@@ -16,6 +16,8 @@ INPUTS: Final = 20
 LIMIT_S: Final = 20.0
 SEVERAL: Final = "programs"
 """The name of the campaign of programs of several functions, in the place of a profile."""
+READINGS: Final = "readings"
+"""That of functions that read arrays with other signs and widths."""
 READING: Final = "data"
 """The profile of programs whose loops read data, which has a campaign of its own name."""
 UNDEFINED: Final = 0.2
