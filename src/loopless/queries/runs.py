@@ -57,7 +57,7 @@ class Homes:
             loop = copy.answer.loop
             there = self.at(loop)
             of = [(f, home) for f, home in there if _is_of(loop, home)]  # a copy whose own function is not defined
-            of = of or [(f, home) for f, home in there if f.name == callees.get(loop.name)] or there
+            of = of or [(f, home) for f, home in there if f.name == callees.get(loop.name)] or list(there)
             names = [home.name for _, home in of] if of or is_recursion(loop) else [loop.name]
             for name in dict.fromkeys(names):
                 found.setdefault(name, []).append(copy)

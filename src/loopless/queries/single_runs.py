@@ -153,7 +153,7 @@ def _points(gap: Condition, inputs: _Inputs) -> list[Point] | None:
                 return None
             ranges.append(range(low, high + 1))
         drawn = (dict(zip(variables, values, strict=True)) for values in itertools.product(*ranges))
-        found = [point for point in drawn if holds(gap, point)]
+        found: list[Point] = [point for point in drawn if holds(gap, point)]
     except (BudgetExceeded, NotPresburger, EvaluationError):
         return None
     return found if len(found) <= MAX_RUNS else None
