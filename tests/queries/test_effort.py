@@ -34,9 +34,9 @@ def test_few_loops_have_the_whole_time(tmp_path) -> None:
     settings = Settings(loop_timeout_s=10.0)
     found = effort_for(program(tmp_path, FEW, settings).functions, settings)
     assert found.settings.loop_timeout_s == 10.0
-    assert not found.settings.of_processor
+    assert not found.settings.shared
     assert found.settled.loop_timeout_s == SETTLED_S
-    assert found.settled.of_processor
+    assert found.settled.shared
     assert not found.hurried
 
 
@@ -44,7 +44,7 @@ def test_many_loops_share_the_time(tmp_path) -> None:
     settings = Settings(loop_timeout_s=10.0)
     twice = effort_for(program(tmp_path, 2 * FEW, settings).functions, settings)
     assert twice.settings.loop_timeout_s == pytest.approx(10.0 / 4)
-    assert twice.settings.of_processor
+    assert twice.settings.shared
     assert twice.settled.loop_timeout_s == SETTLED_S
     assert not twice.hurried
     many = effort_for(program(tmp_path, 4 * FEW, settings).functions, settings)

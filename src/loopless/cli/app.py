@@ -10,13 +10,13 @@ import itertools
 import os
 import re
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import click
 
+from loopless import clock
 from loopless.cli.colour import show
 from loopless.errors import LimitError, LooplessError, UsageError
 
@@ -56,18 +56,19 @@ Flags for clang stand after --, as in: loopless summarize a.c -- -DN=10 -Iinclud
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What stands outside a command's own options: its start (``time.monotonic``), the flags for clang on the command
-    line, and those of a file (:mod:`loopless.cli.configuration`).
+    """What stands outside a command's own options: its start by the clock of work (:func:`loopless.clock.now`) and by
+    the wall, the flags for clang on the command line, and those of a file (:mod:`loopless.cli.configuration`).
     """
 
     started: float
+    begun: float
     flags: tuple[str, ...]
     of_file: tuple[str, ...] = ()
 
     @property
     def elapsed_ms(self) -> float:
-        """Milliseconds since the start."""
-        return 1000 * (time.monotonic() - self.started)
+        """Milliseconds by the wall since the start."""
+        return 1000 * (clock.wall() - self.begun)
 
 
 class _Group(click.Group):
@@ -133,7 +134,7 @@ def group() -> None:
 
 def run(argv: list[str]) -> int:
     """Carry out one command line; the exit status. Nothing but the answer goes to standard output."""
-    started = time.monotonic()
+    started, begun = clock.now(), clock.wall()
     own, flags = _split(argv)
     said = list(own)  # and what files say
     command = next((word for word in own if word in COMMANDS), "")
@@ -146,7 +147,7 @@ def run(argv: list[str]) -> int:
         if "--format" not in own and not any(word.startswith("--format=") for word in own):
             said.append(f"--format={own_defaults.get('format_', 'text')}")
         with _seldom_collecting():
-            request = Request(started, flags, given)
+            request = Request(started, begun, flags, given)
             status = group.main(own, "loopless", standalone_mode=False, obj=request, default_map=defaults)
         sys.stdout.flush()
         return status if isinstance(status, int) else ANSWERED

@@ -187,7 +187,7 @@ def names_of(text: str | None) -> tuple[str, ...] | None:
 
 
 def deadline_of(request: Request, settings: Settings) -> float | None:
-    """When the command must end, by ``time.monotonic``."""
+    """When the command must end, by :func:`loopless.clock.now`."""
     return None if settings.timeout_s is None else request.started + settings.timeout_s
 
 

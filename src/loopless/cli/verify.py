@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from loopless import clock
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
 from loopless.cli.colour import show
 from loopless.cli.options import (
@@ -155,7 +155,7 @@ def _verified(
     from loopless.check.certificates.property import Property
     from loopless.queries.verification import DEFAULT_S, verify
 
-    until = until if until is not None else time.monotonic() + DEFAULT_S
+    until = until if until is not None else clock.now() + DEFAULT_S
     return verify(program, property_ or Property.UNREACH_CALL, settings, until), program
 
 

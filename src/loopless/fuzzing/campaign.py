@@ -52,7 +52,7 @@ def campaign(
     work = work or Work()
     functions: list[Callable[..., Row | Path]] = [work.judge, work.keep]
     number = 0
-    with Pool(functions, Limits(plan.limit_s + START_S, MEMORY_MB, of_processor=True), most=_MOST) as pool:
+    with Pool(functions, Limits(plan.limit_s + START_S, MEMORY_MB), most=_MOST) as pool:
         while True:
             while pool.busy < max(1, jobs):
                 job = again.popleft() if again else None

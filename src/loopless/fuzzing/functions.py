@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from loopless import clock
 from loopless.check.generator.inputs import Arguments
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.interpreter.run import Run as Interpreted
@@ -86,9 +87,9 @@ class Bench:
 
     def voices(self, args: Arguments, stream: Sequence[int]) -> list[Voice]:
         """What each of us says about a call."""
-        until = time.monotonic() + CALL_S
+        until = clock.now() + CALL_S
         found = [Voice("interpreter", self.interpreter.run(list(args), stream, max_steps=STEPS, deadline=until))]
-        until = time.monotonic() + CALL_S
+        until = clock.now() + CALL_S
         found.append(Voice("summary", self._loops.run(list(args), stream, max_steps=STEPS, deadline=until)))
         if self._whole is not None:
             whole = self._whole.run(list(args), stream, max_steps=100)  # only the summary is asked here

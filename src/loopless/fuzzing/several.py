@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from loopless import clock
 from loopless.check.counting import Counts, counted, run
 from loopless.check.generator.generate import nondet_stream
 from loopless.check.generator.programs.generate import generate_program
@@ -82,7 +83,7 @@ def judge_text(text: str, row: ProgramRow, plan: Plan, seed: int, folder: Path) 
 
 def settings(plan: Plan) -> Settings:
     """How bounds are asked for: in this process's own time, one loop after the other."""
-    return Settings(loop_timeout_s=plan.limit_s, workers=1, of_processor=True)
+    return Settings(loop_timeout_s=plan.limit_s, workers=1)
 
 
 def _is_called(name: str, runs: Sequence[Counts]) -> bool:
@@ -112,7 +113,7 @@ def _interpreted(row: ProgramRow, answer: Bounded, counts: Counts, stream: Seque
         return []
     module = answer.program.source.inlined
     interpreter = Interpreter(module, graph)
-    found = interpreter.run([], stream, max_steps=_STEPS, deadline=time.monotonic() + 1).outcome
+    found = interpreter.run([], stream, max_steps=_STEPS, deadline=clock.now() + 1).outcome
     if found.status in ("timeout", "crashed", "unknown"):
         return []
     row.interpreted += 1

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from loopless import clock
 from loopless.errors import UsageError
 from loopless.interface.shown import Shown
 from loopless.queries.reached import Inputs, Reach
@@ -97,5 +97,5 @@ def asked(
     paths = [Path(file) for file in files]
     target = place_of(paths, None if line is None else str(line), call, when)
     seconds = timeout_s if timeout_s is not None else settings.timeout_s or DEFAULT_S
-    found = reach(paths, target, function, settings, time.monotonic() + seconds, minimize=minimize)
+    found = reach(paths, target, function, settings, clock.now() + seconds, minimize=minimize)
     return Reached(found, files, settings)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from loopless import clock
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
@@ -35,7 +35,7 @@ def inductive_subset(
     """Of the ``candidates``, those that hold whenever a run comes to their location: each step that keeps those at its
     source makes those at its target true. Steps begin where no candidates are with nothing known.
 
-    At the ``deadline`` (by ``time.monotonic``) what is not proved is dropped: what is given back is inductive.
+    At the ``deadline`` (by :func:`loopless.clock.now`) what is not proved is dropped: what is given back is inductive.
     """
     import z3  # type: ignore[import-untyped]
 
@@ -45,7 +45,7 @@ def inductive_subset(
     waiting = list(range(len(asked)))
     while waiting:
         one = asked[waiting.pop(0)]
-        if time.monotonic() > deadline:
+        if clock.now() > deadline:
             return dict.fromkeys(kept, ())
         lost = one.lost(kept, deadline)
         if not lost:
@@ -89,12 +89,12 @@ class Entailing:
         if len(cases) == 1 and eliminated(whole) is whole:
             self._asked = self._asked or _Incremental(self.given, self.context)
             return self._asked.excludes(negate(wanted), check_ms)
-        until = time.monotonic() + check_ms / 1000
+        until = clock.now() + check_ms / 1000
         for each in cases:
             case = eliminated(each)
             if case is not each and (case is FALSE or excluded_by_equations((case,))):
                 continue
-            left = int(1000 * (until - time.monotonic()))
+            left = int(1000 * (until - clock.now()))
             if left <= 0 or not _Incremental((case,), self.context).excludes(TRUE, left):
                 return False
         return True
@@ -201,7 +201,7 @@ class _Asked:
                 false = (c for c in left if self.z3.is_false(model.eval(self.after[c], model_completion=True)))
                 dropped = list(false) or open_[:1]
             lost.update(dict.fromkeys(dropped))
-            if time.monotonic() > deadline:
+            if clock.now() > deadline:
                 return [*lost, *(condition for condition in left if condition not in lost)]
 
     def _without_products(self, given: list[Any], open_: Sequence[Condition]) -> set[Condition]:
@@ -242,7 +242,7 @@ class _Asked:
         flags = [self.given[condition] for condition in given]
         dropped = []
         for condition in open_:
-            if time.monotonic() > deadline:
+            if clock.now() > deadline:
                 dropped.append(condition)
                 continue
             found = self._check(flags, self.wanted[condition])[0]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
+from loopless import clock
 from loopless.logic.steps import INPUT, Step, translation
 from loopless.terms import Var, const
 
@@ -56,7 +56,7 @@ class _Search:
             following: list[_Front] = []
             for path in front:
                 for index in self.onward.get(path.location, ()):
-                    if time.monotonic() > self.deadline:
+                    if clock.now() > self.deadline:
                         return None
                     longer = self._longer(path, index, depth)
                     model = self._check(longer.known)
@@ -89,7 +89,7 @@ class _Search:
     def _check(self, known: Sequence[Any]) -> Any:
         """A model; True where the solver does not know; None where there is none."""
         solver = self.z3.SimpleSolver(ctx=self.context)
-        left = max(int(1000 * (self.deadline - time.monotonic())), 1)
+        left = max(int(1000 * (self.deadline - clock.now())), 1)
         solver.set(timeout=min(CHECK_MS, left), random_seed=1)
         solver.add(*known)
         try:
@@ -144,7 +144,7 @@ def extreme_first_steps(
                 break
             for var in inputs:
                 for value in wish(var):
-                    if time.monotonic() > deadline:
+                    if clock.now() > deadline:
                         return found
                     solver.push()
                     solver.add(made.formula(var) == made.formula(const(value)))

@@ -8,11 +8,11 @@ nothing and has met nothing that it does not follow proves that there is no way.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import clock
 from loopless.graphs import reachable
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
@@ -137,7 +137,7 @@ class Navigator:
         stack = [point] if point is not None else []
         went_back = 0
         while stack:
-            if time.monotonic() > self.deadline or went_back > BACKTRACKS:
+            if clock.now() > self.deadline or went_back > BACKTRACKS:
                 self.done.why = "the search met its limit"
                 return self.done
             here = stack[-1]

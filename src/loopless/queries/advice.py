@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import shlex
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from loopless import clock
 from loopless.check.interpreter.run import Argument
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
@@ -50,9 +50,9 @@ class Adviser:
             return answer
         if self._left_s <= 0:
             return answer
-        started = time.monotonic()
+        started = clock.now()
         found = replace(answer, advice=tuple(self._tried(loop, answer)))
-        self._left_s -= time.monotonic() - started
+        self._left_s -= clock.now() - started
         return found
 
     def _tried(self, loop: Loop, answer: LoopAnswer) -> Iterator[Advice]:

@@ -113,7 +113,7 @@ def _stages(question: Question, settings: Settings, until: float | None) -> list
         stages.append(_Stage(replace(asked, partly=True), _PARTLY_S if least is None else min(least, _PARTLY_S)))
     if least is None or least >= _WORTH_S:  # else the paths alone took that long
         stages.append(_Stage(asked, _APPROXIMATING_S if least is None else min(least, _APPROXIMATING_S)))
-    if limits.of_processor and least is not None:  # a share of the time, which is not what users set for a loop
+    if limits.shared and least is not None:  # not what users set for a loop
         least = max(least, _COARSELY_S)
     return [*stages, _Stage(replace(asked, coarsely=True), least)]
 

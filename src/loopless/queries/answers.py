@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Final
 
+from loopless import clock
 from loopless.automaton import build_automaton, classify
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
@@ -56,7 +56,7 @@ sets of real code, where those that are allowed otherwise take more than a secon
 
 def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:
     """What ``question`` asks about one loop. Errors inside Loopless become refusals; raises ``UsageError`` only."""
-    started = time.perf_counter()
+    started = clock.now()
     begun = LoopAnswer(name, refused=_not_asked(name))
     found = begun if question.partly else attempted(lambda: _answer(function, name, question))
     if isinstance(found, Overrun):
@@ -67,7 +67,7 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
 
     def finished(answer: LoopAnswer) -> LoopAnswer:
         granted = (*answer.assumptions, *function.stubs)
-        time_ms = 1000 * (time.perf_counter() - started)
+        time_ms = 1000 * (clock.now() - started)
         pointers = pointers_shown(function.graph(), answer.shown)
         answer = replace(answer, pointers=pointers, layouts=layouts_in(function))
         return replace(answer, assumptions=granted, loop=replace(name, info=None), time_ms=time_ms)
@@ -83,7 +83,7 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
 
 
 def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswer:
-    started = time.process_time()
+    started = clock.now()
     graph = function.over_streams if question.streams else function.graph()
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
         refused = graph if isinstance(graph, Refused) else name.refused
@@ -113,7 +113,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
 
     def tell(answer: LoopAnswer) -> None:
         """What people read is made of the outcome yet, which may take longer than to find it."""
-        if isinstance(outcome, Summary) and time.process_time() > started + _NOTED_AFTER_S:
+        if isinstance(outcome, Summary) and clock.now() > started + _NOTED_AFTER_S:
             there = replace(answer, paths=relative_paths(paths.uncounted()))
             plain = _summarized(there, outcome, shown, replace(question, merge=False))
             plain = replace(_with_untold(plain, function, question), loop=replace(name, info=None))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from loopless import clock
 from loopless.bounds import (
     Claim,
     FunctionBounds,
@@ -236,12 +236,12 @@ def _of_summary(  # noqa: PLR0913  each is known of the loop by another way
 
 def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, method: str) -> FunctionBound:
     """The bounds of one function; errors inside Loopless become refusals."""
-    started = time.perf_counter()
+    started = clock.now()
     function = program.functions[index]
     made = attempted(lambda: bound_function(function, answer, known, method))
     trouble = made.traceback if isinstance(made, Overrun) else ""
     found = _failed(function, answer, known, made.refused(function.place)) if isinstance(made, Overrun) else made
-    spent = 1000 * (time.perf_counter() - started)
+    spent = 1000 * (clock.now() - started)
     return replace(found, time_ms=spent, trouble=trouble or found.trouble)
 
 
@@ -312,7 +312,7 @@ class _Search:
     def __init__(self, function: Function, graph: Flowgraph, answer: FunctionAnswer, known: Known, method: str) -> None:
         self.function, self.graph, self.answer, self.known, self.method = function, graph, answer, known, method
         self.by_name = {loop.loop.name: loop for loop in answer.loops}
-        self.started = time.perf_counter()
+        self.started = clock.now()
         self.beside: dict[str, Claim] | None = None
         self.entries = Entries(function, graph, answer.loops)
 
@@ -335,7 +335,7 @@ class _Search:
 
     def note(self, found: FunctionBounds) -> None:
         """What is known so far, without lower bounds, in case the limit of time is met."""
-        if time.perf_counter() > self.started + _NOTED_AFTER_S:
+        if clock.now() > self.started + _NOTED_AFTER_S:
             note(self.result(found, self.claims(found), lower=False))
 
     def claims(self, found: FunctionBounds) -> dict[str, Claim]:

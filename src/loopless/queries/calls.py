@@ -8,11 +8,11 @@ fast; one call, or a few, would not earn it.
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from loopless import clock
 from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.run import Argument, Interpreter, Memory, Pointed
 from loopless.errors import UsageError
@@ -119,9 +119,9 @@ class Calls:
         """One call, of which so many steps are interpreted at most."""
         if self._pool is None:
             return _evaluate(self._prepared, arguments, nondet, steps, None)
-        started = time.monotonic()
+        started = clock.now()
         found = self._pool.call(0, arguments, nondet, steps, self._limit_s * 0.9)
-        self._spent_s += time.monotonic() - started
+        self._spent_s += clock.now() - started
         if steps == MOST_STEPS or (not isinstance(found, Overrun) and found.status != "unknown"):
             self._calls += 1
         return _unknown(found.detail) if isinstance(found, Overrun) else found
@@ -223,7 +223,7 @@ class _Prepared:
 def _evaluate(
     prepared: _Prepared, arguments: Sequence[Argument], nondet: Sequence[int], steps: int, seconds: float | None
 ) -> Evaluation:
-    until = time.monotonic() + seconds if seconds is not None else None
+    until = clock.now() + seconds if seconds is not None else None
     found = prepared.evaluator.run(arguments, nondet, max_steps=steps, deadline=until)
     granted = prepared.function.stubs if found.status != "unknown" else ()
     return replace(found, globals=dict(found.globals), iterations=dict(found.iterations), assumptions=granted)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import random
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, cast
 
+from loopless import clock
 from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
@@ -118,7 +118,7 @@ def cover(
         UsageError: there is no such function, or it has more branches than can be told apart.
         SourceError: the program does not compile.
     """
-    started = time.monotonic()
+    started = clock.now()
     deadline = until if until is not None else started + DEFAULT_S
     program = load(files, settings)
     module = program.source.module
@@ -201,13 +201,13 @@ class _Work:
         """Runs with inputs next to those of tests, as long as they take new sides, in this part of the time that is
         left.
         """
-        until = time.monotonic() + share * (self.deadline - time.monotonic())
+        until = clock.now() + share * (self.deadline - clock.now())
         seeds, idle = list(tests), 0
         if not self.settings.run or not seeds:
             return
         try:
             mutator = Mutator(self.driver.signature, self.numbers, self.random)
-            while idle < IDLE and self.open.keys() - self.refuted.keys() and time.monotonic() < until:
+            while idle < IDLE and self.open.keys() - self.refuted.keys() and clock.now() < until:
                 self._told("inputs next to those of tests")
                 drawn = [mutator.next_to(self.random.choice(seeds).inputs) for _ in range(BATCH)]
                 before = len(self.tests)
@@ -224,7 +224,7 @@ class _Work:
         for share in (0.0, SHARE, SHARE):
             waiting = {number for number in self.open if number not in self.refuted}
             while waiting := {number for number in waiting if number in self.open and number not in self.refuted}:
-                left = self.deadline - time.monotonic()
+                left = self.deadline - clock.now()
                 number = min(waiting, key=lambda number: (not self._is_next(number), number))
                 waiting.remove(number)
                 if left <= 0:
@@ -232,10 +232,10 @@ class _Work:
                     continue
                 fair = left / (len(waiting) + 1)
                 seconds = min(max(LEAST_S, fair), QUICK_S) if share == 0 else max(LEAST_S, share * left)
-                begun = time.monotonic()
+                begun = clock.now()
                 self._look_for(number, max(seconds, min(least, SHARE * left)))
                 # Where searches end for want of time, fewer that have more of it find more.
-                if number in self.open and time.monotonic() - begun >= seconds:
+                if number in self.open and clock.now() - begun >= seconds:
                     least *= GROWTH
 
     def _is_next(self, number: int) -> bool:
@@ -246,7 +246,7 @@ class _Work:
     def proved(self) -> None:
         """Proofs of what cannot be taken, in the time that is left: certificates for what is refuted, too."""
         for number in list(self.open):
-            left = self.deadline - time.monotonic()
+            left = self.deadline - clock.now()
             if left > LEAST_S and number in self.open:
                 self._look_for(number, max(LEAST_S, left / len(self.open)), proofs=True)
 
@@ -312,7 +312,7 @@ class _Work:
             reason = self.unknown.get(number, _NOT_FOUND) if verdict == "unknown" else ""
             told.append(Covered(side, words_of(side), verdict, tests, proof, reason))
         names = tuple(str(file) for file in self.files)
-        return Coverage(self.entry, names, tuple(kept), tuple(told), round(time.monotonic() - started, 3))
+        return Coverage(self.entry, names, tuple(kept), tuple(told), round(clock.now() - started, 3))
 
 
 def words_of(side: Side) -> str:

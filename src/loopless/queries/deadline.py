@@ -1,55 +1,96 @@
-"""When a whole request must end: for work of this process, which has no limits of its own."""
+"""When a whole request must end: for work of this process, which has no limits of its own.
+
+The deadline is a moment of the clock of work; a timer of the processor's time ends a block at it. The wall is the fence
+behind it, by a second timer.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import signal
 import threading
-import time
 from collections.abc import Iterator
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
+from loopless import clock
 from loopless.errors import LimitError
 
+OVER: Final = "the time for the whole request was over"
+"""What is said where a deadline has passed."""
 _LATER_S: Final = 0.005
 """Seconds after which it is tried again to end a block."""
-
+_SOON_S: Final = 0.001
 _FINALIZERS: Final = frozenset({"Finalize.__call__", "finalize.__call__"})
 """Of multiprocessing and weakref: what runs when an object goes, as ``__del__`` does."""
+_HAS_TIMERS: Final = hasattr(signal, "setitimer")
+TIMERS: Final = frozenset({signal.SIGPROF, signal.SIGALRM}) if _HAS_TIMERS else frozenset[signal.Signals]()
+"""The signals by which blocks end: at the limit of work, and at the fence."""
+
+
+class _Deadlines:
+    """The blocks in force, of which the earliest limits hold: moments of the clock of work, and of the wall."""
+
+    def __init__(self) -> None:
+        self.blocks: list[tuple[float, float]] = []
+
+    def arm(self) -> None:
+        """Set the timers for what is left."""
+        work_s = wall_s = 0.0
+        if self.blocks:
+            work_s = max(_SOON_S, min(until for until, _ in self.blocks) - clock.now())
+            wall_s = max(_SOON_S, min(fence for _, fence in self.blocks) - clock.wall())
+        signal.setitimer(signal.ITIMER_PROF, work_s)
+        signal.setitimer(signal.ITIMER_REAL, wall_s)
+
+
+_deadlines = _Deadlines()
 
 
 @contextlib.contextmanager
 def in_time(until: float | None) -> Iterator[None]:
-    """End the block with a :class:`LimitError` at ``until``, by ``time.monotonic``; None is no limit.
+    """End the block with a :class:`LimitError` at ``until``, by :func:`loopless.clock.now`; None is no limit.
 
     Within another such block the earlier of the two limits holds. Only the main thread can be interrupted: in others,
     and on systems without timers, there is no limit.
     """
-    may = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    may = _HAS_TIMERS and threading.current_thread() is threading.main_thread()
     if until is None or not may:
         yield
         return
-
-    def over(_: int, frame: FrameType | None) -> None:
-        if _finalizes(frame):
-            signal.setitimer(signal.ITIMER_REAL, _LATER_S)
-            return
-        raise LimitError("the time for the whole request was over; --timeout raises the limit")
-
-    handler = signal.signal(signal.SIGALRM, over)
-    now = time.monotonic()
-    left, _ = signal.setitimer(signal.ITIMER_REAL, max(0.001, until - now))
-    around = now + left if left > 0 else None
-    if around is not None and around < until:
-        signal.setitimer(signal.ITIMER_REAL, max(0.001, around - now))
+    before: dict[signal.Signals, Any] = {number: signal.signal(number, _over) for number in TIMERS}
+    _deadlines.blocks.append((until, clock.wall() + clock.fence(max(0.0, until - clock.now()))))
+    depth = len(_deadlines.blocks)
+    if depth == 1:
+        clock.listen(_deadlines.arm)
+    _deadlines.arm()
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-        if around is not None:
-            signal.setitimer(signal.ITIMER_REAL, max(0.001, around - time.monotonic()))
+        del _deadlines.blocks[depth - 1 :]
+        _deadlines.arm()
+        if depth == 1:
+            clock.forget(_deadlines.arm)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _over(number: int, frame: FrameType | None) -> None:
+    if _finalizes(frame):
+        signal.setitimer(signal.ITIMER_REAL if number == signal.SIGALRM else signal.ITIMER_PROF, _LATER_S)
+        return
+    if number == signal.SIGALRM:
+        raise LimitError(f"{OVER}: {clock.CUT_BY_WALL}; --timeout raises the limit")
+    raise LimitError(f"{OVER} (seconds of processor time); --timeout raises the limit")
+
+
+def no_deadline() -> None:
+    """In a process that was forked: what was in force in its parent does not hold here."""
+    _deadlines.blocks.clear()
+    if _HAS_TIMERS:
+        _deadlines.arm()
+        for number in TIMERS:
+            signal.signal(number, signal.SIG_DFL)
 
 
 @contextlib.contextmanager
@@ -58,7 +99,7 @@ def not_interrupted() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, TIMERS)
     try:
         yield
     finally:

@@ -107,13 +107,11 @@ def shared(settings: Settings, loops: int, least_s: float = LEAST_S) -> Settings
 
 
 def within(settings: Settings, seconds: float) -> Settings:
-    """The settings with no more time than that for each loop. A share that is small by itself is not to be made smaller
-    by what else the machine does: it is time of the processor.
-    """
+    """The settings with no more time than that for each loop, which is a share of what it has alone."""
     limit = settings.loop_timeout_s
     if limit is not None and limit <= seconds:
         return settings
-    return replace(settings, loop_timeout_s=seconds, of_processor=True)
+    return replace(settings, loop_timeout_s=seconds, shared=True)
 
 
 def inductions_of(function: Function) -> Inductions:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from loopless import clock
 from loopless.check.certificates.judge import Claim
+from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph
 from loopless.terms import (
     And,
@@ -111,6 +113,12 @@ def places(graph: Flowgraph) -> dict[str, tuple[str, int]]:
     return {loop.header: (loop.file, loop.line) for loop in graph.loops}
 
 
+_GLANCE_S: Final = 0.2
+"""So often it is looked how much the judge works."""
+_GRACE_S: Final = 10.0
+"""So many seconds more than it is allowed the judge may work, which keeps its limit itself."""
+
+
 class WaitingJudge:
     """The judge in a process that imports no method, which starts while there is nothing to judge yet: that a third
     of its time is gone when a certificate comes.
@@ -126,16 +134,31 @@ class WaitingJudge:
 
     def judge(self, document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """What the judge says of the certificate; it judges one."""
+        request = f"{seconds:.1f}\n{json.dumps(document)}"
+        before = clock.of_ended_children()
         try:
-            out, err = self._process.communicate(f"{seconds:.1f}\n{json.dumps(document)}", timeout=seconds + 10)
-        except subprocess.TimeoutExpired:
+            out, err = self._answer(request, seconds + _GRACE_S)
+        except LimitError as error:
             self.close()
-            return {"accepted": False, "failed": ["the judge met its limit of time"], "undefined": []}
+            return {"accepted": False, "failed": [str(error)], "undefined": []}
+        clock.others(clock.of_ended_children() - before)
         if self._process.returncode not in (0, 1) or not out:
             words = err.strip().splitlines() or ["it ended without a word"]
             return {"accepted": False, "failed": [words[-1]], "undefined": []}
         answer: dict[str, Any] = json.loads(out)
         return answer
+
+    def _answer(self, request: str, seconds: float) -> tuple[str, str]:
+        """What the process prints, and its errors. Raises :class:`LimitError` where it works longer than that."""
+        watch, given = clock.Watch(self._process.pid), [request]
+        while True:
+            try:
+                return self._process.communicate(given.pop() if given else None, timeout=_GLANCE_S)
+            except subprocess.TimeoutExpired:
+                over = watch.over(seconds)
+            if over is not None:
+                why = "" if over == "work" else f": {clock.CUT_BY_WALL}"
+                raise LimitError(f"the judge met its limit of time{why}")
 
     def close(self) -> None:
         """End the process, where it has not ended itself."""

@@ -6,10 +6,10 @@ that nobody waits for a replay that cannot come.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from loopless import clock
 from loopless.errors import LimitError
 from loopless.queries.deadline import in_time
 from loopless.queries.functions import answer_functions
@@ -39,7 +39,7 @@ def error_ahead(program: Program, settings: Settings, seconds: float) -> ErrorAh
     question = Question(classify=False)
     here = replace(settings, sandboxed=False)  # this is at work in a child process, which need not be able to fork
     try:
-        with in_time(time.monotonic() + seconds):
+        with in_time(clock.now() + seconds):
             (found,) = answer_functions([main], question, here)
     except LimitError:
         return None

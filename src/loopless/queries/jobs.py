@@ -55,7 +55,7 @@ def run_each(
 
 def limits_of(settings: Settings, until: float | None = None) -> Limits:
     """The limits of the work on one loop; ``until``: the deadline of the request."""
-    return Limits(settings.loop_timeout_s, settings.loop_memory_mb, until, of_processor=settings.of_processor)
+    return Limits(settings.loop_timeout_s, settings.loop_memory_mb, until, shared=settings.shared)
 
 
 def work(
@@ -63,9 +63,9 @@ def work(
 ) -> Sequence[_T | Overrun]:
     """The results of all jobs, in their order, each under the limits of a loop; what met one is an :class:`Overrun`.
 
-    ``until``: the deadline of the request by ``time.monotonic``. ``fresh`` gives each job a process of its own, so that
-    what the logic remembers of one neither helps nor hinders another. Raises :class:`loopless.errors.LooplessError` if
-    a job does.
+    ``until``: the deadline of the request by :func:`loopless.clock.now`. ``fresh`` gives each job a process of its own,
+    so that what the logic remembers of one neither helps nor hinders another. Raises
+    :class:`loopless.errors.LooplessError` if a job does.
     """
     if not settings.sandboxed:
         return [job() for job in jobs]

@@ -8,13 +8,12 @@ from __future__ import annotations
 import functools
 import re
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from loopless import source
+from loopless import clock, source
 from loopless.errors import UsageError
 from loopless.graphs import cycles
 from loopless.queries.deadline import not_interrupted
@@ -474,7 +473,7 @@ def load_while_importing(paths: Sequence[Path | str], settings: Settings, module
 
 
 def deadline(settings: Settings, started: float | None = None) -> float | None:
-    """When the whole request must end, by ``time.monotonic``."""
+    """When the whole request must end, by :func:`loopless.clock.now`."""
     if settings.timeout_s is None:
         return None
-    return (started if started is not None else time.monotonic()) + settings.timeout_s
+    return (started if started is not None else clock.now()) + settings.timeout_s

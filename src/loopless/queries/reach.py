@@ -8,12 +8,12 @@ What is reached was replayed on the compiled program.
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from loopless import clock
 from loopless.bounds.floats import number_of
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import LooplessError, UsageError
@@ -106,12 +106,12 @@ def reach(  # noqa: PLR0913
         UsageError: there is no such function, or no code at the target.
         SourceError: the program, or the target's condition, does not compile.
     """
-    deadline = until if until is not None else time.monotonic() + DEFAULT_S
+    deadline = until if until is not None else clock.now() + DEFAULT_S
     with_target = replace(settings, source=replace(settings.source, target=target))
     program = load(files, with_target)
     entry = _entry(program, target, function)
     if within is not None:
-        deadline = min(deadline, time.monotonic() + within)
+        deadline = min(deadline, clock.now() + within)
     job = functools.partial(_job, program, target, entry, with_target, deadline, minimize, summaries, driver, proofs)
     if not settings.sandboxed:
         return job()
@@ -234,7 +234,7 @@ class ReachQuestion:
             answer = self._navigated(system, driver, general)
             if answer is not None:
                 return answer
-        left = self.deadline - time.monotonic()
+        left = self.deadline - clock.now()
         if left > 1 and self.proofs:
             verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, self.deadline))
             if verdict.verdict == "true":
@@ -278,23 +278,23 @@ class ReachQuestion:
                 fixed = self._timed("counters", functools.partial(self._smallest, general, [*short, *blocked]))
                 if fixed is None:
                     break
-                share = min(self.deadline, time.monotonic() + max(2.0, (self.deadline - time.monotonic()) / 3))
-                begun = time.monotonic()
+                share = min(self.deadline, clock.now() + max(2.0, (self.deadline - clock.now()) / 3))
+                begun = clock.now()
                 answer = self._search(system, driver, fixed, share, most)
                 if answer is not None:
                     return answer
-                slow += time.monotonic() - begun > AT_ONCE_S
+                slow += clock.now() - begun > AT_ONCE_S
                 if slow == ATTEMPTS:
                     break
                 if attempt == 0 and most is None:
                     short = []  # the shortest runs may be none
                 blocked.append(disjunction(not_equal(var, const(value)) for var, value in fixed.items()))
         if most is not None and self.why == "":
-            answer = self._search(system, driver, {}, time.monotonic() + 2.0, most)
+            answer = self._search(system, driver, {}, clock.now() + 2.0, most)
             if answer is not None:
                 return answer
         kept = PROOF_S if self.proofs else 0.0
-        free = self._search(system, driver, {}, max(self.deadline - kept, time.monotonic() + 1.0))
+        free = self._search(system, driver, {}, max(self.deadline - kept, clock.now() + 1.0))
         return free or ("random inputs" not in self.tried and self._by_chance(system, driver)) or None
 
     @staticmethod
@@ -320,9 +320,9 @@ class ReachQuestion:
         starts = [v for v in led if infos[v].pointer_part == "offset"]
         natural = [(0, high) for high in LADDER[:8]]
         rungs = [*natural, *((low, high) for high in LADDER for low in (0, -high))]
-        until = min(self.deadline, time.monotonic() + SMALL_S)
+        until = min(self.deadline, clock.now() + SMALL_S)
         while rungs:
-            if time.monotonic() > until and rungs[0] not in ANY_SIZE:
+            if clock.now() > until and rungs[0] not in ANY_SIZE:
                 rungs = list(ANY_SIZE)
             least, most = rungs.pop(0)
             small = [conjunction((less_equal(v, const(most)), greater_equal(v, const(least)))) for v in scalars]
@@ -336,7 +336,7 @@ class ReachQuestion:
                     Var(var.name.partition("~")[0], var.type): found.values[var]
                     for var in scalars if var in found.values
                 }  # fmt: skip
-            if time.monotonic() > self.deadline:
+            if clock.now() > self.deadline:
                 return None
         return None
 
@@ -441,7 +441,7 @@ class ReachQuestion:
 
     def _unreachable(self, method: str, system: TransitionSystem, driver: Driver) -> Reach:
         """Nothing gets there: with the certificate of a proof; where none is found, by some native runs, too."""
-        until = min(self.deadline, time.monotonic() + PROOF_S)
+        until = min(self.deadline, clock.now() + PROOF_S)
         if self.proofs:
             verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, until))
             if verdict.verdict == "true":
@@ -458,7 +458,7 @@ class ReachQuestion:
     @staticmethod
     def _wild(system: TransitionSystem) -> str | None:
         """Where a run was seen that leaves its objects: C does not say what it does then, and a machine goes on."""
-        search = Search(system, violates(Property.UNREACH_CALL), time.monotonic() + WILD_S)
+        search = Search(system, violates(Property.UNREACH_CALL), clock.now() + WILD_S)
         search.sampled(WILD_S)
         kind = next((kind for kind in WILD if kind in search.undefined), None)
         if kind is None:
@@ -478,11 +478,11 @@ class ReachQuestion:
 
     def _timed(self, name: str, method: Callable[[], Any]) -> Any:
         note(f"{name} were tried" if name.endswith("s") else f"{name} was tried")
-        started = time.monotonic()
+        started = clock.now()
         try:
             return method()
         finally:
-            self.tried[name] = round(self.tried.get(name, 0.0) + time.monotonic() - started, 3)
+            self.tried[name] = round(self.tried.get(name, 0.0) + clock.now() - started, 3)
 
 
 def _numbers(system: TransitionSystem) -> list[int]:

@@ -4,12 +4,12 @@ unbounded integers by the judge's interpreter.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from loopless import clock
 from loopless.check.certificates.property import OVERFLOWS, Property
 from loopless.check.interpreter.repeating import REPEATED_CALL
 from loopless.check.oracle.runtime import TRAP_KINDS
@@ -73,7 +73,7 @@ class Replays:
             files = [Path(file) for file in self.program.files]
             options = self.settings.for_runs(self.program.source.options)
             self._oracle = NativeOracle(files, options=options, limits=Limits(seconds=REPLAY_S))
-        left = max(0.1, min(seconds, self.deadline - time.monotonic()))
+        left = max(0.1, min(seconds, self.deadline - clock.now()))
         self._oracle.limits = replace(self._oracle.limits, seconds=left)
         return self._oracle
 
@@ -127,10 +127,10 @@ class Replays:
         """
         from loopless.check.oracle.native import Run
 
-        until = min(self.deadline, time.monotonic() + most)
+        until = min(self.deadline, clock.now() + most)
         try:
             for one in inputs:
-                left = until - time.monotonic()
+                left = until - clock.now()
                 if left <= 0:
                     return None
                 oracle = self._native(min(left, seconds))
@@ -176,11 +176,11 @@ class Replays:
         """
         from loopless.check.certificates.repeating import Follower  # few programs need it, and it takes time to import
 
-        until = min(self.deadline, time.monotonic() + seconds)
+        until = min(self.deadline, clock.now() + seconds)
         settings = self.settings
         follower = Follower(self.program.source, "main", mathematical=settings.mathematical, wrapv=settings.wrapv)
         for inputs in candidates:
-            left = until - time.monotonic()
+            left = until - clock.now()
             if left <= 0:
                 return None
             run = follower.run(inputs, min(left, seconds / 8), SHORT)

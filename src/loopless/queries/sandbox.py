@@ -1,6 +1,8 @@
 """Work under limits on time and memory, in child processes that are ended and replaced when they overrun.
 
-Neither a call of isl nor one of Z3 can be interrupted from Python, so the only safe fence is a process. On Linux the
+Limits on time count the work of the child, in seconds of the processor; the wall is a fence behind them
+(:mod:`loopless.clock`). Neither a call of isl nor one of Z3 can be interrupted from Python, so the only safe fence is a
+process. On Linux the
 children are forked from the one that has the program in memory: starting one takes some milliseconds, nothing is
 copied, and modules that the parent has imported are there. Where forking is not safe they get the work by pickling: a
 parent with several threads, as that of a notebook, starts one process with one thread and all modules, from which they
@@ -17,12 +19,13 @@ import pickle
 import re
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
+from loopless import clock
 from loopless.errors import LimitError, LooplessError
+from loopless.queries.deadline import OVER, TIMERS, no_deadline
 from loopless.queries.starting import context_of, let_server_end, without_program
 from loopless.refusals import Reason, Refused
 from loopless.terms.pickling import dumps
@@ -32,9 +35,9 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 _T = TypeVar("_T")
-_GLANCE_S: Final = 0.05
-"""How often the parent looks at the memory of its children, in seconds. Rarely enough to cost nothing, often
-enough that little is taken in between."""
+_GLANCE_S: Final = clock.GLANCE_S
+"""How often the parent looks at the memory and the work of its children, in seconds. Rarely enough to cost nothing,
+often enough that little is taken in between."""
 _MEGABYTE: Final = 1 << 20
 """In bytes."""
 _LIBRARIES_MB: Final = 128
@@ -42,17 +45,14 @@ _LIBRARIES_MB: Final = 128
 _USED_UP: Final = re.compile(r"out of memory|cannot allocate memory|failed to map segment", re.IGNORECASE)
 """How libraries say that they could not have memory: Z3; the C library; the loader of libraries."""
 
-PATIENCE: Final = 10
-"""A job that waits, and does not work, is ended when so many times its limit has passed. A guess."""
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one job may use: seconds, and megabytes beyond what its process had at its start; None is no limit.
+    """What one job may use: seconds of the processor, and megabytes beyond what its process had at its start; None is
+    no limit.
 
-    ``deadline`` (by ``time.monotonic``) ends all jobs; ``time_option`` and ``deadline_option`` are what users raise.
-    ``of_processor``: the seconds are those of the processor, so that the load of the machine does not matter, up to
-    :data:`PATIENCE` times as many.
+    ``deadline`` (by :func:`loopless.clock.now`) ends all jobs; ``time_option`` and ``deadline_option`` are what users
+    raise. ``shared``: the seconds are a share of what a loop has that is asked for alone.
     """
 
     time_s: float | None = 10.0
@@ -60,15 +60,14 @@ class Limits:
     deadline: float | None = None
     time_option: str = "--loop-timeout"
     deadline_option: str = "--timeout"
-    of_processor: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Overrun:
     """A job that gave no result: it met a limit, or it failed.
 
-    ``traceback`` is for developers; ``seconds``: how long it was worked on; ``noted``: what it said last by
-    :func:`note`.
+    ``traceback`` is for developers; ``seconds``: how long it worked; ``noted``: what it said last by :func:`note`.
     """
 
     reason: Reason
@@ -108,23 +107,39 @@ class Pool(Generic[_T]):
         self._most = 1 if fresh else most
         self._idle: list[_Child] = []
         self._busy: list[_Child] = []
+        left = max(0.0, limits.deadline - clock.now()) if limits.deadline is not None else 0.0
+        self._fence_s = clock.fence(left)
+        self._passed = 0.0
+        """The seconds by the wall that all jobs took which have ended, waits for a processor left out."""
 
     def __enter__(self) -> Pool[_T]:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for child in self._busy:
+            clock.others(child.read()[0])
         for child in (*self._idle, *self._busy):
             child.end()
         self._idle, self._busy = [], []
 
     @property
-    def late(self) -> bool:
-        """Whether the deadline has passed."""
-        return self.limits.deadline is not None and time.monotonic() >= self.limits.deadline
+    def late(self) -> str:
+        """Which limit the whole request has met, in words, or "": the deadline, by the work of this process and of
+        those that are at work for it, or the fence behind it.
+        """
+        deadline = self.limits.deadline
+        if deadline is None:
+            return ""
+        read = [child.read() for child in self._busy]
+        if clock.now() + sum(worked for worked, _ in read) >= deadline:
+            return _deadline_detail(self.limits)
+        if self._passed + sum(passed for _, passed in read) >= self._fence_s:
+            return f"{clock.CUT_BY_WALL}; {self.limits.deadline_option} raises the limit"
+        return ""
 
     def not_begun(self) -> Overrun:
         """What is said of a job for which the deadline left no time."""
-        return Overrun(Reason.TIME_LIMIT, _deadline_detail(self.limits))
+        return Overrun(Reason.TIME_LIMIT, self.late or _deadline_detail(self.limits))
 
     @property
     def busy(self) -> int:
@@ -160,14 +175,15 @@ class Pool(Generic[_T]):
 
         if not self._busy:
             return
-        now = time.monotonic()
-        until = min((child.latest for child in self._busy), default=now)
-        wait([child.connection for child in self._busy], max(0.0, min(until - now, _GLANCE_S)))
+        wait([child.connection for child in self._busy], _GLANCE_S)
+        late = self.late
         for child in tuple(self._busy):
-            answer = child.answer()
+            answer = child.answer(late)
             if answer is None:
                 continue
             self._busy.remove(child)
+            clock.others(child.spent)
+            self._passed += child.passed
             if isinstance(answer, Overrun) and child.ended:
                 yield child.key, answer
                 continue
@@ -196,13 +212,14 @@ class _Child:
         self.key = -1
         self.ready = False
         self.ended = False
-        self.latest = float("inf")
         self.jobs = 0
         self.noted: Any = None
         self._request: Any = None
-        self._asked = self._since = time.monotonic()
+        self._watch: clock.Watch | None = None
         self._allowed: float | None = None
-        self._worked = 0.0
+        self.spent = self.passed = 0.0
+        """How long the job worked before its limit was set last, in the end altogether; how long that took by the wall,
+        waits for a processor left out."""
         # Some systems count what is shared with the parent only once the child has read it.
         self._shared = _resident(os.getpid()) if fork else 0
         self._base = self._peak = 0
@@ -214,42 +231,43 @@ class _Child:
         theirs.close()
 
     def ask(self, request: Any) -> None:
-        """Send a request as soon as the child is ready, from when on the time counts."""
-        self._request, self.noted = request, None
+        """Send a request as soon as the child is ready, from when on its work counts."""
+        self._request, self.noted, self._watch = request, None, None
+        self.spent = self.passed = 0.0
         self.jobs += 1
-        self._set_limits()
         if self.ready:
             self._send()
 
-    def _set_limits(self) -> None:
-        self._allow(self.limits.time_s if self.ready else None)
-
     def _allow(self, seconds: float | None) -> None:
         """Count from now on; None: only to the deadline."""
-        self._allowed, self._since, self._worked = seconds, time.monotonic(), self._processor_s()
-        self.latest = float("inf") if self.limits.deadline is None else self.limits.deadline
-        if seconds is not None:
-            self.latest = min(self.latest, self._since + seconds)
+        self._count()
+        self._allowed, self._watch = seconds, clock.Watch(self._pid)
 
-    def _may_go_on(self) -> bool:
-        """Whether a job whose time is over had not had the processor for so long; it then has more time."""
-        now, limits = time.monotonic(), self.limits
-        if not limits.of_processor or self._allowed is None or now >= self._since + PATIENCE * self._allowed:
-            return False
-        left = self._allowed - (self._processor_s() - self._worked)
-        if left <= 0 or (limits.deadline is not None and now >= limits.deadline):
-            return False
-        self.latest = min(now + left, limits.deadline or float("inf"))
-        return True
+    def read(self) -> tuple[float, float]:
+        """How long the job has worked, and how long that took."""
+        worked, passed = self._watch.read() if self._watch is not None else (0.0, 0.0)
+        return self.spent + worked, self.passed + passed
+
+    def _count(self) -> None:
+        (self.spent, self.passed), self._watch = self.read(), None
+
+    @property
+    def _pid(self) -> int:
+        found = self.process.pid
+        assert found is not None
+        return found
 
     def _send(self) -> None:
-        self._asked = time.monotonic()
         self._base = self._peak = max(self._memory(), self._shared)
         with contextlib.suppress(OSError):
-            self.connection.send_bytes(dumps(self._request))
+            self.connection.send_bytes(dumps((clock.now(), *self._request)))
+        self._allow(self.limits.time_s)
 
-    def answer(self) -> Any:
-        """``(kind, value)``, or the :class:`Overrun` that ended the child, or None where it is still at work."""
+    def answer(self, late: str) -> Any:
+        """``(kind, value)``, or the :class:`Overrun` that ended the child, or None where it is still at work.
+
+        ``late``: which limit the whole request has met, if any.
+        """
         while self.connection.poll():
             try:
                 kind, value = pickle.loads(self.connection.recv_bytes())  # noqa: S301  # from our own child
@@ -257,7 +275,6 @@ class _Child:
                 return self._died()
             if kind == "ready":
                 self.ready = True
-                self._set_limits()
                 self._send()
                 continue
             if kind == "note":
@@ -265,23 +282,40 @@ class _Child:
                 if more_s is not None:
                     self._allow(more_s)
                 continue
+            if kind == "worked":
+                self._count()
+                self.spent = value  # more exact than what the system says
+                continue
             return kind, value
         limit = self.limits.memory_mb
         if limit is not None and self.ready:  # before, it has what it shares with its parent
             self._peak = max(self._peak, self._memory())
             if self._peak - self._base > limit * _MEGABYTE:
                 return self._overrun(Reason.MEMORY_LIMIT, _memory_detail(limit))
-        if time.monotonic() >= self.latest and not self._may_go_on():
-            return self._overrun(Reason.TIME_LIMIT, self._time_detail())
-        return None
+        detail = late or self._out_of_time()
+        return self._overrun(Reason.TIME_LIMIT, detail) if detail else None
+
+    def _out_of_time(self) -> str:
+        """Which limit of its own the job has met, in words, or ""."""
+        if self._watch is None or self._allowed is None:
+            return ""
+        over = self._watch.over(self._allowed)
+        if over == "wall":
+            return f"{clock.CUT_BY_WALL}; {self.limits.time_option} raises the limit"
+        return self._time_detail() if over is not None else ""
 
     def _time_detail(self) -> str:
         limits = self.limits
-        if limits.deadline is not None and self.latest >= limits.deadline:
-            return _deadline_detail(limits)
-        return f"no answer within {limits.time_s:g} s; {limits.time_option} raises the limit"
+        cut = f"cut by {limits.time_option} ({limits.time_s:g} s of processor time)"
+        if not limits.shared:
+            return f"{cut}; {limits.time_option} raises the limit"
+        return (
+            f"cut by its share of {limits.time_option} ({limits.time_s:.2g} s of processor time), which many loops "
+            "divide among them; --thorough gives each all of it"
+        )
 
     def _died(self) -> Overrun:
+        self._count()
         self.process.join(1.0)
         status = self.process.exitcode
         limit = self.limits.memory_mb
@@ -291,20 +325,12 @@ class _Child:
         return self._overrun(Reason.ENGINE_FAILED, f"the process that worked on it died ({how})")
 
     def _overrun(self, reason: Reason, detail: str) -> Overrun:
+        self._count()
         self.end()
-        return Overrun(reason, detail, seconds=time.monotonic() - self._asked, noted=self.noted)
+        return Overrun(reason, detail, seconds=self.spent, noted=self.noted)
 
     def _memory(self) -> int:
         return _resident(self.process.pid)
-
-    def _processor_s(self) -> float:
-        """The seconds for which the child has had the processor; 0 where the system does not say."""
-        try:
-            with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:  # noqa: PTH123  # as above
-                user, system = file.read().rpartition(")")[2].split()[11:13]
-                return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
-        except (OSError, ValueError):
-            return 0.0
 
     def end(self) -> None:
         """End the process, whatever it is doing."""
@@ -329,7 +355,7 @@ def _resident(process: int | None) -> int:
 
 
 def _deadline_detail(limits: Limits) -> str:
-    return f"the time for the whole request was over; {limits.deadline_option} raises the limit"
+    return f"{OVER} (seconds of processor time); {limits.deadline_option} raises the limit"
 
 
 def _memory_detail(limit_mb: int) -> str:
@@ -350,7 +376,7 @@ def _no_interruption() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGALRM})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *TIMERS})
     try:
         yield
     finally:
@@ -385,10 +411,13 @@ def _serve(
     connection.send_bytes(dumps(("ready", None)))
     while True:
         try:
-            number, args = connection.recv()
+            moment, number, args = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send_bytes(_attempt(functions[number], args))
+        clock.go_on_from(moment)
+        answer = _attempt(functions[number], args)
+        connection.send_bytes(dumps(("worked", clock.now() - moment)))
+        connection.send_bytes(answer)
 
 
 def _settle(memory_mb: int | None, parent: int | None) -> None:
@@ -396,10 +425,9 @@ def _settle(memory_mb: int | None, parent: int | None) -> None:
     gc.freeze()  # what is shared with the parent is not walked, hence not copied, whenever garbage is collected
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if hasattr(signal, "SIGALRM"):
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGALRM})
+    no_deadline()
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, *TIMERS})
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     if sys.platform == "linux":

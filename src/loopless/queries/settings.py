@@ -21,7 +21,8 @@ class Settings:
     be run natively. ``loop_timeout_s`` and ``loop_memory_mb`` bound the work on one loop, ``timeout_s`` the whole
     request; None is no limit. ``workers``: how many loops are worked on at once, None for one a processor.
     ``thorough``: each loop has the whole of its time, however many are asked for at once.
-    ``of_processor``: the time for a loop is that of the processor: other work on the machine takes nothing of it.
+    Times are seconds of the processor: other work on the machine takes nothing of them. ``shared``: the time for a loop
+    is a share of what it has where it is asked for alone.
     ``apart``: what pointers in memory point to is taken not to overlap with other objects, where answers list that.
     ``sandboxed``: whether loops are worked on in child processes, without which the limits on a loop are not kept.
     """
@@ -35,7 +36,7 @@ class Settings:
     timeout_s: float | None = None
     workers: int | None = None
     thorough: bool = False
-    of_processor: bool = False
+    shared: bool = False
     sandboxed: bool = True
     apart: bool = True
 

@@ -5,11 +5,11 @@ of its own, the graph with that block as its error is made without reading anyth
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from loopless import clock
 from loopless.flowgraph.model import Block, End
 from loopless.queries.driving import Driver
 from loopless.queries.program import load
@@ -45,7 +45,7 @@ class SideSearch:
         driver = self.driver_of(number) if self.driver_of is not None else None
         if driver is not None:
             driver.oracle.ready()
-        until = min(deadline, time.monotonic() + seconds)
+        until = min(deadline, clock.now() + seconds)
         named = re.compile(rf"{re.escape(SIDE)}{number}(?!\d)")  # copies of the block have more behind it
         labels = [label for label in self.graph.blocks if named.search(label)]
         if self.graph.refused is None and not labels:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import builtins
 import functools
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Final, cast
 
+from loopless import clock
 from loopless.check.certificates.document import Subject, document_of
 from loopless.check.certificates.judge import Claim
 from loopless.check.certificates.property import (
@@ -118,7 +118,7 @@ def verify(program: Program, property_: Property, settings: Settings, until: flo
     if not any(function.code.name == "main" for function in program.functions):
         known = ", ".join(function.name for function in program.functions) or "none"
         raise UsageError(f"there is no main in {', '.join(program.files)}, where runs begin; its functions: {known}")
-    deadline = until if until is not None else time.monotonic() + DEFAULT_S
+    deadline = until if until is not None else clock.now() + DEFAULT_S
     job = functools.partial(_job, program, property_, settings, deadline)
     if not settings.sandboxed:
         return job()
@@ -174,7 +174,7 @@ class _Question:
         try:
             if not made.graph.signatures:
                 return self._asked(made, {})
-            whole, left = self.deadline, max(self.deadline - time.monotonic(), 0.0)
+            whole, left = self.deadline, max(self.deadline - clock.now(), 0.0)
             self.deadline -= left - min(PLAIN_S, WITH_CONTRACTS * left)
             verdict = self._asked(made, {})
             self.deadline = whole
@@ -193,7 +193,7 @@ class _Question:
             return self._unknown(str(made))
         search = Search(made, self.violates, self.deadline)
         for name, method in safety_methods(search, lambda _: None):
-            if time.monotonic() > self.deadline:
+            if clock.now() > self.deadline:
                 break
             found = self._timed(name, method)
             if isinstance(found, Suspect):
@@ -217,7 +217,7 @@ class _Question:
 
     def _under_contracts(self, plain: TransitionSystem) -> Verdict | None:
         """The verdict once more, of the program under contracts of the functions that it calls; None without any."""
-        until = time.monotonic() + WITH_CONTRACTS * max(self.deadline - time.monotonic(), 0.0)
+        until = clock.now() + WITH_CONTRACTS * max(self.deadline - clock.now(), 0.0)
         found = self._timed("contracts", lambda: contracted(plain, self._system, self.violates, until))
         if found is None:
             return None
@@ -242,7 +242,7 @@ class _Question:
         search = Search(system, self.violates, self.deadline, known)
         foreseen = functools.partial(self._foreseen, system)
         for name, method in safety_methods(search, functools.partial(self.native, system), foreseen):
-            if time.monotonic() > self.deadline:
+            if clock.now() > self.deadline:
                 break
             found = self._timed(name, method)
             verdict = self._said(system, search, found)
@@ -264,11 +264,11 @@ class _Question:
 
     def _timed(self, name: str, method: Callable[[], Any]) -> Any:
         note(f"{name} was tried")
-        started = time.monotonic()
+        started = clock.now()
         try:
             return method()
         finally:
-            self.shares[name] = round(self.shares.get(name, 0.0) + time.monotonic() - started, 3)
+            self.shares[name] = round(self.shares.get(name, 0.0) + clock.now() - started, 3)
 
     def _why(self, system: TransitionSystem) -> str:
         if self.refused_proof:
@@ -277,7 +277,7 @@ class _Question:
             return self.unconfirmed
         if system.open:
             return f"{system.open[0]}"
-        late = time.monotonic() > self.deadline
+        late = clock.now() > self.deadline
         limit = "; the time was over (--timeout raises it)" if late else ""
         return f"neither a proof nor a violation was found by {', '.join(self.shares)}{limit}"
 
@@ -294,7 +294,7 @@ class _Question:
 
     def _certified(self, system: TransitionSystem, search: Search, proof: Proof) -> Verdict | None:
         """``true`` if the judge accepts the proof, shortened or as it is."""
-        left = max(self.deadline - time.monotonic(), 1.0)
+        left = max(self.deadline - clock.now(), 1.0)
         goals = search.safety_goals()
         shorter = self._timed("shortening", lambda: search.shortened(proof.invariants, goals, min(4.0, left / 3)))
         for invariants in (shorter, proof.invariants):
@@ -329,7 +329,7 @@ class _Question:
         self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]
     ) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, places(system.graph), self.contracts)
-        left = max(self.deadline - time.monotonic(), 1.0)
+        left = max(self.deadline - clock.now(), 1.0)
         judgement = self._timed("certificate", lambda: self._judge(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
             why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"
@@ -390,7 +390,7 @@ class _Question:
         if self.property is not Property.UNREACH_CALL or self.entry != "main" or takes_inputs(system):
             return None
         found = self.native(system, 0.1)  # most runs that take nothing are short
-        left = self.deadline - time.monotonic()
+        left = self.deadline - clock.now()
         if found is not None or left <= 0:
             return found
         from loopless.queries.foreseen import error_ahead  # few programs need it, and it takes time to import
@@ -418,7 +418,7 @@ class _Question:
     def _terminates(self, system: TransitionSystem, known: Invariants) -> Verdict:
         search = TerminationSearch(system, self.deadline, known)
         for name, method in search.methods(functools.partial(self._repeating, system)):
-            if time.monotonic() > self.deadline:
+            if clock.now() > self.deadline:
                 break
             found = self._timed(name, method)
             if isinstance(found, Verdict):
@@ -451,12 +451,12 @@ class _Question:
             return verdict
         program = {**verdict.certificate["program"], "integers": "mathematical", "wrapv": False}
         document = {**verdict.certificate, "program": program}
-        left = max(self.deadline - time.monotonic(), 1.0)
+        left = max(self.deadline - clock.now(), 1.0)
         again = self._timed("without overflow", lambda: self._judge(document, left / 4))
         if again["accepted"]:
             return verdict
         boundless = replace(self.settings, mathematical=True, wrapv=False)
-        until = time.monotonic() + max(BOUNDLESS_S, (self.deadline - time.monotonic()) / 2)
+        until = clock.now() + max(BOUNDLESS_S, (self.deadline - clock.now()) / 2)
         other = _Question(self.program, self.property, boundless, min(self.deadline, until))
         found = self._timed("without overflow", other.answer)
         if found.verdict == "true":
@@ -491,7 +491,7 @@ class _Question:
         self, system: TransitionSystem, claim: Claim, what: str, method: str, replayed: Callable[[], Replay]
     ) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, places(system.graph))
-        left = max(self.deadline - time.monotonic(), 1.0)
+        left = max(self.deadline - clock.now(), 1.0)
         judgement = self._timed("certificate", lambda: self._judge(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
             why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"

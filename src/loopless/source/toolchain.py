@@ -12,7 +12,9 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
+from loopless import clock
 from loopless.errors import LimitError, SourceError, UsageError
 
 OLDEST, NEWEST = 16, 22
@@ -107,6 +109,10 @@ def environment(cache: Path) -> dict[str, str]:
     }
 
 
+_GLANCE_S: Final = 0.2
+"""So often it is looked how much a compiler works."""
+
+
 def run(
     command: Sequence[str], folder: Path, cwd: Path | None, timeout_s: float, what: str, out: Path | None = None
 ) -> tuple[int, str]:
@@ -114,7 +120,7 @@ def run(
     stdout goes to the file ``out``.
 
     Raises:
-        LimitError: it took longer than ``timeout_s`` (its whole process group is ended then).
+        LimitError: it worked longer than ``timeout_s`` (its whole process group is ended then).
         SourceError: it could not be started.
     """
     try:
@@ -132,15 +138,27 @@ def run(
             )
     except OSError as e:
         raise SourceError(f"cannot run {command[0]}: {e.strerror or e}") from None
+    before = clock.of_ended_children()
     with process:
         try:
-            _, err = process.communicate(timeout=timeout_s)
-        except BaseException as e:
+            err = _said(process, timeout_s, what)
+        except BaseException:
             _end(process)
-            if isinstance(e, subprocess.TimeoutExpired):
-                raise LimitError(f"{what} took more than {timeout_s:g} s; --timeout raises the limit") from None
             raise
+        finally:
+            clock.others(clock.of_ended_children() - before)
     return process.returncode, err
+
+
+def _said(process: subprocess.Popen[str], timeout_s: float, what: str) -> str:
+    """What a compiler prints on stderr up to its end. Raises :class:`LimitError` where it works longer than that."""
+    watch = clock.Watch(process.pid)
+    while True:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return process.communicate(timeout=_GLANCE_S)[1]
+        over = watch.over(timeout_s)
+        if over is not None:
+            raise LimitError(clock.over_in_words(over, what, timeout_s))
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -14,10 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
+from loopless import clock
 from loopless.errors import LimitError, SourceError
 
 LLVM_VERSION: Final = 22
 """The newest LLVM whose assembly and bitcode we read: that of llvmlite."""
+_GLANCE_S: Final = 0.2
+"""So often it is looked how much the child works."""
 _CHILD: Final = str(Path(__file__).with_name("child.py"))
 
 
@@ -34,7 +37,7 @@ class Worker:
 
         Raises:
             SourceError: a part is no IR, or of a newer LLVM, or two define the same name, or LLVM crashed on it.
-            LimitError: it took longer than ``timeout_s``.
+            LimitError: it worked longer than ``timeout_s``.
         """
         names = ", ".join(name for name, _ in parts)
         answer = self._request(("link", list(parts)), timeout_s, f"reading {names}")
@@ -59,12 +62,17 @@ class Worker:
             process = self._started()
             answer: list[tuple[Any, ...]] = []
             thread = threading.Thread(target=_exchange, args=(process, request, answer), daemon=True)
+            watch = clock.Watch(process.pid)
             thread.start()
-            thread.join(timeout_s)
-            if thread.is_alive():
-                self._drop()
-                thread.join()
-                raise LimitError(f"{what} took more than {timeout_s:g} s; --timeout raises the limit")
+            thread.join(_GLANCE_S)
+            while thread.is_alive():
+                over = watch.over(timeout_s)
+                if over is not None:
+                    self._drop()
+                    thread.join()
+                    raise LimitError(clock.over_in_words(over, what, timeout_s))
+                thread.join(_GLANCE_S)
+            clock.others(watch.worked)
             if not answer:
                 status = process.wait()
                 said = self._said()

@@ -7,13 +7,13 @@ can it come to what must not happen (safety)? Nothing of how the conditions were
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import z3  # type: ignore[import-untyped]
 
+from loopless import clock
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
 from loopless.check.certificates.regions import Arrival, Region, check_cut
 from loopless.check.certificates.theories import Bits, Integers
@@ -80,7 +80,7 @@ def judged(graph: Flowgraph, claim: Claim, violates: Violates, follows: Follows,
     Raises:
         UsageError: the certificate cannot be read, or leaves a cycle without a cutpoint.
     """
-    started = time.monotonic()
+    started = clock.now()
     labels = tuple(claim.invariants)
     check_cut(graph, labels)
     symbols = symbols_of(graph.variables)
@@ -93,7 +93,7 @@ def judged(graph: Flowgraph, claim: Claim, violates: Violates, follows: Follows,
         judge.region(start)
     undefined = tuple(dict.fromkeys(judge.undefined))
     failed = tuple(judge.failed)
-    return Judgement(not failed, failed, undefined, judge.questions, time.monotonic() - started, tuple(judge.used))
+    return Judgement(not failed, failed, undefined, judge.questions, clock.now() - started, tuple(judge.used))
 
 
 def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -> Judgement:
@@ -103,7 +103,7 @@ def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -
     Raises:
         UsageError: the certificate cannot be read, or leaves a cycle without a cutpoint.
     """
-    started = time.monotonic()
+    started = clock.now()
     assert claim.recurrent is not None
     symbols = symbols_of(graph.variables)
     texts = claim.recurrent
@@ -127,10 +127,10 @@ def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -
             if one.target in held
         )
         leaves = disjunction((negate(stays), *(event.guard for event in region.events)))
-        left = int(1000 * (started + seconds - time.monotonic()))
+        left = int(1000 * (started + seconds - clock.now()))
         if not impossible(conjunction((*conditions, *region.facts, leaves)), min(QUESTION_MS, left), used):
             failed.append(f"a run need not stay in the set from {start} on")
-    return Judgement(not failed, tuple(failed), (), len(held), time.monotonic() - started, tuple(used))
+    return Judgement(not failed, tuple(failed), (), len(held), clock.now() - started, tuple(used))
 
 
 class _Judge:
@@ -191,7 +191,7 @@ class _Judge:
     def _shown(self, parts: Sequence[Condition], milliseconds: int = QUESTION_MS) -> bool:
         """Whether these cannot hold together."""
         self.questions += 1
-        left = int(1000 * (self.until - time.monotonic()))
+        left = int(1000 * (self.until - clock.now()))
         return left > 0 and impossible(conjunction(parts), min(left, milliseconds), self.used)
 
 
@@ -202,8 +202,8 @@ def impossible(goal: Condition, milliseconds: int, used: dict[str, None]) -> boo
         return True
     cases = cases_of_constants(goal)
     if cases != [goal]:
-        until = time.monotonic() + milliseconds / 1000
-        left = (int(1000 * (until - time.monotonic())) for _ in cases)
+        until = clock.now() + milliseconds / 1000
+        left = (int(1000 * (until - clock.now())) for _ in cases)
         return all(each > 0 and impossible(case, each, used) for case, each in zip(cases, left, strict=True))
     rest = eliminated(goal)
     if rest is not goal:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
+from loopless import clock
 from loopless.check.certificates.judge import Judgement
 from loopless.check.interpreter.run import Interpreter, Run
 from loopless.flowgraph import Options, build
@@ -27,7 +27,7 @@ class Follower:
         """A run: it ``diverges`` where a loop comes to a state in which it was before in the same activation (what is
         read later, memory, inputs to come), or a call begins in the state of one that has not returned.
         """
-        deadline = time.monotonic() + seconds
+        deadline = clock.now() + seconds
         return self._interpreter.run([], inputs, repeats=bool(inputs), max_steps=max_steps, deadline=deadline)
 
 
@@ -39,8 +39,8 @@ def judged_run(
     Raises:
         UsageError: the program takes arguments that are not given.
     """
-    started = time.monotonic()
+    started = clock.now()
     run = Follower(program, entry, mathematical=mathematical, wrapv=wrapv).run(inputs, seconds)
     why = run.reason or run.status
     failed = () if run.status == "diverges" else (f"the run does not come to a state again: {why}",)
-    return Judgement(not failed, failed, (), 1, time.monotonic() - started)
+    return Judgement(not failed, failed, (), 1, clock.now() - started)

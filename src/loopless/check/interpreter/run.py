@@ -230,8 +230,8 @@ class Interpreter:
         ``nondet``: what the program's inputs return, in order, and the last of them again and again where it
         ``repeats``. ``uninitialised``: what uninitialised variables hold, in the order in which they come to life;
         without it, using one is ``unknown``. ``globals``: scalar globals that start with another value. ``max_steps``
-        bounds the taken back edges and calls, ``deadline`` is a time of :func:`time.monotonic`. ``on_loop`` may jump
-        over the function's own loops (not those of functions it calls), ``on_call`` over the whole call.
+        bounds the taken back edges and calls, ``deadline`` is a time of :func:`loopless.clock.now`. ``on_loop`` may
+        jump over the function's own loops (not those of functions it calls), ``on_call`` over the whole call.
 
         Raises:
             UsageError: if an argument does not fit its parameter, or there is no such global.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from loopless import clock
 from loopless.check.interpreter.by_value import own_copies
 from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
@@ -87,7 +87,7 @@ LoopHook = Callable[[LoopInfo, LoopState], "Jump | None"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds on one run: taken back edges and calls, a time of :func:`time.monotonic`, the nesting of calls."""
+    """Bounds on one run: taken back edges and calls, a time of :func:`loopless.clock.now`, the nesting of calls."""
 
     max_steps: int = 10_000_000
     deadline: float | None = None
@@ -177,7 +177,7 @@ class Services:
         self.steps += steps
         if self.steps > self.limits.max_steps:
             raise Stop("timeout", f"more than {self.limits.max_steps} steps")
-        if self.limits.deadline is not None and time.monotonic() > self.limits.deadline:
+        if self.limits.deadline is not None and clock.now() > self.limits.deadline:
             raise Stop("timeout", f"the time limit, after {self.steps} steps")
 
 

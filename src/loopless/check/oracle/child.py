@@ -17,18 +17,18 @@ import resource
 import select
 import signal
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from loopless import clock
 from loopless.check.oracle.runtime import ENDINGS, TRAP_KINDS
 from loopless.errors import SourceError
 from loopless.source.jit import Jit
 
 _SIGNALS = {
-    signal.SIGALRM: ("timeout", "still running at the time limit"),
+    signal.SIGPROF: ("timeout", "still running at the time limit"),
     signal.SIGXCPU: ("timeout", "still running at the limit on processor time"),
     signal.SIGILL: ("undefined", "trap for undefined behaviour"),
     signal.SIGTRAP: ("undefined", "trap for undefined behaviour"),
@@ -38,6 +38,8 @@ _GUARD = mmap.PAGESIZE
 _APART = 1 << 17
 """So many bytes on both sides of memory that is given cannot be accessed: what leaves it must hit nothing else."""
 _GRACE_SECONDS = 2.0
+_GLANCE_SECONDS = 0.2
+"""So often it is looked how much a silent fork works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +186,9 @@ class _Runner:
             ctypes.addressof(fresh), len(one["uninit"]), ctypes.addressof(chosen),
         )  # fmt: skip
         result = ctypes.c_longlong(0)
-        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        signal.setitimer(signal.ITIMER_PROF, self.seconds)
         program.call(self.address, len(cells), ctypes.addressof(_cells := _longs(cells)), ctypes.addressof(result))
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         del _cells
         program.ending(ctypes.addressof(self.facts), ctypes.addressof(self.text))
         status = ENDINGS[self.facts[0]]
@@ -292,7 +294,7 @@ def limit_process(limits: dict[str, Any], runs: int) -> None:
         _, hard = resource.getrlimit(what)
         soft = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
         resource.setrlimit(what, (soft, soft))
-    for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGILL, signal.SIGTRAP, signal.SIGFPE, signal.SIGSEGV):
+    for number in (signal.SIGPROF, signal.SIGXCPU, signal.SIGILL, signal.SIGTRAP, signal.SIGFPE, signal.SIGSEGV):
         signal.signal(number, signal.SIG_DFL)
 
 
@@ -338,19 +340,23 @@ def _answers(program: _Program, request: dict[str, Any], keep: Sequence[int]) ->
 
 
 def _lines(source: int, pid: int, seconds: float) -> Iterator[bytes]:
-    """Lines from a fork, which is killed when it is silent for longer than one run may take."""
+    """Lines from a fork, which is killed when it is silent for longer than one run may take: its own timer counts only
+    the work of the processor.
+    """
     held = b""
-    deadline = time.monotonic() + seconds + _GRACE_SECONDS
+    watch: clock.Watch | None = None
     while True:
-        ready, _, _ = select.select([source], [], [], max(0.0, deadline - time.monotonic()))
+        ready, _, _ = select.select([source], [], [], _GLANCE_SECONDS)
         if not ready:
-            os.kill(pid, signal.SIGALRM)
-            os.kill(pid, signal.SIGKILL)
-            return
+            watch = watch or clock.Watch(pid)
+            if watch.over(seconds + _GRACE_SECONDS):
+                os.kill(pid, signal.SIGKILL)
+                return
+            continue
         chunk = os.read(source, 1 << 16)
         if not chunk:
             return
-        deadline = time.monotonic() + seconds + _GRACE_SECONDS
+        watch = None
         *whole, held = (held + chunk).split(b"\n")
         yield from whole
 
@@ -359,7 +365,7 @@ def _death(status: int) -> list[Any]:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number == signal.SIGKILL:
-            return ["timeout", None, [], {}, "killed after the time limit"]
+            return ["timeout", None, [], {}, clock.CUT_BY_WALL]
         known = _SIGNALS.get(signal.Signals(number))
         if known:
             return [known[0], None, [], {}, known[1]]
@@ -389,9 +395,12 @@ def serve(commands: BinaryIO, answers: BinaryIO) -> None:
             gc.freeze()
             answers.write(json.dumps(complaint).encode() + b"\n")
         else:
+            before = clock.now() + clock.of_ended_children()
             for answer in _answers(cast(_Program, program), request, keep):
                 answers.write(json.dumps(answer).encode() + b"\n")
                 answers.flush()  # the parent waits for each answer only as long as one run may take
+            worked = clock.now() + clock.of_ended_children() - before
+            answers.write(json.dumps({"worked": worked}).encode() + b"\n")
         answers.flush()
 
 

@@ -21,7 +21,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +29,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self, cast
 
+from loopless import clock
 from loopless.check.oracle.adapters import PREFIX
 from loopless.check.oracle.build import Prepared, prepare
 from loopless.check.oracle.fitting import (
@@ -56,6 +56,8 @@ from loopless.stepping import stepping
 __all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer", "Run", "RunForbidden", "Signature"]
 
 _OPTIONS = SourceOptions()
+_GLANCE_SECONDS = 0.2
+"""So often it is looked how much a silent child works."""
 _FORBIDDEN = "this answer needs a native run of the program, which --no-run forbids; leave out --no-run"
 
 
@@ -142,7 +144,9 @@ class NativeHost:
         self.loaded = prepared
 
     def ask(self, request: dict[str, Any], seconds: float) -> list[Outcome]:
-        """The outcomes of a batch; the child's own death ends the batch early, and the rest is missing."""
+        """The outcomes of a batch; the child's own death ends the batch early, and the rest is missing. Its work counts
+        as that of this process.
+        """
         stepping("a program is run natively")
         self._send(request)
         outcomes: list[Outcome] = []
@@ -155,6 +159,10 @@ class NativeHost:
             taken = frozenset(covered[0]) if covered else frozenset[int]()
             given, kept = tuple(map(tuple, outputs)), MappingProxyType(variables)
             outcomes.append(Outcome(cast(Status, status), value, given, kept, detail, taken))
+        else:
+            told = self._receive(seconds + 10.0)
+            if told is not None:
+                clock.others(cast("dict[str, float]", told)["worked"])
         return outcomes
 
     @property
@@ -197,14 +205,19 @@ class NativeHost:
             process.stdin.flush()
 
     def _receive(self, seconds: float) -> object | None:
-        """One line of JSON from the child; ``None`` when it died or was silent for too long."""
+        """One line of JSON from the child; ``None`` when it died, or worked or was silent for too long."""
         process = self._process
         if process is None or process.stdout is None:
             return None
-        deadline = time.monotonic() + seconds
+        watch: clock.Watch | None = None
         while b"\n" not in self._held:
-            ready, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
-            chunk = os.read(process.stdout.fileno(), 1 << 16) if ready else b""
+            ready, _, _ = select.select([process.stdout], [], [], _GLANCE_SECONDS)
+            if not ready:
+                watch = watch or clock.Watch(process.pid)
+                if watch.over(seconds):
+                    return None
+                continue
+            chunk = os.read(process.stdout.fileno(), 1 << 16)
             if not chunk:
                 return None
             self._held += chunk
