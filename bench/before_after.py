@@ -138,7 +138,7 @@ def integers(file: Path, limit: float) -> dict[str, Row]:
 
     settings = Settings(mathematical=True, workers=1, loop_timeout_s=limit, timeout_s=2 * limit)
     program = load([file], settings)
-    (found,) = answer_bounds([start_of(program)], "all", settings, time.monotonic() + 2 * limit)
+    (found,) = answer_bounds([start_of(program)], "all", settings)
     return _bounds_of(found)
 
 

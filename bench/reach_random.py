@@ -121,7 +121,7 @@ def drawn(file: Path, rng: random.Random) -> Target:
 
 def asked(file: Path, target: Target, seconds: float) -> Reach:
     """The answer of ``reach``."""
-    return reach([file], target, FUNCTION, Settings(), time.monotonic() + seconds)
+    return reach([file], target, FUNCTION, Settings(), seconds=seconds)
 
 
 def met(file: Path, target: Target, profile: object, seed: int, options: argparse.Namespace, host: NativeHost) -> str:

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from loopless import clock
 from loopless.bounds.model import LARGE, by_types
 from loopless.errors import LooplessError
 from loopless.queries.bounds import answer_bounds
@@ -90,7 +91,7 @@ def ours_of(file: Path, text: str, keep: Path, settings: Settings) -> Iterable[d
     for function in functions:
         graph = function.graph()
         headers = {} if isinstance(graph, Refused) else {loop.name: loop.header for loop in graph.loops}
-        (found,) = answer_bounds([function], "all", settings, time.monotonic() + 6 * (settings.loop_timeout_s or 10))
+        (found,) = answer_bounds([function], "all", settings, clock.now() + 6 * (settings.loop_timeout_s or 10))
         for bound in found.loops:
             loop = bound.answer.loop
             if loop.inlined_from is not None:

@@ -181,7 +181,7 @@ def asked(file: Path, property_: Property, seconds: float, *, run: bool = True) 
     """The verdict of ``verify``."""
     settings = replace(Settings(), run=run, apart=False)
     program = load([file], settings)
-    return verification.verify(program, property_, settings, time.monotonic() + seconds)
+    return verification.verify(program, property_, settings, seconds=seconds)
 
 
 if __name__ == "__main__":

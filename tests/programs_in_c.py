@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import tempfile
-import time
 from pathlib import Path
 
+from loopless import clock
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.flowgraph.model import Flowgraph
 from loopless.logic.induction import entailed
@@ -49,12 +49,12 @@ def system(source: str, property_: Property = Property.UNREACH_CALL) -> Transiti
 
 def search(source: str, property_: Property = Property.UNREACH_CALL, seconds: float = 60.0) -> Search:
     """What looks for proofs and violations in it."""
-    return Search(system(source, property_), violates(property_), time.monotonic() + seconds)
+    return Search(system(source, property_), violates(property_), clock.counted() + seconds)
 
 
 def termination(source: str, seconds: float = 60.0) -> TerminationSearch:
     """What looks for ranks and recurrent sets in it."""
-    return TerminationSearch(system(source, Property.TERMINATION), time.monotonic() + seconds)
+    return TerminationSearch(system(source, Property.TERMINATION), clock.counted() + seconds)
 
 
 def named(part: Flowgraph, name: str) -> Var:

@@ -4,6 +4,10 @@ This is the only module that reads clocks. Moments are those of the clock of wor
 this process waits, and counts what other processes did for this one where that is said (:func:`others`). A process that
 works for another one continues the clock of that one (:func:`go_on_from`), so that a moment means the same in both.
 
+What decides which methods have their turn, and for how long, is *counted* work (:func:`counted`): operations of which
+there is a count, in the seconds that they take on a usual machine. Two runs that do the same count the same, where the
+seconds of the processor depend on its caches and on who else uses them.
+
 The wall is a fence behind the limits of work: it ends what sleeps, and waits for a processor take nothing of it where
 the system tells of them.
 """
@@ -34,6 +38,8 @@ class _Clock:
         self.added = 0.0
         self.at_fork = 0.0
         self.listeners: list[Callable[[], None]] = []
+        self.counted = 0.0
+        self.meters: list[Callable[[], float]] = []
 
 
 _clock = _Clock()
@@ -50,6 +56,21 @@ def others(seconds: float) -> None:
         _clock.added += seconds
         for listener in tuple(_clock.listeners):
             listener()
+
+
+def count(seconds: float) -> None:
+    """Count operations of this process that take so long on a usual machine."""
+    _clock.counted += seconds
+
+
+def counted() -> float:
+    """The seconds of all operations that were counted in this process up to now."""
+    return _clock.counted + sum(meter() for meter in _clock.meters)
+
+
+def meter(read: Callable[[], float]) -> None:
+    """Let ``read``, which grows with the work of this process, be among what is counted."""
+    _clock.meters.append(read)
 
 
 def go_on_from(moment: float) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from loopless import clock
 from loopless.logic.induction import Entailing, _Incremental, core, entailed, inductive_subset, solver_context
 from loopless.terms import (
     FALSE,
@@ -38,7 +37,7 @@ COUNT = (
 
 
 def later(seconds=60.0):
-    return time.monotonic() + seconds
+    return clock.counted() + seconds
 
 
 def test_of_candidates_the_inductive_ones_are_kept():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from loopless import clock
 from loopless.logic.unrolling import runs_into
 from loopless.terms import INTEGERS, TRUE, Valuation, Var, add, const, equal, greater, less, mul, scale
 from steps_by_hand import Step
@@ -16,7 +15,7 @@ GOALS = frozenset(("bad",))
 
 
 def asked(*steps, most=40, seconds=60.0):
-    return runs_into(steps, "", GOALS, time.monotonic() + seconds, most)
+    return runs_into(steps, "", GOALS, clock.counted() + seconds, most)
 
 
 def followed(steps, taken):

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 from pathlib import Path
 
 import pytest
 
+from loopless import clock
 from loopless.check.oracle.native import NativeOracle, Run
 from loopless.navigation.search import Navigator
 from loopless.queries.driving import Driver
@@ -23,9 +23,9 @@ def replayed(source: str, folder: Path, **fixed: int):
     """The inputs of a path to the error in ``f``, with which the native run came there too."""
     made = system(source, folder)
     by_name = {var.name: var for var in made.graph.variables}
-    found = Navigator(made, {by_name[name]: value for name, value in fixed.items()}, time.monotonic() + 30).run()
+    found = Navigator(made, {by_name[name]: value for name, value in fixed.items()}, clock.counted() + 30).run()
     assert found.route is not None, found.why
-    driver = Driver([str(folder / "f.c")], SourceOptions(), "f", time.monotonic() + 30)
+    driver = Driver([str(folder / "f.c")], SourceOptions(), "f", clock.counted() + 30)
     try:
         inputs = inputs_of(found.route, made, "f", driver.signature)
         with NativeOracle(HEAD + source) as oracle:
@@ -119,7 +119,7 @@ def test_what_was_written_is_not_what_was_there(tmp_path):
     source = """void f(int n) { int a[4]; for (int i = 0; i < 4; i++) a[i] = i;
         int b[4]; for (int i = 0; i < 4; i++) b[i] = a[i];
         if (a[1] == a[2] || b[3] != 3) reach_error(); }"""
-    found = Navigator(system(source, tmp_path), {}, time.monotonic() + 30).run()
+    found = Navigator(system(source, tmp_path), {}, clock.counted() + 30).run()
     assert found.route is None
     assert found.exhausted
 
@@ -134,7 +134,7 @@ def test_what_a_call_writes_is_no_input(tmp_path):
 @pytest.mark.parametrize(("condition", "exhausted"), [("!p", False), ("p == q", False), ("p && p == q", True)])
 def test_an_allocation_may_fail(condition, exhausted, tmp_path):
     source = f"#include <stdlib.h>\nvoid f(void) {{ int *p = malloc(4), *q = calloc(2, 4); if ({condition}) reach_error(); }}"
-    found = Navigator(system(source, tmp_path), {}, time.monotonic() + 30).run()
+    found = Navigator(system(source, tmp_path), {}, clock.counted() + 30).run()
     assert found.exhausted is exhausted
     assert (found.route is None) is exhausted
 
@@ -144,7 +144,7 @@ def test_what_is_accessed_was_allocated(tmp_path):
     source = """#include <stdlib.h>
         void f(int n) { int *p = malloc(sizeof *p), *q = calloc(2, 4); *p = n; q[0] = n;
         if (*p != n || q[0] != n || q[1] || !p) reach_error(); }"""
-    found = Navigator(system(source, tmp_path), {}, time.monotonic() + 30).run()
+    found = Navigator(system(source, tmp_path), {}, clock.counted() + 30).run()
     assert found.route is None
     assert found.exhausted
 
@@ -180,7 +180,7 @@ def test_what_some_run_comes_to_is_never_refuted(seed, tmp_path):
         outcomes = oracle.run_many("f", [Run(args=one) for one in inputs])
     reached = [one for one, outcome in zip(inputs, outcomes, strict=True) if outcome.status == "error-reached"]
     made = system(source, tmp_path)
-    found = Navigator(made, {}, time.monotonic() + 2).run()
+    found = Navigator(made, {}, clock.counted() + 2).run()
     if reached:
         assert str(counters(made)) != "Answer.NO", source
         assert not found.exhausted, (source, reached[0])
@@ -190,7 +190,7 @@ def test_parts_of_what_was_written_are_read(tmp_path):
     """The halves of 8 bytes, and 8 bytes of two halves."""
     made = system("int f(long v) { int h[2]; long w; __builtin_memcpy(h, &v, 8); if (h[1] != 3 || h[0] != 5) return 0;"
                   " h[0] = 6; __builtin_memcpy(&w, h, 8); if (w == 0x300000006) reach_error(); return 0; }", tmp_path)
-    found = Navigator(made, {}, time.monotonic() + 5).run()
+    found = Navigator(made, {}, clock.counted() + 5).run()
     assert found.route is not None
     (v,) = [var for var in found.route.values if var.name == "v"]
     assert found.route.values[v] == 0x300000005

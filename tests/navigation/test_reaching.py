@@ -7,10 +7,10 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import random
-import time
 
 import pytest
 
+from loopless import clock
 from loopless.check.oracle.native import NativeOracle, Run
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
@@ -125,7 +125,7 @@ def test_a_long_run_is_a_few_steps(tmp_path):
         tmp_path,
     )
     n = next(var for var in made.graph.variables if var.name == "n")
-    found = Navigator(made, {n: 1_000_000}, time.monotonic() + 30).run()
+    found = Navigator(made, {n: 1_000_000}, clock.counted() + 30).run()
     assert found.route is not None
     assert found.steps < 20
     (run,) = found.route.runs
@@ -139,7 +139,7 @@ def test_a_search_that_fixed_nothing_and_tried_everything_proves(tmp_path):
         if (c == %d) reach_error(); }"""
     for wanted, there in ((5, False), (4, True), (6, True)):
         made = system(source % wanted, tmp_path)
-        found = Navigator(made, {}, time.monotonic() + 60).run()
+        found = Navigator(made, {}, clock.counted() + 60).run()
         assert (found.route is not None, found.exhausted) == (there, not there)
 
 
@@ -152,7 +152,7 @@ def test_addresses_that_the_data_move_are_followed(tmp_path):
         if (records == 2) reach_error(); }""",
         tmp_path,
     )
-    found = Navigator(made, {}, time.monotonic() + 60).run()
+    found = Navigator(made, {}, clock.counted() + 60).run()
     assert found.route is not None
     read = {offset: found.route.values.get(var, 0) for (_, offset, _), var in found.route.cells.items()}
     at, records = 0, 0
@@ -212,6 +212,6 @@ def test_what_some_run_comes_to_is_never_refuted(seed, tmp_path):
         assert counters(made, n=n, m=m) is not Answer.NO, (source, n, m)
         by_name = {var.name: var for var in made.graph.variables}
         fixed = {by_name["n"]: n, by_name["m"]: m}
-        found = Navigator(made, fixed, time.monotonic() + 5)
+        found = Navigator(made, fixed, clock.counted() + 5)
         found.complete = True  # as though nothing had been chosen: of these n and m everything is to be tried
         assert not found.run().exhausted, (source, n, m)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ PROGRAM = """int f(int n) {
 def found(tmp_path: Path, settings: Settings) -> Reach:
     file = tmp_path / "f.c"
     file.write_text(PROGRAM, encoding="utf-8")
-    return module.reach([file], Target("f.c", 4), "f", settings, time.monotonic() + 20)
+    return module.reach([file], Target("f.c", 4), "f", settings, seconds=20.0)
 
 
 def test_what_is_refuted_without_a_certificate_is_looked_for_by_native_runs(

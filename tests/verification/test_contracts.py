@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from loopless import clock
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.refusals import Reason, Refused
 from loopless.terms import TRUE, conjunction, holds
@@ -34,7 +33,7 @@ def system_under(source, property_):
 
 def found(source, property_=Property.UNREACH_CALL):
     made = system_under(source, property_)
-    return contracted(made(None), made, violates(property_), time.monotonic() + 30.0)
+    return contracted(made(None), made, violates(property_), clock.counted() + 30.0)
 
 
 def mc91(n):
@@ -72,7 +71,7 @@ def test_what_is_found_holds_of_what_is_returned_and_is_enough(name):
         if name != "fib" or n < 42:
             assert holds(contract, {given: n, signature.result: value(n)}), n
             assert not holds(contract, {given: n, signature.result: value(n) - 1}) or name == "fib", n
-    search = Search(answer.system, violates(Property.UNREACH_CALL), time.monotonic() + 30.0, answer.invariants)
+    search = Search(answer.system, violates(Property.UNREACH_CALL), clock.counted() + 30.0, answer.invariants)
     assert all(search.excluded(t, search.found) for t in answer.system.transitions if t.target in GOALS)
 
 
@@ -93,7 +92,7 @@ def test_a_violation_behind_a_call_stays_one():
     """f(45) is beyond int, where a run ends; f(44) is 701408733."""
     code, _, _ = FUNCTIONS["fib"]
     answer = found(code + MAIN.format("x > 44", BAD.format("r == 701408733")))
-    search = Search(answer.system, violates(Property.UNREACH_CALL), time.monotonic() + 30.0, answer.invariants)
+    search = Search(answer.system, violates(Property.UNREACH_CALL), clock.counted() + 30.0, answer.invariants)
     assert not all(search.excluded(t, search.found) for t in search.bad)
 
 

@@ -142,6 +142,7 @@ def _reached(
             deadline_of(request, settings),
             summaries=not options["no_summary"],
             minimize=options["minimize"] or "",
+            seconds=settings.timeout_s,
         )
     except SourceError as error:
         found = re.search(rf"cannot compile .*:{target.line}:\d+: (.*)", str(error)) if target.when else None

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from loopless import clock
 from loopless.cli.app import ANSWERED, UNKNOWN, VIOLATED, Request
 from loopless.cli.colour import show
 from loopless.cli.options import (
@@ -155,8 +154,8 @@ def _verified(
     from loopless.check.certificates.property import Property
     from loopless.queries.verification import DEFAULT_S, verify
 
-    until = until if until is not None else clock.now() + DEFAULT_S
-    return verify(program, property_ or Property.UNREACH_CALL, settings, until), program
+    seconds = DEFAULT_S if settings.timeout_s is None else settings.timeout_s
+    return verify(program, property_ or Property.UNREACH_CALL, settings, until, seconds), program
 
 
 def _write(found: Verdict, program: Program, options: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, overload
 
-from loopless import clock
 from loopless.errors import UsageError
 from loopless.interface.bounds import FunctionBound, LoopBound
 from loopless.interface.calls import CALLED, KeptCalls
@@ -427,7 +426,7 @@ class Program(Shown):
         if property not in known:
             raise UsageError(f"there is no property {property!r}; there are {', '.join(known)}")
         seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
-        found = verify(self._found, known[property], self.settings, clock.now() + seconds)
+        found = verify(self._found, known[property], self.settings, seconds=seconds)
         return Verdict(found, self.files, self.settings)
 
     def reach(

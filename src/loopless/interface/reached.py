@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from loopless import clock
 from loopless.errors import UsageError
 from loopless.interface.shown import Shown
 from loopless.queries.reached import Inputs, Reach
@@ -97,5 +96,5 @@ def asked(
     paths = [Path(file) for file in files]
     target = place_of(paths, None if line is None else str(line), call, when)
     seconds = timeout_s if timeout_s is not None else settings.timeout_s or DEFAULT_S
-    found = reach(paths, target, function, settings, clock.now() + seconds, minimize=minimize)
+    found = reach(paths, target, function, settings, seconds=seconds, minimize=minimize)
     return Reached(found, files, settings)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from loopless.metering import check, limit_steps
 from loopless.terms import Term, Var, polynomial
 
 Linear = Mapping[str, int | Fraction]
@@ -82,10 +83,10 @@ class Farkas:
             script.lines.append(f"(minimize {script.linear(linear)})")
         z3 = self._z3
         solver: Any = z3.Optimize(ctx=self._context) if least else z3.SimpleSolver(ctx=self._context)
-        solver.set(timeout=10_000, rlimit=steps)
+        limit_steps(solver, steps)
         try:
             solver.from_string(script.text())
-            if solver.check() != z3.sat:
+            if check(solver) != z3.sat:
                 return None
             model = solver.model()
             values = {str(declared): model[declared] for declared in model.decls()}

@@ -13,6 +13,7 @@ from typing import Any
 
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import State, Step
+from loopless.metering import SPACER_STEPS_PER_MS, limit, query
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -51,7 +52,8 @@ def solved(steps: Sequence[Step], state: State, start: str, goals: frozenset[str
 
     context = z3.Context()
     engine = z3.Fixedpoint(ctx=context)
-    engine.set(engine="spacer", timeout=timeout_ms)
+    engine.set(engine="spacer")
+    limit(engine, timeout_ms, SPACER_STEPS_PER_MS)
     engine.set("xform.slice", False)
     engine.set("xform.inline_linear", False)
     engine.set("xform.inline_eager", False)
@@ -77,7 +79,7 @@ def solved(steps: Sequence[Step], state: State, start: str, goals: frozenset[str
         rule = z3.Implies(z3.And(*given, body, *made.facts), head)
         engine.rule(z3.ForAll(variables, rule) if variables else rule)
     try:
-        found = engine.query(goal())
+        found = query(engine, goal())
     except z3.Z3Exception:
         return Solved(None)
     if found == z3.sat:

@@ -6,15 +6,10 @@ Conditions go there as text: Z3 reads that many times faster than its own terms 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from loopless.logic.smt import Answer
+from loopless.metering import check, limit
 from loopless.terms import Condition, Var, smt, symbol
-
-STEPS_PER_MS: Final = 4_000
-"""Z3 makes 5 to 10 million of its steps a second."""
-MAX_STEPS: Final = 4_000_000_000
-"""Z3 counts its steps in 32 bits."""
 
 
 class Conjunction:
@@ -75,12 +70,12 @@ class Conjunction:
             self._try(self._added)
         if self._broken:
             return Answer.UNKNOWN, {}
-        self._solver.set(timeout=max(timeout_ms, 1), rlimit=min(max(timeout_ms, 1) * STEPS_PER_MS, MAX_STEPS))
+        limit(self._solver, timeout_ms)
         self._solver.push()
         before = dict(self._variables)
         try:
             self._say(also)
-            found = self._solver.check()
+            found = check(self._solver)
             if found == self._z3.unsat:
                 return Answer.NO, {}
             if found == self._z3.sat:

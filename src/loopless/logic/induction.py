@@ -9,6 +9,7 @@ from loopless import clock
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
+from loopless.metering import PRODUCT_STEPS_PER_MS, STEPS_PER_MS, check, limit
 from loopless.terms import FALSE, TRUE, Compare, Condition, Term, conjunction, conjuncts, negate, substitute
 from loopless.terms.ideals import (
     Combinations,
@@ -25,6 +26,8 @@ from loopless.terms.ideals import (
 
 CHECK_MS: Final = 400
 """Milliseconds for one question to the solver. A guess."""
+TOLD_S: Final = 250e-6
+"""What it counts as work to tell the solvers of a candidate."""
 CASES: Final = 6
 """So much longer may a question take that falls into many. A guess."""
 
@@ -35,7 +38,8 @@ def inductive_subset(
     """Of the ``candidates``, those that hold whenever a run comes to their location: each step that keeps those at its
     source makes those at its target true. Steps begin where no candidates are with nothing known.
 
-    At the ``deadline`` (by :func:`loopless.clock.now`) what is not proved is dropped: what is given back is inductive.
+    At the ``deadline`` (by :func:`loopless.clock.counted`) what is not proved is dropped: what is given back is
+    inductive.
     """
     import z3  # type: ignore[import-untyped]
 
@@ -45,7 +49,7 @@ def inductive_subset(
     waiting = list(range(len(asked)))
     while waiting:
         one = asked[waiting.pop(0)]
-        if clock.now() > deadline:
+        if clock.counted() > deadline:
             return dict.fromkeys(kept, ())
         lost = one.lost(kept, deadline)
         if not lost:
@@ -89,12 +93,12 @@ class Entailing:
         if len(cases) == 1 and eliminated(whole) is whole:
             self._asked = self._asked or _Incremental(self.given, self.context)
             return self._asked.excludes(negate(wanted), check_ms)
-        until = clock.now() + check_ms / 1000
+        until = clock.counted() + check_ms / 1000
         for each in cases:
             case = eliminated(each)
             if case is not each and (case is FALSE or excluded_by_equations((case,))):
                 continue
-            left = int(1000 * (until - clock.now()))
+            left = int(1000 * (until - clock.counted()))
             if left <= 0 or not _Incremental((case,), self.context).excludes(TRUE, left):
                 return False
         return True
@@ -112,6 +116,7 @@ class _Incremental:
         self._solver = z3.SimpleSolver(ctx=context)
         self._solver.set(random_seed=1)
         self._solver.add(*map(self._translated.condition, given))
+        self._multiplies = any(map(has_products_inside, given))
         self._told = 0
 
     def excludes(self, condition: Condition, check_ms: int) -> bool:
@@ -119,11 +124,12 @@ class _Incremental:
         refuted = self._translated.condition(condition)
         self._solver.add(*self._translated.facts[self._told :])
         self._told = len(self._translated.facts)
-        self._solver.set(timeout=check_ms)
+        products = self._multiplies or has_products_inside(condition)
+        limit(self._solver, check_ms, PRODUCT_STEPS_PER_MS if products else STEPS_PER_MS)
         self._solver.push()
         try:
             self._solver.add(refuted)
-            return bool(self._solver.check() == self._unsat)
+            return bool(check(self._solver) == self._unsat)
         finally:
             self._solver.pop()
 
@@ -142,7 +148,7 @@ class _Asked:
         self.plainly: set[Condition] = set()
         """The candidates at the target that it is asked for."""
         for solver in (self.solver, self.plain):
-            solver.set(timeout=check_ms, random_seed=1)
+            solver.set(random_seed=1)
         for part in conjuncts(step.condition):
             self._add(translated.condition(part), part)
         self.given: dict[Condition, Any] = {}
@@ -167,9 +173,13 @@ class _Asked:
         self.solver.add(*translated.facts)
         self.plain.add(*translated.facts)
         self.is_plain = not self.multiplies and not has_products_inside(step.condition)
+        plain = self.is_plain and len(self.plainly) == len(self.wanted)
+        limit(self.solver, check_ms, STEPS_PER_MS if plain else PRODUCT_STEPS_PER_MS)
+        limit(self.plain, check_ms)
 
     def _add(self, formula: Any, condition: Condition) -> bool:
         """Tell the solvers; whether both, since nothing is multiplied in the condition of which it speaks."""
+        clock.count(TOLD_S)
         self.solver.add(formula)
         is_plain = not has_products_inside(condition)
         if is_plain:
@@ -201,7 +211,7 @@ class _Asked:
                 false = (c for c in left if self.z3.is_false(model.eval(self.after[c], model_completion=True)))
                 dropped = list(false) or open_[:1]
             lost.update(dict.fromkeys(dropped))
-            if clock.now() > deadline:
+            if clock.counted() > deadline:
                 return [*lost, *(condition for condition in left if condition not in lost)]
 
     def _without_products(self, given: list[Any], open_: Sequence[Condition]) -> set[Condition]:
@@ -242,7 +252,7 @@ class _Asked:
         flags = [self.given[condition] for condition in given]
         dropped = []
         for condition in open_:
-            if clock.now() > deadline:
+            if clock.counted() > deadline:
                 dropped.append(condition)
                 continue
             found = self._check(flags, self.wanted[condition])[0]
@@ -257,7 +267,7 @@ class _Asked:
         solver.push()
         try:
             solver.add(goal)
-            found = solver.check(*assumptions)
+            found = check(solver, *assumptions)
             return found, solver.model() if found == self.z3.sat else None
         except self.z3.Z3Exception:
             return self.z3.unknown, None
@@ -274,7 +284,8 @@ def core(
     context = z3.Context()
     translated = IntegerTranslation(z3, context)
     solver = z3.SimpleSolver(ctx=context)
-    solver.set(timeout=check_ms, random_seed=1)
+    solver.set(random_seed=1)
+    limit(solver, check_ms)
     solver.add(translated.condition(step.condition))
     solver.add(translated.condition(negate(substitute(wanted, step.update))))
     flags = {}
@@ -283,6 +294,6 @@ def core(
         solver.add(z3.Implies(flag, translated.condition(condition)))
         flags[str(flag)] = condition
     solver.add(*translated.facts)
-    if solver.check(*(z3.Bool(name, context) for name in flags)) != z3.unsat:
+    if check(solver, *(z3.Bool(name, context) for name in flags)) != z3.unsat:
         return None
     return tuple(flags[str(flag)] for flag in solver.unsat_core())

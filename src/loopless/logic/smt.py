@@ -4,9 +4,8 @@ A satisfiable answer is believed only after its model has been evaluated with :f
 unsatisfiable one rests on Z3 and on translations that never lose a solution. Everything else is UNKNOWN.
 
 Each question has a Z3 context and a seed of its own, so that its answer does not depend on the questions before it.
-The limit is first of all one on Z3's own count of steps, which is the same on every machine; the clock comes second.
-Z3 looks at both now and then only: simplifying very long numbers or terms can overrun them, and a child process is
-the last fence.
+The limit is one on Z3's own count of steps, which is the same on every machine. Z3 looks at it now and then only:
+simplifying very long numbers or terms can overrun it, and a child process is the last fence.
 """
 
 from __future__ import annotations
@@ -15,10 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 from loopless.logic.smt_bits import BIT_OPERATORS, BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
+from loopless.metering import STEPS_PER_MS, check, limit_steps
 from loopless.terms import (
     TRUE,
     Aggregate,
@@ -36,11 +36,6 @@ from loopless.terms import (
     walk,
 )
 
-STEPS_PER_MS: Final = 4_000
-"""Z3 makes 5 to 10 million of its steps a second."""
-
-MAX_STEPS: Final = 4_000_000_000
-"""Z3 counts its steps in 32 bits."""
 
 class Answer(Enum):
     """Yes, no, or not decided within the limits."""
@@ -76,16 +71,15 @@ class Outcome:
 def satisfiable(condition: Condition, timeout_ms: int = 1000, *, steps: int | None = None) -> Outcome:
     """Whether some values within the types' ranges fulfil ``condition``.
 
-    ``steps`` limits Z3's own steps (default: what it makes in about half of the time). A time limit far beyond them
-    makes the answer independent of the machine.
+    ``steps`` limits Z3's own steps (default: as many as count as ``timeout_ms``).
     """
     if condition is TRUE:
         return Outcome(Answer.YES, Model({}, {}))
     translations = _translations(condition)
-    most = min(timeout_ms * STEPS_PER_MS, MAX_STEPS)
+    most = steps or timeout_ms * STEPS_PER_MS
     share = len(translations)
     for kind in translations:
-        outcome = _ask(condition, kind, max(timeout_ms // share, 1), (steps or most) // share)
+        outcome = _ask(condition, kind, most // share)
         if outcome.answer is not Answer.UNKNOWN:
             return outcome
     return Outcome(Answer.UNKNOWN)
@@ -131,17 +125,18 @@ def load_solver() -> None:
     import z3  # type: ignore[import-untyped]  # noqa: F401
 
 
-def _ask(condition: Condition, kind: Translation, timeout_ms: int, steps: int) -> Outcome:
+def _ask(condition: Condition, kind: Translation, steps: int) -> Outcome:
     import z3
 
     context = z3.Context()
     translation = kind(z3, context)
     goal = translation.condition(condition)
     solver = z3.Solver(ctx=context)
-    solver.set(random_seed=1, timeout=timeout_ms, rlimit=steps)
+    solver.set(random_seed=1)
+    limit_steps(solver, steps)
     solver.add(goal, *translation.facts)
     try:
-        found = solver.check()
+        found = check(solver)
         if found == z3.unsat:
             return Outcome(Answer.NO)
         if found == z3.sat:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from loopless import clock
 from loopless.logic.steps import INPUT, Step, translation
+from loopless.metering import check, limit
 from loopless.terms import Var, const
 
 CHECK_MS: Final = 2000
@@ -56,7 +57,7 @@ class _Search:
             following: list[_Front] = []
             for path in front:
                 for index in self.onward.get(path.location, ()):
-                    if clock.now() > self.deadline:
+                    if clock.counted() > self.deadline:
                         return None
                     longer = self._longer(path, index, depth)
                     model = self._check(longer.known)
@@ -89,11 +90,11 @@ class _Search:
     def _check(self, known: Sequence[Any]) -> Any:
         """A model; True where the solver does not know; None where there is none."""
         solver = self.z3.SimpleSolver(ctx=self.context)
-        left = max(int(1000 * (self.deadline - clock.now())), 1)
-        solver.set(timeout=min(CHECK_MS, left), random_seed=1)
+        solver.set(random_seed=1)
+        limit(solver, min(CHECK_MS, 1000 * (self.deadline - clock.counted())))
         solver.add(*known)
         try:
-            found = solver.check()
+            found = check(solver)
         except self.z3.Z3Exception:
             return True
         if found == self.z3.unsat:
@@ -138,20 +139,21 @@ def extreme_first_steps(
         wishes = [_small, _large, _low, *(_one_large(v) for v in inputs[:6])]
         for wish in wishes:
             solver = z3.SimpleSolver(ctx=context)
-            solver.set(timeout=CHECK_MS // 4, random_seed=1)
+            solver.set(random_seed=1)
+            limit(solver, CHECK_MS // 4)
             solver.add(goal, *made.facts)
-            if solver.check() != z3.sat:
+            if check(solver) != z3.sat:
                 break
             for var in inputs:
                 for value in wish(var):
-                    if clock.now() > deadline:
+                    if clock.counted() > deadline:
                         return found
                     solver.push()
                     solver.add(made.formula(var) == made.formula(const(value)))
-                    if solver.check() == z3.sat:
+                    if check(solver) == z3.sat:
                         break
                     solver.pop()
-            if solver.check() == z3.sat:
+            if check(solver) == z3.sat:
                 model = solver.model()
                 values = {var: made.number(model, made.formula(var)) for var in inputs}
                 if (index, values) not in found:

@@ -137,7 +137,7 @@ class Navigator:
         stack = [point] if point is not None else []
         went_back = 0
         while stack:
-            if clock.now() > self.deadline or went_back > BACKTRACKS:
+            if clock.counted() > self.deadline or went_back > BACKTRACKS:
                 self.done.why = "the search met its limit"
                 return self.done
             here = stack[-1]

@@ -39,8 +39,9 @@ QUICK_S: Final = 3.0
 """Seconds that each has at most, before the others had theirs. A guess."""
 GROWTH: Final = 1.6
 """So many times longer is the next search. A guess."""
-GRACE_S: Final = 5.0
-"""So long after its time a search is ended, and with it what its process knows. A guess."""
+GRACE, GRACE_S = 2.0, 5.0
+"""A search that works so many times longer than it may by what is counted, and so many seconds more, is ended, and with
+it what its process knows. Guesses."""
 NEXT_SHARE: Final = 0.15
 """Of the time that is left, what runs next to those of the first tests may take. A guess."""
 BATCH: Final = 100
@@ -119,11 +120,13 @@ def cover(
         SourceError: the program does not compile.
     """
     started = clock.now()
-    deadline = until if until is not None else started + DEFAULT_S
+    seconds = DEFAULT_S if settings.timeout_s is None else settings.timeout_s
+    fence = until if until is not None else started + seconds
+    deadline = clock.counted() + seconds
     program = load(files, settings)
     module = program.source.module
     entry = _chosen(function, [one.name for one in module.defined()], [str(file) for file in files])
-    work = _Work(files, entry, settings, deadline, tell, summaries=summaries)
+    work = _Work(files, entry, settings, deadline, fence, tell, summaries=summaries)
     try:
         work.by_chance(program.functions)
         work.numbers = constants(module.defined())
@@ -153,11 +156,14 @@ class _Work:
         entry: str,
         settings: Settings,
         deadline: float,
+        fence: float,
         tell: Callable[[str, int, int], None] | None,
         *,
         summaries: bool,
     ) -> None:
+        """``deadline``: of counted work; ``fence``: of work of the processor."""
         self.files, self.entry, self.settings, self.deadline, self.tell = files, entry, settings, deadline, tell
+        self.fence = fence
         self.summaries = summaries
         source = settings.for_runs(settings.source)
         self.driver = CoveringDriver([str(file) for file in files], source, entry, deadline)
@@ -201,13 +207,13 @@ class _Work:
         """Runs with inputs next to those of tests, as long as they take new sides, in this part of the time that is
         left.
         """
-        until = clock.now() + share * (self.deadline - clock.now())
+        until = clock.counted() + share * (self.deadline - clock.counted())
         seeds, idle = list(tests), 0
         if not self.settings.run or not seeds:
             return
         try:
             mutator = Mutator(self.driver.signature, self.numbers, self.random)
-            while idle < IDLE and self.open.keys() - self.refuted.keys() and clock.now() < until:
+            while idle < IDLE and self.open.keys() - self.refuted.keys() and clock.counted() < until:
                 self._told("inputs next to those of tests")
                 drawn = [mutator.next_to(self.random.choice(seeds).inputs) for _ in range(BATCH)]
                 before = len(self.tests)
@@ -224,7 +230,7 @@ class _Work:
         for share in (0.0, SHARE, SHARE):
             waiting = {number for number in self.open if number not in self.refuted}
             while waiting := {number for number in waiting if number in self.open and number not in self.refuted}:
-                left = self.deadline - clock.now()
+                left = self.deadline - clock.counted()
                 number = min(waiting, key=lambda number: (not self._is_next(number), number))
                 waiting.remove(number)
                 if left <= 0:
@@ -232,10 +238,10 @@ class _Work:
                     continue
                 fair = left / (len(waiting) + 1)
                 seconds = min(max(LEAST_S, fair), QUICK_S) if share == 0 else max(LEAST_S, share * left)
-                begun = clock.now()
+                begun = clock.counted()
                 self._look_for(number, max(seconds, min(least, SHARE * left)))
                 # Where searches end for want of time, fewer that have more of it find more.
-                if number in self.open and clock.now() - begun >= seconds:
+                if number in self.open and clock.counted() - begun >= seconds:
                     least *= GROWTH
 
     def _is_next(self, number: int) -> bool:
@@ -246,7 +252,7 @@ class _Work:
     def proved(self) -> None:
         """Proofs of what cannot be taken, in the time that is left: certificates for what is refuted, too."""
         for number in list(self.open):
-            left = self.deadline - clock.now()
+            left = self.deadline - clock.counted()
             if left > LEAST_S and number in self.open:
                 self._look_for(number, max(LEAST_S, left / len(self.open)), proofs=True)
 
@@ -259,8 +265,8 @@ class _Work:
             if proofs or (self.settings.run and not self.driver.trapped):
                 driver = _SideDriver(self.driver, number) if self.settings.run and self.driver.trapped else None
                 found = reach(
-                    self.files, target, self.entry, self.settings, self.deadline, summaries=self.summaries,
-                    driver=driver, proofs=proofs, within=seconds,
+                    self.files, target, self.entry, self.settings, self.fence, summaries=self.summaries,
+                    driver=driver, proofs=proofs, seconds=seconds,
                 )  # fmt: skip
             else:
                 found = self._searched(number, target, seconds)
@@ -282,11 +288,11 @@ class _Work:
             of = functools.partial(_SideDriver, self.driver) if self.settings.run else None
             self._search = SideSearch(self.files, self.entry, self.settings, of, summaries=self.summaries)
             if self.settings.sandboxed:
-                limits = Limits(None, self.settings.loop_memory_mb, self.deadline + 1.0)
+                limits = Limits(None, self.settings.loop_memory_mb, self.fence + 1.0)
                 self._pool = Pool([self._search], limits)
         if self._pool is None:
-            return self._search(number, target, seconds, self.deadline)
-        self._pool.start(0, 0, number, target, seconds, self.deadline, time_s=seconds + GRACE_S)
+            return self._search(number, target, seconds)
+        self._pool.start(0, 0, number, target, seconds, time_s=GRACE * seconds + GRACE_S)
         while True:
             for _, found in self._pool.finished():
                 if not isinstance(found, Overrun):

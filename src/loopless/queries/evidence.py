@@ -119,6 +119,10 @@ _GRACE_S: Final = 10.0
 """So many seconds more than it is allowed the judge may work, which keeps its limit itself."""
 
 
+_QUESTION_S: Final = 0.02
+"""What a question of the judge counts as work. A guess."""
+
+
 class WaitingJudge:
     """The judge in a process that imports no method, which starts while there is nothing to judge yet: that a third
     of its time is gone when a certificate comes.
@@ -146,6 +150,7 @@ class WaitingJudge:
             words = err.strip().splitlines() or ["it ended without a word"]
             return {"accepted": False, "failed": [words[-1]], "undefined": []}
         answer: dict[str, Any] = json.loads(out)
+        clock.count(_QUESTION_S * answer.get("questions", 1))
         return answer
 
     def _answer(self, request: str, seconds: float) -> tuple[str, str]:

@@ -94,25 +94,26 @@ def reach(  # noqa: PLR0913
     minimize: str = "",
     driver: Driver | None = None,
     proofs: bool = True,
-    within: float | None = None,
+    seconds: float | None = None,
 ) -> Reach:
     """Whether a call of ``function`` gets to the target; where it is None, a run from ``main`` or, where there is none,
     a call of the function that the target is in. ``summaries``: how often inner loops go round as a whole may be used.
     ``minimize``: "run" looks for the fewest iterations, "inputs" for the smallest values that the run begins with.
     ``driver``: for native runs, where there is one that can tell whether they get to the target. ``proofs``: whether
-    proofs with certificates are looked for. ``within``: seconds for the methods, once the program is read.
+    proofs with certificates are looked for.
+    ``seconds``: of counted work, for the methods; None: as many as are left until ``until``, or :data:`DEFAULT_S`.
 
     Raises:
         UsageError: there is no such function, or no code at the target.
         SourceError: the program, or the target's condition, does not compile.
     """
-    deadline = until if until is not None else clock.now() + DEFAULT_S
+    if seconds is None:
+        seconds = DEFAULT_S if until is None else max(0.0, until - clock.now())
+    deadline = until if until is not None else clock.now() + seconds
     with_target = replace(settings, source=replace(settings.source, target=target))
     program = load(files, with_target)
     entry = _entry(program, target, function)
-    if within is not None:
-        deadline = min(deadline, clock.now() + within)
-    job = functools.partial(_job, program, target, entry, with_target, deadline, minimize, summaries, driver, proofs)
+    job = functools.partial(_job, program, target, entry, with_target, seconds, minimize, summaries, driver, proofs)
     if not settings.sandboxed:
         return job()
     limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
@@ -168,8 +169,8 @@ def _nothing_there(program: Program, target: Target) -> str:
     return f"{target.file}:{target.line} has no code{beside}"
 
 
-def _job(*question: Any) -> Reach:
-    return ReachQuestion(*question).answer()
+def _job(program: Program, target: Target, entry: str, settings: Settings, seconds: float, *more: Any) -> Reach:
+    return ReachQuestion(program, target, entry, settings, clock.counted() + seconds, *more).answer()
 
 
 def graph_with_errors(program: Program, entry: str, settings: Settings) -> Flowgraph:
@@ -234,7 +235,7 @@ class ReachQuestion:
             answer = self._navigated(system, driver, general)
             if answer is not None:
                 return answer
-        left = self.deadline - clock.now()
+        left = self.deadline - clock.counted()
         if left > 1 and self.proofs:
             verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, self.deadline))
             if verdict.verdict == "true":
@@ -278,23 +279,23 @@ class ReachQuestion:
                 fixed = self._timed("counters", functools.partial(self._smallest, general, [*short, *blocked]))
                 if fixed is None:
                     break
-                share = min(self.deadline, clock.now() + max(2.0, (self.deadline - clock.now()) / 3))
-                begun = clock.now()
+                share = min(self.deadline, clock.counted() + max(2.0, (self.deadline - clock.counted()) / 3))
+                begun = clock.counted()
                 answer = self._search(system, driver, fixed, share, most)
                 if answer is not None:
                     return answer
-                slow += clock.now() - begun > AT_ONCE_S
+                slow += clock.counted() - begun > AT_ONCE_S
                 if slow == ATTEMPTS:
                     break
                 if attempt == 0 and most is None:
                     short = []  # the shortest runs may be none
                 blocked.append(disjunction(not_equal(var, const(value)) for var, value in fixed.items()))
         if most is not None and self.why == "":
-            answer = self._search(system, driver, {}, clock.now() + 2.0, most)
+            answer = self._search(system, driver, {}, clock.counted() + 2.0, most)
             if answer is not None:
                 return answer
         kept = PROOF_S if self.proofs else 0.0
-        free = self._search(system, driver, {}, max(self.deadline - kept, clock.now() + 1.0))
+        free = self._search(system, driver, {}, max(self.deadline - kept, clock.counted() + 1.0))
         return free or ("random inputs" not in self.tried and self._by_chance(system, driver)) or None
 
     @staticmethod
@@ -320,9 +321,9 @@ class ReachQuestion:
         starts = [v for v in led if infos[v].pointer_part == "offset"]
         natural = [(0, high) for high in LADDER[:8]]
         rungs = [*natural, *((low, high) for high in LADDER for low in (0, -high))]
-        until = min(self.deadline, clock.now() + SMALL_S)
+        until = min(self.deadline, clock.counted() + SMALL_S)
         while rungs:
-            if clock.now() > until and rungs[0] not in ANY_SIZE:
+            if clock.counted() > until and rungs[0] not in ANY_SIZE:
                 rungs = list(ANY_SIZE)
             least, most = rungs.pop(0)
             small = [conjunction((less_equal(v, const(most)), greater_equal(v, const(least)))) for v in scalars]
@@ -336,7 +337,7 @@ class ReachQuestion:
                     Var(var.name.partition("~")[0], var.type): found.values[var]
                     for var in scalars if var in found.values
                 }  # fmt: skip
-            if clock.now() > self.deadline:
+            if clock.counted() > self.deadline:
                 return None
         return None
 
@@ -441,7 +442,7 @@ class ReachQuestion:
 
     def _unreachable(self, method: str, system: TransitionSystem, driver: Driver) -> Reach:
         """Nothing gets there: with the certificate of a proof; where none is found, by some native runs, too."""
-        until = min(self.deadline, clock.now() + PROOF_S)
+        until = min(self.deadline, clock.counted() + PROOF_S)
         if self.proofs:
             verdict = self._timed("proofs", lambda: proved(self.program, self.entry, self.settings, until))
             if verdict.verdict == "true":
@@ -458,7 +459,7 @@ class ReachQuestion:
     @staticmethod
     def _wild(system: TransitionSystem) -> str | None:
         """Where a run was seen that leaves its objects: C does not say what it does then, and a machine goes on."""
-        search = Search(system, violates(Property.UNREACH_CALL), clock.now() + WILD_S)
+        search = Search(system, violates(Property.UNREACH_CALL), clock.counted() + WILD_S)
         search.sampled(WILD_S)
         kind = next((kind for kind in WILD if kind in search.undefined), None)
         if kind is None:

@@ -27,6 +27,9 @@ STEPS: Final = 200_000
 """The same for the interpreter, in iterations. A guess."""
 SHORT: Final = 20_000
 """A run is followed for so many iterations and calls in search of one that repeats a state. A guess."""
+FOLLOWED_S, STEP_S = 5.0, 20e-6
+"""The seconds of the processor behind which such a run is given up, however few iterations it has made; what one of
+these counts as work. Guesses."""
 AHEAD: Final = 100_000
 """So many inputs are given to a run that was never to end. A guess."""
 PERHAPS_OVERFLOW: Final = (TRAP_KINDS[3], TRAP_KINDS[20])
@@ -55,7 +58,9 @@ class Repeating:
 
 
 class Replays:
-    """Runs of one program for one property. It compiles when it is first asked; ``close`` ends its process."""
+    """Runs of one program for one property, until a ``deadline`` of counted work. It compiles when it is first asked;
+    ``close`` ends its process.
+    """
 
     def __init__(self, program: Program, property_: Property, settings: Settings, deadline: float) -> None:
         self.program, self.property, self.settings, self.deadline = program, property_, settings, deadline
@@ -73,7 +78,7 @@ class Replays:
             files = [Path(file) for file in self.program.files]
             options = self.settings.for_runs(self.program.source.options)
             self._oracle = NativeOracle(files, options=options, limits=Limits(seconds=REPLAY_S))
-        left = max(0.1, min(seconds, self.deadline - clock.now()))
+        left = max(0.1, min(seconds, self.deadline - clock.counted()))
         self._oracle.limits = replace(self._oracle.limits, seconds=left)
         return self._oracle
 
@@ -127,10 +132,10 @@ class Replays:
         """
         from loopless.check.oracle.native import Run
 
-        until = min(self.deadline, clock.now() + most)
+        until = min(self.deadline, clock.counted() + most)
         try:
             for one in inputs:
-                left = until - clock.now()
+                left = until - clock.counted()
                 if left <= 0:
                     return None
                 oracle = self._native(min(left, seconds))
@@ -176,14 +181,14 @@ class Replays:
         """
         from loopless.check.certificates.repeating import Follower  # few programs need it, and it takes time to import
 
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         settings = self.settings
         follower = Follower(self.program.source, "main", mathematical=settings.mathematical, wrapv=settings.wrapv)
         for inputs in candidates:
-            left = until - clock.now()
-            if left <= 0:
+            if clock.counted() >= until:
                 return None
-            run = follower.run(inputs, min(left, seconds / 8), SHORT)
+            run = follower.run(inputs, FOLLOWED_S, SHORT)
+            clock.count(STEP_S * (1 + sum(run.iterations.values()) + sum(run.calls.values())))
             if run.status == "diverges":
                 return Repeating(as_taken(inputs, run.nondet_used), run.reason == REPEATED_CALL)
         return None
@@ -212,7 +217,7 @@ class Replays:
         graph = build(module.functions["main"], module, options)
         interpreter = Interpreter(module, graph, options=options)
         arguments = [0 if parameter.object is None else None for parameter in graph.parameters]
-        run = interpreter.run(arguments, self._ahead(trap), max_steps=STEPS, deadline=self.deadline)
+        run = interpreter.run(arguments, self._ahead(trap), max_steps=STEPS)
         exhausted = run.nondet_used >= AHEAD
         if run.status not in ("timeout", "diverges") and not exhausted:
             words = f"not replayed: {shown} was never to end, but the interpreter's did ({run.status})"

@@ -183,6 +183,7 @@ class Pool(Generic[_T]):
                 continue
             self._busy.remove(child)
             clock.others(child.spent)
+            clock.count(child.counted)
             self._passed += child.passed
             if isinstance(answer, Overrun) and child.ended:
                 yield child.key, answer
@@ -217,6 +218,7 @@ class _Child:
         self._request: Any = None
         self._watch: clock.Watch | None = None
         self._allowed: float | None = None
+        self.counted = 0.0
         self.spent = self.passed = 0.0
         """How long the job worked before its limit was set last, in the end altogether; how long that took by the wall,
         waits for a processor left out."""
@@ -233,7 +235,7 @@ class _Child:
     def ask(self, request: Any) -> None:
         """Send a request as soon as the child is ready, from when on its work counts."""
         self._request, self.noted, self._watch = request, None, None
-        self.spent = self.passed = 0.0
+        self.spent = self.passed = self.counted = 0.0
         self.jobs += 1
         if self.ready:
             self._send()
@@ -284,7 +286,7 @@ class _Child:
                 continue
             if kind == "worked":
                 self._count()
-                self.spent = value  # more exact than what the system says
+                self.spent, self.counted = value  # more exact than what the system says
                 continue
             return kind, value
         limit = self.limits.memory_mb
@@ -326,6 +328,7 @@ class _Child:
 
     def _overrun(self, reason: Reason, detail: str) -> Overrun:
         self._count()
+        self.counted = self.spent
         self.end()
         return Overrun(reason, detail, seconds=self.spent, noted=self.noted)
 
@@ -415,8 +418,9 @@ def _serve(
         except (EOFError, OSError):
             return
         clock.go_on_from(moment)
+        counted = clock.counted()
         answer = _attempt(functions[number], args)
-        connection.send_bytes(dumps(("worked", clock.now() - moment)))
+        connection.send_bytes(dumps(("worked", (clock.now() - moment, clock.counted() - counted))))
         connection.send_bytes(answer)
 
 

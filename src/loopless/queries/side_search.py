@@ -38,14 +38,14 @@ class SideSearch:
         ended = {label: _without_errors(block) for label, block in graph.blocks.items()}
         self.graph = replace(graph, blocks=ended)
 
-    def __call__(self, number: int, target: Target, seconds: float, deadline: float) -> Reach:
+    def __call__(self, number: int, target: Target, seconds: float) -> Reach:
         """What a search for the side of this number comes to: no proof is tried. ``target``: what it is called;
-        ``seconds``: for the methods, once runs are possible.
+        ``seconds``: of counted work, for the methods, once runs are possible.
         """
         driver = self.driver_of(number) if self.driver_of is not None else None
         if driver is not None:
             driver.oracle.ready()
-        until = min(deadline, clock.now() + seconds)
+        until = clock.counted() + seconds
         named = re.compile(rf"{re.escape(SIDE)}{number}(?!\d)")  # copies of the block have more behind it
         labels = [label for label in self.graph.blocks if named.search(label)]
         if self.graph.refused is None and not labels:

@@ -109,8 +109,11 @@ class Verdict:
         return f"false({self.property.value})" if self.verdict == "false" else self.verdict
 
 
-def verify(program: Program, property_: Property, settings: Settings, until: float | None = None) -> Verdict:
-    """Whether every run of the program from ``main`` has the property.
+def verify(
+    program: Program, property_: Property, settings: Settings, until: float | None = None, seconds: float | None = None
+) -> Verdict:
+    """Whether every run of the program from ``main`` has the property. ``seconds``: of counted work, which methods
+    share; None: as many as are left until ``until``, or :data:`DEFAULT_S`.
 
     Raises:
         UsageError: the program has no ``main``.
@@ -118,8 +121,10 @@ def verify(program: Program, property_: Property, settings: Settings, until: flo
     if not any(function.code.name == "main" for function in program.functions):
         known = ", ".join(function.name for function in program.functions) or "none"
         raise UsageError(f"there is no main in {', '.join(program.files)}, where runs begin; its functions: {known}")
-    deadline = until if until is not None else clock.now() + DEFAULT_S
-    job = functools.partial(_job, program, property_, settings, deadline)
+    if seconds is None:
+        seconds = DEFAULT_S if until is None else max(0.0, until - clock.now())
+    deadline = until if until is not None else clock.now() + seconds
+    job = functools.partial(_job, program, property_, settings, seconds)
     if not settings.sandboxed:
         return job()
     limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
@@ -131,13 +136,13 @@ def verify(program: Program, property_: Property, settings: Settings, until: flo
     return Verdict(property_, "unknown", reason=reason, trouble=found.traceback)
 
 
-def _job(program: Program, property_: Property, settings: Settings, deadline: float) -> Verdict:
-    return _Question(program, property_, settings, deadline).answer()
+def _job(program: Program, property_: Property, settings: Settings, seconds: float) -> Verdict:
+    return _Question(program, property_, settings, clock.counted() + seconds).answer()
 
 
 def proved(program: Program, entry: str, settings: Settings, deadline: float) -> Verdict:
-    """Whether no call of the function ``entry`` comes to the error, by proofs alone, for as long as there is time:
-    "true" with its certificate, or "unknown".
+    """Whether no call of the function ``entry`` comes to the error, by proofs alone, until the ``deadline``, by
+    :func:`loopless.clock.counted`: "true" with its certificate, or "unknown".
     """
     return _Question(program, Property.UNREACH_CALL, settings, deadline, entry).proved()
 
@@ -148,7 +153,7 @@ def takes_inputs(system: TransitionSystem) -> bool:
 
 
 class _Question:
-    """One property of one program, and what the methods have said of it."""
+    """One property of one program, and what the methods have said of it. ``deadline``: of counted work."""
 
     def __init__(
         self, program: Program, property_: Property, settings: Settings, deadline: float, entry: str = "main"
@@ -174,7 +179,7 @@ class _Question:
         try:
             if not made.graph.signatures:
                 return self._asked(made, {})
-            whole, left = self.deadline, max(self.deadline - clock.now(), 0.0)
+            whole, left = self.deadline, max(self.deadline - clock.counted(), 0.0)
             self.deadline -= left - min(PLAIN_S, WITH_CONTRACTS * left)
             verdict = self._asked(made, {})
             self.deadline = whole
@@ -193,7 +198,7 @@ class _Question:
             return self._unknown(str(made))
         search = Search(made, self.violates, self.deadline)
         for name, method in safety_methods(search, lambda _: None):
-            if clock.now() > self.deadline:
+            if clock.counted() > self.deadline:
                 break
             found = self._timed(name, method)
             if isinstance(found, Suspect):
@@ -217,7 +222,7 @@ class _Question:
 
     def _under_contracts(self, plain: TransitionSystem) -> Verdict | None:
         """The verdict once more, of the program under contracts of the functions that it calls; None without any."""
-        until = clock.now() + WITH_CONTRACTS * max(self.deadline - clock.now(), 0.0)
+        until = clock.counted() + WITH_CONTRACTS * max(self.deadline - clock.counted(), 0.0)
         found = self._timed("contracts", lambda: contracted(plain, self._system, self.violates, until))
         if found is None:
             return None
@@ -242,7 +247,7 @@ class _Question:
         search = Search(system, self.violates, self.deadline, known)
         foreseen = functools.partial(self._foreseen, system)
         for name, method in safety_methods(search, functools.partial(self.native, system), foreseen):
-            if clock.now() > self.deadline:
+            if clock.counted() > self.deadline:
                 break
             found = self._timed(name, method)
             verdict = self._said(system, search, found)
@@ -277,7 +282,7 @@ class _Question:
             return self.unconfirmed
         if system.open:
             return f"{system.open[0]}"
-        late = clock.now() > self.deadline
+        late = clock.counted() > self.deadline
         limit = "; the time was over (--timeout raises it)" if late else ""
         return f"neither a proof nor a violation was found by {', '.join(self.shares)}{limit}"
 
@@ -294,7 +299,7 @@ class _Question:
 
     def _certified(self, system: TransitionSystem, search: Search, proof: Proof) -> Verdict | None:
         """``true`` if the judge accepts the proof, shortened or as it is."""
-        left = max(self.deadline - clock.now(), 1.0)
+        left = max(self.deadline - clock.counted(), 1.0)
         goals = search.safety_goals()
         shorter = self._timed("shortening", lambda: search.shortened(proof.invariants, goals, min(4.0, left / 3)))
         for invariants in (shorter, proof.invariants):
@@ -329,7 +334,7 @@ class _Question:
         self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]
     ) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, places(system.graph), self.contracts)
-        left = max(self.deadline - clock.now(), 1.0)
+        left = max(self.deadline - clock.counted(), 1.0)
         judgement = self._timed("certificate", lambda: self._judge(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
             why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"
@@ -390,7 +395,7 @@ class _Question:
         if self.property is not Property.UNREACH_CALL or self.entry != "main" or takes_inputs(system):
             return None
         found = self.native(system, 0.1)  # most runs that take nothing are short
-        left = self.deadline - clock.now()
+        left = self.deadline - clock.counted()
         if found is not None or left <= 0:
             return found
         from loopless.queries.foreseen import error_ahead  # few programs need it, and it takes time to import
@@ -418,7 +423,7 @@ class _Question:
     def _terminates(self, system: TransitionSystem, known: Invariants) -> Verdict:
         search = TerminationSearch(system, self.deadline, known)
         for name, method in search.methods(functools.partial(self._repeating, system)):
-            if clock.now() > self.deadline:
+            if clock.counted() > self.deadline:
                 break
             found = self._timed(name, method)
             if isinstance(found, Verdict):
@@ -451,12 +456,12 @@ class _Question:
             return verdict
         program = {**verdict.certificate["program"], "integers": "mathematical", "wrapv": False}
         document = {**verdict.certificate, "program": program}
-        left = max(self.deadline - clock.now(), 1.0)
+        left = max(self.deadline - clock.counted(), 1.0)
         again = self._timed("without overflow", lambda: self._judge(document, left / 4))
         if again["accepted"]:
             return verdict
         boundless = replace(self.settings, mathematical=True, wrapv=False)
-        until = clock.now() + max(BOUNDLESS_S, (self.deadline - clock.now()) / 2)
+        until = clock.counted() + max(BOUNDLESS_S, (self.deadline - clock.counted()) / 2)
         other = _Question(self.program, self.property, boundless, min(self.deadline, until))
         found = self._timed("without overflow", other.answer)
         if found.verdict == "true":
@@ -491,7 +496,7 @@ class _Question:
         self, system: TransitionSystem, claim: Claim, what: str, method: str, replayed: Callable[[], Replay]
     ) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, places(system.graph))
-        left = max(self.deadline - clock.now(), 1.0)
+        left = max(self.deadline - clock.counted(), 1.0)
         judgement = self._timed("certificate", lambda: self._judge(document, min(JUDGE_S, left)))
         if not judgement["accepted"]:
             why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"

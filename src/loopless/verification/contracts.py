@@ -82,13 +82,13 @@ def contracted(
     if not signatures or isinstance(system, Refused):
         return None
     search = Search(system, violates, deadline)
-    search.sampled(min(1.0, max((deadline - clock.now()) / 4, 0.1)), BLOCKS)
+    search.sampled(min(1.0, max((deadline - clock.counted()) / 4, 0.1)), BLOCKS)
     constants = [c for c in search.proposals().constants if abs(c) < LARGE]
     for name, signature in signatures.items():
         samples, atoms = search.returned.get(name, ()), _atoms(system, signature)
         contracts[name] = tuple(_candidates(signature, samples, atoms, constants))
     proposed = {label: search.proposals().simple(label) for label in system.cutpoints}
-    while any(contracts.values()) and clock.now() < deadline:
+    while any(contracts.values()) and clock.counted() < deadline:
         made = system_with(contracts)
         if isinstance(made, Refused):
             return None
@@ -171,6 +171,6 @@ def _without_needless(parts: Sequence[Condition], until: float) -> tuple[Conditi
     kept = list(parts)
     for part in sorted(parts, key=lambda one: (-len(one.key), one.key)):
         others = [other for other in kept if other is not part]
-        if clock.now() < until and entailed(Transition(START, START, TRUE, {}, ()), others, part, 100):
+        if clock.counted() < until and entailed(Transition(START, START, TRUE, {}, ()), others, part, 100):
             kept = others
     return tuple(kept)

@@ -48,8 +48,6 @@ MAX_STEPS: Final = 40
 MAX_CALLS: Final = 1000
 STATES_OF_RUN: Final = 12
 """So many states are kept of a cutpoint, and about so many of one run. Guesses."""
-MOST_SLOWDOWN: Final = 3.0
-"""Other work on the machine makes shares of the time no more than so many times longer. A guess."""
 NO_INVARIANT: Final = "no invariant needed"
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
@@ -78,7 +76,9 @@ class Search:
     def __init__(
         self, system: TransitionSystem, violates: Violates, deadline: float, known: Invariants | None = None
     ) -> None:
-        """``known``: what is inductive."""
+        """``known``: what is inductive. ``deadline``, and all seconds here, are of counted work
+        (:func:`loopless.clock.counted`).
+        """
         self.system, self.deadline = system, deadline
         self.runner = Runner(system.graph, violates, system.state)
         self.seen: dict[str, list[dict[Var, int]]] = {label: [] for label in system.cutpoints}
@@ -96,9 +96,6 @@ class Search:
         self._all_asked = False
         """Whether the plain equations were asked to the end."""
         self._proposals: Proposals | None = None
-        self._begun = clock.now(), clock.now()
-        self._slowdown = 1.0
-        """So many times longer than of the processor a second is by the wall, on a machine with other work."""
 
     # -- single runs --------------------------------------------------------------------------------------------------
 
@@ -114,11 +111,11 @@ class Search:
         ``leaps``: they take many iterations at once that are alike.
         """
         self.is_sampled = True
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         random_ = random.Random(1)
         constants = [c for c in self.proposals(fresh=True).constants if abs(c) < 1 << 40]
         for number in range(400):
-            if clock.now() > until and number >= 3:
+            if clock.counted() > until and number >= 3:
                 break
             chooser = _chooser(random_, constants, number)
             run = self.runner.run(chooser, most, leaps=leaps)
@@ -179,8 +176,7 @@ class Search:
 
     def by_candidates(self, seconds: float) -> Proof | None:
         """Houdini on simple candidates."""
-        now = clock.now()
-        seconds *= self._measured()
+        now = clock.counted()
         until = min(self.deadline, now + seconds)
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
@@ -197,7 +193,7 @@ class Search:
         program asserts; without other inequalities of several variables, each of which makes questions about products
         harder.
         """
-        until = min(self.deadline, clock.now() + seconds * self._measured())
+        until = min(self.deadline, clock.counted() + seconds)
         if self._all_asked:
             return None
         made = self.proposals()
@@ -209,18 +205,12 @@ class Search:
         plainest = {label: [c for c in parts if is_plainest(c)] for label, parts in proposed.items()}
         method = "polynomial equations"
         found = self._alone(plainest, until, method) or self._alone(proposed, until, method)
-        self._all_asked = clock.now() < until
+        self._all_asked = clock.counted() < until
         return found
-
-    def _measured(self) -> float:
-        """How much longer a second of the processor takes now, for this and all that comes."""
-        worked = max(clock.now() - self._begun[1], 0.01)
-        self._slowdown = min(max((clock.now() - self._begun[0]) / worked, 1.0), MOST_SLOWDOWN)
-        return self._slowdown
 
     def by_cases(self, seconds: float) -> Proof | Suspect | None:
         """Houdini on what holds case by case of the states of long runs."""
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         found = self.sampled(seconds / 4, leaps=True)
         if found is not None:
             return found
@@ -234,13 +224,13 @@ class Search:
         Checking safety properties using induction and a SAT-solver, FMCAD 2000). Transitions that read values are left
         out: what is said of them would need quantifiers.
         """
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         proposed: dict[str, dict[Condition, None]] = {label: {} for label in self.system.cutpoints}
         coming = [(t.source, t.condition) for t in self.bad if t.source in proposed and not t.inputs]
         for _ in range(most):
             further: list[tuple[str, Condition]] = []
             for label, condition in coming:
-                if clock.now() > until or len(proposed[label]) >= MAX_STEPS:
+                if clock.counted() > until or len(proposed[label]) >= MAX_STEPS:
                     break
                 proposed[label][negate(condition)] = None
                 for t in self.inner:
@@ -256,7 +246,7 @@ class Search:
 
     def by_equations(self, seconds: float, degree: int) -> Proof | None:
         """Houdini on polynomial equations."""
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         made = self.proposals()
         proposed = {label: made.equations(label, degree) for label in self.system.cutpoints}
         if not any(proposed.values()):
@@ -265,7 +255,7 @@ class Search:
 
     def by_horn(self, seconds: float) -> Proof | bool | None:
         """Spacer on the transitions with what is known; False where it says that there is a violation."""
-        left = min(self.deadline - clock.now(), seconds)
+        left = min(self.deadline - clock.counted(), seconds)
         if left <= 0:
             return None
         strengthened = [
@@ -278,7 +268,7 @@ class Search:
         if not answer.safe:
             return False
         proposed = {label: conjuncts_under([condition]) for label, condition in answer.invariants.items()}
-        until = min(self.deadline, clock.now() + max(seconds, 2.0))
+        until = min(self.deadline, clock.counted() + max(seconds, 2.0))
         return self._kept(proposed, until, "Spacer")
 
     def _kept(self, proposed: Mapping[str, Sequence[Condition]], until: float, method: str) -> Proof | None:
@@ -296,7 +286,7 @@ class Search:
 
     def by_paths(self, seconds: float, most: int = 400) -> Suspect | None:
         """The shortest path of transitions into a violation."""
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         transitions = self.system.transitions
         taken = runs_into(transitions, START, frozenset((VIOLATION,)), until, most)
         if taken is None:
@@ -308,7 +298,7 @@ class Search:
         """What runs read until they come to the first cutpoint, as small, as large and as low as they may, for native
         runs.
         """
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         first = [t for t in self.system.transitions if t.source == START and t.target not in GOALS]
         found: dict[tuple[int, ...], None] = {}
         for index, values in extreme_first_steps(first, START, until):
@@ -361,7 +351,7 @@ class Search:
         """Of ``known``, which is inductive, what is enough for itself and for ``goals``: conditions behind transitions.
         First what the proofs of Z3 use, then without each conjunct in turn, as far as time allows.
         """
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         kept = {label: tuple(dict.fromkeys(conditions)) for label, conditions in known.items()}
         part = None
         if multiplies(self.inner):  # products are too much for the judge beside all that is known
@@ -377,7 +367,7 @@ class Search:
         while waiting:
             transition, condition = waiting.pop()
             used = None
-            if clock.now() < until:
+            if clock.counted() < until:
                 used = core(transition, kept.get(transition.source, ()), condition)
             if used is None:
                 return self._without_each(kept, wanted, until)
@@ -391,7 +381,7 @@ class Search:
         self, known: Mapping[str, Sequence[Condition]], until: float
     ) -> list[tuple[Transition, Condition]]:
         """What undefined behaviour is excluded stays so: else it would be taken for granted."""
-        excluded = (t for t in self.system.failing if clock.now() < until and self.excluded(t, known, 300))
+        excluded = (t for t in self.system.failing if clock.counted() < until and self.excluded(t, known, 300))
         return [(replace(t, update={}), FALSE) for t in excluded]
 
     def _enough(
@@ -402,7 +392,7 @@ class Search:
         """
         for chosen in (is_of_one, is_equation, is_one_or_equation, is_plain):
             part = {label: [c for c in conditions if chosen(c)] for label, conditions in known.items()}
-            kept = inductive_subset(self.inner, part, min(until, clock.now() + 1.5 * self._slowdown))
+            kept = inductive_subset(self.inner, part, min(until, clock.counted() + 1.5))
             if all(entailed(t, kept.get(t.source, ()), wanted) for t, wanted in goals):
                 return dict(kept)
         return None
@@ -413,7 +403,7 @@ class Search:
         """Without the conjuncts that the others make needless, the longest first."""
         every = [(label, part) for label, parts in kept.items() for part in parts]
         for label, part in sorted(every, key=lambda pair: (-len(pair[1].key), pair[1].key)):
-            if clock.now() > until:
+            if clock.counted() > until:
                 break
             rest = tuple(other for other in kept[label] if other is not part)
             asked = [goal for goal in goals if goal[0].source == label]

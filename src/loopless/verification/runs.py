@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless import clock
 from loopless.flowgraph.entering import GONE_INTO
 from loopless.flowgraph.model import (
     Allocate,
@@ -103,6 +104,10 @@ MAX_ITERATIONS: Final = 1 << 40
 """Over more iterations no run leaps. A guess."""
 MAX_DEPTH: Final = 60
 """So many calls may be open in a run. A guess."""
+
+
+_BLOCK_S: Final = 15e-6
+"""What a block counts as work."""
 
 
 class Runner:
@@ -276,6 +281,7 @@ class Runner:
     def _block(
         self, label: str, run: Run, values: dict[Var, int], memory: dict[tuple[int, int], int], choose: Choose
     ) -> Edge | None:
+        clock.count(_BLOCK_S)
         block = self.graph.blocks[label]
         if label in self.graph.blocked:
             run.end = "unsupported"

@@ -150,7 +150,7 @@ class TerminationSearch:
     def _ranked(self, seconds: float, *, patient: bool = False) -> Ranked | None:
         """``patient``: where a component leads nowhere others are tried in its place."""
         self._patient = patient
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         if not any(self.safety.found.values()):
             self.safety.by_candidates(min(1.5, seconds / 2))
         if not self._is_followed():
@@ -198,7 +198,7 @@ class TerminationSearch:
     def _learn(self, more: Mapping[str, Sequence[Condition]]) -> None:
         """What of this is inductive with what is known is known from now on."""
         every = {label: (*self._known(label), *more.get(label, ())) for label in self.system.cutpoints}
-        until = min(self.deadline, clock.now() + 3.0)
+        until = min(self.deadline, clock.counted() + 3.0)
         kept = inductive_subset(self.safety.inner, every, until)
         if sum(map(len, kept.values())) >= sum(map(len, self.safety.found.values())):
             self.safety.found = dict(kept)
@@ -267,7 +267,7 @@ class TerminationSearch:
         fixed = sorted(shared - {var for t in transitions for var in t.update}, key=lambda var: var.key)
         signs = [greater_equal(var, ONE) for var in fixed]
         for atom in [*list(atoms)[:MAX_DIVISIONS], *signs]:
-            if clock.now() > until:
+            if clock.counted() > until:
                 return False
             if atom in self._dividing or negate(atom) in self._dividing:
                 continue
@@ -332,7 +332,7 @@ class TerminationSearch:
     ) -> list[tuple[Component, list[Transition]]]:
         partial: list[tuple[Component, list[Transition]]] = []
         for rank in ranks:
-            if clock.now() > until:
+            if clock.counted() > until:
                 break
             try:
                 if not all(self._keeps(t, rank) for t in transitions):
@@ -428,9 +428,9 @@ class TerminationSearch:
     # -- recurrent sets -----------------------------------------------------------------------------------------------
 
     def _trapped(self, seconds: float) -> Trap | None:
-        until = min(self.deadline, clock.now() + seconds)
+        until = min(self.deadline, clock.counted() + seconds)
         for run, _ in self.long[:8]:
-            if clock.now() > until:
+            if clock.counted() > until:
                 return None
             found = self._closed(run, until)
             if found is not None:

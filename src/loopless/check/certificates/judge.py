@@ -20,6 +20,7 @@ from loopless.check.certificates.theories import Bits, Integers
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
 from loopless.graphs import reachable
+from loopless.metering import check, limit
 from loopless.terms import (
     FALSE,
     ZERO,
@@ -39,7 +40,7 @@ Violates = Callable[[Statement | End], bool]
 Follows = Callable[[Call], bool]
 
 QUESTION_MS: Final = 10_000
-"""Milliseconds for one question in one theory. A guess."""
+"""Milliseconds for one question in one theory, as Z3's steps count. A guess."""
 ASIDE_MS: Final = 700
 """The same for what a proof does not need: whether undefined behaviour is excluded. A guess."""
 THEORIES: Final = (Integers, Bits)
@@ -80,7 +81,7 @@ def judged(graph: Flowgraph, claim: Claim, violates: Violates, follows: Follows,
     Raises:
         UsageError: the certificate cannot be read, or leaves a cycle without a cutpoint.
     """
-    started = clock.now()
+    started, begun = clock.counted(), clock.now()
     labels = tuple(claim.invariants)
     check_cut(graph, labels)
     symbols = symbols_of(graph.variables)
@@ -93,7 +94,7 @@ def judged(graph: Flowgraph, claim: Claim, violates: Violates, follows: Follows,
         judge.region(start)
     undefined = tuple(dict.fromkeys(judge.undefined))
     failed = tuple(judge.failed)
-    return Judgement(not failed, failed, undefined, judge.questions, clock.now() - started, tuple(judge.used))
+    return Judgement(not failed, failed, undefined, judge.questions, clock.now() - begun, tuple(judge.used))
 
 
 def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -> Judgement:
@@ -103,7 +104,7 @@ def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -
     Raises:
         UsageError: the certificate cannot be read, or leaves a cycle without a cutpoint.
     """
-    started = clock.now()
+    started, begun = clock.counted(), clock.now()
     assert claim.recurrent is not None
     symbols = symbols_of(graph.variables)
     texts = claim.recurrent
@@ -127,10 +128,10 @@ def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -
             if one.target in held
         )
         leaves = disjunction((negate(stays), *(event.guard for event in region.events)))
-        left = int(1000 * (started + seconds - clock.now()))
+        left = int(1000 * (started + seconds - clock.counted()))
         if not impossible(conjunction((*conditions, *region.facts, leaves)), min(QUESTION_MS, left), used):
             failed.append(f"a run need not stay in the set from {start} on")
-    return Judgement(not failed, tuple(failed), (), len(held), clock.now() - started, tuple(used))
+    return Judgement(not failed, tuple(failed), (), len(held), clock.now() - begun, tuple(used))
 
 
 class _Judge:
@@ -191,7 +192,7 @@ class _Judge:
     def _shown(self, parts: Sequence[Condition], milliseconds: int = QUESTION_MS) -> bool:
         """Whether these cannot hold together."""
         self.questions += 1
-        left = int(1000 * (self.until - clock.now()))
+        left = int(1000 * (self.until - clock.counted()))
         return left > 0 and impossible(conjunction(parts), min(left, milliseconds), self.used)
 
 
@@ -202,8 +203,8 @@ def impossible(goal: Condition, milliseconds: int, used: dict[str, None]) -> boo
         return True
     cases = cases_of_constants(goal)
     if cases != [goal]:
-        until = clock.now() + milliseconds / 1000
-        left = (int(1000 * (until - clock.now())) for _ in cases)
+        until = clock.counted() + milliseconds / 1000
+        left = (int(1000 * (until - clock.counted())) for _ in cases)
         return all(each > 0 and impossible(case, each, used) for case, each in zip(cases, left, strict=True))
     rest = eliminated(goal)
     if rest is not goal:
@@ -225,10 +226,11 @@ def _unsolvable(goal: Condition, milliseconds: int, used: dict[str, None]) -> bo
         # The plain solver is at its best where products are mere names, the one of tactics where they are not.
         for solver_of, share in ((z3.SimpleSolver, 3), (z3.Solver, 1)):
             solver = solver_of(ctx=theory.context)
-            solver.set(timeout=max(milliseconds // share, 1), random_seed=1)
+            solver.set(random_seed=1)
+            limit(solver, milliseconds // share)
             solver.add(formula, *theory.facts)
             try:
-                found = solver.check()
+                found = check(solver)
             except z3.Z3Exception:
                 continue
             if found == z3.unsat or (found == z3.sat and not theory.approximate):

@@ -56,6 +56,8 @@ from loopless.stepping import stepping
 __all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer", "Run", "RunForbidden", "Signature"]
 
 _OPTIONS = SourceOptions()
+_LOAD_S, _RUN_S = 0.5, 0.001
+"""What it counts as work to compile a program, and to run it where it ends. Guesses."""
 _GLANCE_SECONDS = 0.2
 """So often it is looked how much a silent child works."""
 _FORBIDDEN = "this answer needs a native run of the program, which --no-run forbids; leave out --no-run"
@@ -142,12 +144,14 @@ class NativeHost:
             self.close()
             raise SourceError(f"the program cannot be compiled for a native run: {complaint}")
         self.loaded = prepared
+        clock.count(_LOAD_S)
 
     def ask(self, request: dict[str, Any], seconds: float) -> list[Outcome]:
         """The outcomes of a batch; the child's own death ends the batch early, and the rest is missing. Its work counts
         as that of this process.
         """
         stepping("a program is run natively")
+        limit_s: float = request["limits"]["seconds"]
         self._send(request)
         outcomes: list[Outcome] = []
         for _ in request["runs"]:
@@ -159,6 +163,7 @@ class NativeHost:
             taken = frozenset(covered[0]) if covered else frozenset[int]()
             given, kept = tuple(map(tuple, outputs)), MappingProxyType(variables)
             outcomes.append(Outcome(cast(Status, status), value, given, kept, detail, taken))
+            clock.count(_RUN_S + (limit_s if status == "timeout" else 0.0))
         else:
             told = self._receive(seconds + 10.0)
             if told is not None:

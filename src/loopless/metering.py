@@ -1,0 +1,56 @@
+"""Limits on questions to Z3 by its own count of steps, which is the same on every machine, and that count as work.
+
+Z3's ``timeout`` is one of the wall: it makes an answer depend on what else the machine does. Z3 looks at its count
+where it would look at the clock, so there is no fence in time here: that is the child process.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from loopless import clock
+
+STEPS_PER_MS: Final = 4_000
+"""Steps that count as a millisecond. Z3 makes 2 to 10 million of them a second, as questions and machines are."""
+SPACER_STEPS_PER_MS: Final = 6_000
+"""The same for Spacer, whose steps are smaller: 1 to 14 million a second were measured."""
+PRODUCT_STEPS_PER_MS: Final = 1_500
+"""The same where unknowns are multiplied: 0.2 to 3 million a second were measured."""
+MAX_STEPS: Final = 4_000_000_000
+"""Z3 counts its steps in 32 bits."""
+_COUNT: Final = "rlimit count"
+_QUESTION_S: Final = 0.002
+"""What a question counts beside its steps: to put it, and to read the answer. A guess."""
+
+
+def limit(solver: Any, milliseconds: float, per_ms: int = STEPS_PER_MS) -> None:
+    """Let each question to a solver take at most as many of its steps as count as so many milliseconds."""
+    limit_steps(solver, round(milliseconds * per_ms), per_ms)
+
+
+def limit_steps(solver: Any, steps: int, per_ms: int = STEPS_PER_MS) -> None:
+    """Let each question to a solver take at most so many of its steps."""
+    solver.set(rlimit=max(1, min(steps, MAX_STEPS)))
+    solver.steps_per_ms = per_ms
+
+
+def check(solver: Any, *assumptions: Any) -> Any:
+    """What a solver says; its steps count as work (:func:`loopless.clock.counted`)."""
+    before = _steps(solver)
+    try:
+        return solver.check(*assumptions)
+    finally:
+        clock.count((_steps(solver) - before) / (1000 * solver.steps_per_ms) + _QUESTION_S)
+
+
+def query(engine: Any, goal: Any) -> Any:
+    """What Spacer says; its steps count as work."""
+    try:
+        return engine.query(goal)
+    finally:
+        clock.count(_steps(engine) / (1000 * engine.steps_per_ms) + _QUESTION_S)
+
+
+def _steps(solver: Any) -> int:
+    """All steps in the context of a solver up to now."""
+    return int(solver.statistics().get_key_value(_COUNT))
