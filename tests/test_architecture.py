@@ -225,3 +225,58 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in [path for path in tracked() if path.suffix == ".md"]:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.relative_to(ROOT)}: {link}"
+
+
+CLOCKS = frozenset({"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns", "thread_time"})
+CLOCKS_OF_WORK = frozenset({"process_time", "process_time_ns", "clock_gettime", "getrusage"})
+MAY_READ_CLOCKS = frozenset({"clock.py", "cli/fuzz.py"})
+"""And campaigns, whose seconds are those that people wait for."""
+MAY_SET_TIMERS = frozenset({"queries/deadline.py", "check/oracle/child.py"})
+
+
+def clock_uses(tree: ast.Module) -> set[str]:
+    """What a module asks of clocks and timers."""
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="time"), attr=name) if name in CLOCKS | CLOCKS_OF_WORK:
+                found.add(f"time.{name}")
+            case ast.ImportFrom(module="time", names=names):
+                found |= {f"time.{one.name}" for one in names if one.name in CLOCKS | CLOCKS_OF_WORK}
+            case ast.Attribute(value=ast.Name(id="resource"), attr="getrusage"):
+                found.add("resource.getrusage")
+            case ast.Attribute(value=ast.Name(id="signal"), attr="setitimer" | "alarm" as name):
+                found.add(f"signal.{name}")
+            case ast.Call(func=ast.Attribute(attr="set"), keywords=keywords):
+                found |= {"timeout of Z3" for keyword in keywords if keyword.arg == "timeout"}
+    return found
+
+
+def test_time_is_the_processors() -> None:
+    """Clocks are read in one module, which says what they are for: a limit by the wall makes answers depend on what
+    else the machine does. So does a timeout of Z3.
+    """
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = path.relative_to(PACKAGE).as_posix()
+        uses = clock_uses(ast.parse(path.read_text(encoding="utf-8")))
+        if name in MAY_READ_CLOCKS or name.startswith("fuzzing/"):
+            uses = {use for use in uses if not use.startswith(("time.", "resource."))}
+        if name in MAY_SET_TIMERS:
+            uses -= {"signal.setitimer"}
+        if uses:
+            found[name] = uses
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    ("code", "use"),
+    [
+        ("import time\nx = time.monotonic()", "time.monotonic"),
+        ("from time import perf_counter", "time.perf_counter"),
+        ("import signal\nsignal.setitimer(signal.ITIMER_REAL, 1)", "signal.setitimer"),
+        ("solver.set(timeout=100, random_seed=1)", "timeout of Z3"),
+    ],
+)
+def test_a_clock_is_found(code: str, use: str) -> None:
+    assert clock_uses(ast.parse(code)) == {use}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopless.queries import answering, answers
+from loopless.queries.overrun import Overrun
 from loopless.queries.program import load
-from loopless.queries.sandbox import Overrun
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.terms import evaluate

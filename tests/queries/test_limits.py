@@ -19,7 +19,8 @@ from loopless import clock
 from loopless.errors import LimitError, UsageError
 from loopless.queries import sandbox as limits_module
 from loopless.queries.jobs import run_all
-from loopless.queries.sandbox import Limits, Overrun, Pool, note
+from loopless.queries.overrun import Overrun
+from loopless.queries.sandbox import Limits, Pool, note
 from loopless.refusals import Reason
 
 

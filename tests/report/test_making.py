@@ -18,8 +18,8 @@ from loopless.errors import LimitError
 from loopless.queries import sandbox as limits
 from loopless.queries.bounds import answer_bounds
 from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.overrun import Overrun
 from loopless.queries.program import load
-from loopless.queries.sandbox import Overrun
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.report.bounds import function_text

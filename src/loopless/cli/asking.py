@@ -19,8 +19,8 @@ from loopless.queries.deadline import in_time
 if TYPE_CHECKING:
     from loopless.queries.functions import FunctionAnswer
     from loopless.queries.loop_answer import LoopAnswer, Question
+    from loopless.queries.overrun import Overrun
     from loopless.queries.program import Loop
-    from loopless.queries.sandbox import Overrun
     from loopless.queries.settings import Settings
 
 _A = TypeVar("_A")

@@ -79,9 +79,9 @@ def reading(function: _F) -> _F:
 def limits(function: _F) -> _F:
     """What the work may cost."""
     return _all(
-        click.option("--timeout", metavar="S", type=SECONDS, help="Seconds for the whole command."),
+        click.option("--timeout", metavar="S", type=SECONDS, help="Seconds of processor time for the whole command."),
         click.option("--loop-timeout", metavar="S", type=SECONDS, default=10.0, show_default=True,
-                     help="Seconds for each loop."),
+                     help="Seconds of processor time for each loop."),
         click.option("--thorough", is_flag=True, help="As much time for each loop where many are asked for."),
         click.option("--loop-memory", metavar="MB", type=click.IntRange(16, _MOST_MB), default=4096, show_default=True,
                      help="Memory for each loop."),

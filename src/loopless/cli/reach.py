@@ -57,7 +57,8 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
 
     The inputs are the arguments of one call (integers, what pointers point to, null pointers; of main the words of
     argv), what input functions (__VERIFIER_nondet_*, functions without a body) return, and what globals begin with.
-    They were replayed on the compiled program. Without --timeout a place has 60 seconds.
+    They were replayed on the compiled program. Without --timeout a place has 60
+    seconds of processor time.
 
     With --cover: calls of F that together take each side of each branch of F (default: main, or the only function) that
     can be taken, and the proof for sides that cannot.

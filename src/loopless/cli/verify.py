@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from loopless.check.certificates.property import Property
     from loopless.queries.program import Program
     from loopless.queries.settings import Settings
-    from loopless.queries.verification import Verdict
+    from loopless.queries.verdict import Verdict
 
 _TASKS: Final = (".yml", ".yaml")
 
@@ -58,7 +58,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     which knows none of the methods, or refuted by a run that was replayed on the compiled program.
 
     FILEs are the sources of one program, or one task definition (.yml), which names sources, data model and property.
-    Without --timeout a program has 60 seconds.
+    Without --timeout a program has 60 seconds of processor time.
 
     \b
     Properties:

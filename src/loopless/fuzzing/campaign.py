@@ -13,7 +13,8 @@ from loopless.fuzzing.keeping import keep_program
 from loopless.fuzzing.plan import Plan
 from loopless.fuzzing.programs import START_S, judge_program
 from loopless.fuzzing.rows import Row
-from loopless.queries.sandbox import Limits, Overrun, Pool
+from loopless.queries.overrun import Overrun
+from loopless.queries.sandbox import Limits, Pool
 from loopless.refusals import Reason
 
 MEMORY_MB: Final = 4096

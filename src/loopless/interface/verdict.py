@@ -9,7 +9,7 @@ from typing import Any
 
 from loopless.interface.shown import Shown
 from loopless.queries.settings import Settings
-from loopless.queries.verification import Verdict as VerdictValue
+from loopless.queries.verdict import Verdict as VerdictValue
 from loopless.report import html
 from loopless.report.verification import harness, verdict_json, verdict_text
 

@@ -12,8 +12,9 @@ from loopless.errors import LimitError, LooplessError
 from loopless.queries.answering import answer_all
 from loopless.queries.jobs import run_each
 from loopless.queries.loop_answer import LoopAnswer, Question
+from loopless.queries.overrun import Overrun
 from loopless.queries.program import Loop, Program, load
-from loopless.queries.sandbox import Limits, Overrun
+from loopless.queries.sandbox import Limits
 from loopless.queries.settings import Settings
 
 

@@ -11,8 +11,9 @@ from typing import Final
 from loopless.queries.answers import answer_loop
 from loopless.queries.jobs import limits_of
 from loopless.queries.loop_answer import LoopAnswer, Question
+from loopless.queries.overrun import Overrun
 from loopless.queries.program import Loop, Program
-from loopless.queries.sandbox import Overrun, Pool
+from loopless.queries.sandbox import Pool
 from loopless.queries.settings import Settings
 
 _WORTH_S: Final = 1.0
@@ -63,33 +64,43 @@ def answers_as_found(
     ]
     waiting = [(at, 0) for at in range(len(loops))]  # a heap
     over: dict[int, Overrun] = {}
+    cuts: dict[int, Overrun] = {}
     with Pool(jobs, limits_of(settings, until)) as pool:
         while waiting or pool.busy:
             while waiting and pool.busy < max(1, settings.processes):
                 at, stage = heapq.heappop(waiting)
                 if pool.late:
-                    yield at, _without_answer(loops[at], over.get(at) or pool.not_begun())
+                    late = over.get(at) or pool.not_begun()
+                    yield at, _cut(_without_answer(loops[at], late), late)
                 else:
                     key = stage * len(loops) + at
                     pool.start(key, key, time_s=stages[stage].time_s)
             watch(sorted(key % len(loops) for key in pool.working_on))
             for key, ended in pool.finished():
                 stage, at = divmod(key, len(loops))
+                if isinstance(ended, Overrun) and ended.is_limit:
+                    cuts.setdefault(at, ended)
                 result = _noted(ended, stages[stage].question, finer=len(stages) > stage + 2)
                 overrun = result if isinstance(result, Overrun) and stage == 0 else over.get(at)
                 if overrun is None:
                     assert isinstance(result, LoopAnswer)
-                    yield at, result
+                    yield at, _cut(result, cuts.get(at))
                 elif isinstance(result, LoopAnswer) and result.summary is not None:
-                    yield at, _instead(result, overrun, loops[at], stages[stage].question)
+                    found = _instead(result, overrun, loops[at], stages[stage].question)
+                    yield at, _cut(found, cuts.get(at))
                 elif stage + 2 == len(stages) and isinstance(overrun.noted, LoopAnswer):
                     # It is over-approximate by the paths, of which the last stage knows nothing.
-                    yield at, _told(overrun, overrun.noted, stages[0].question)
+                    yield at, _cut(_told(overrun, overrun.noted, stages[0].question), cuts.get(at))
                 elif stage + 1 < len(stages) and not overrun.traceback:
                     over[at] = overrun
                     heapq.heappush(waiting, (at, stage + 1))
                 else:
-                    yield at, _without_answer(loops[at], overrun)
+                    yield at, _cut(_without_answer(loops[at], overrun), cuts.get(at))
+
+
+def _cut(answer: LoopAnswer, overrun: Overrun | None) -> LoopAnswer:
+    """The answer with the limit that ended the search for more, if one did."""
+    return answer if overrun is None else answer.with_cut(overrun.refused(answer.loop.place))
 
 
 @dataclass(frozen=True, slots=True)

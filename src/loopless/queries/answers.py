@@ -21,9 +21,10 @@ from loopless.queries.assumed import assumption_of
 from loopless.queries.layouts import layouts_in
 from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.loop_name import LoopName
+from loopless.queries.overrun import Overrun, attempted
 from loopless.queries.program import Function
 from loopless.queries.returning import ends_in_calls
-from loopless.queries.sandbox import Overrun, attempted, note
+from loopless.queries.sandbox import note
 from loopless.queries.selection import variables_named
 from loopless.queries.told import occurring, pointers_shown, shown_at_exit, untold, used_variables
 from loopless.refusals import Reason, Refused

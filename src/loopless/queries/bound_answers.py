@@ -48,6 +48,16 @@ class LoopBound:
     calls: Calls = NO_CALLS
     reads: Reads = NO_READS
     """Where no bound on one entry is known: what decides how long the loop runs."""
+    cut: Refused | None = None
+    """Which limit on time or memory ended the search for more, where the iterations are not known exactly."""
+
+    @property
+    def reasons(self) -> tuple[Refused, ...]:
+        """Why there is no bound, and which limit ended the search where that does not say it."""
+        found = dict.fromkeys(one for one in (self.refused, self.refused_call) if one is not None)
+        if self.cut is not None and not any(self.cut.detail in one.detail for one in found):
+            found[self.cut] = None
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ from loopless.queries.answering import answer_all
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.call_inputs import ambiguous, inputs_of
 from loopless.queries.call_inputs import over_inputs as inputs_alone
+from loopless.queries.cuts import with_cuts
 from loopless.queries.effort import NOT_SEARCHED, Effort, Inductions, effort_for, inductions_of
 from loopless.queries.entry_claims import Known
 from loopless.queries.exit_counts import Counts, counts_alone
@@ -49,9 +50,10 @@ from loopless.queries.jobs import work
 from loopless.queries.layouts import layouts_in
 from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.never_ending import Entries, Told, recurrent_sets
+from loopless.queries.overrun import Overrun, attempted
 from loopless.queries.program import Function, Program
 from loopless.queries.returning import leaving
-from loopless.queries.sandbox import Limits, Overrun, Pool, attempted, note
+from loopless.queries.sandbox import Limits, Pool, note
 from loopless.queries.settings import Settings
 from loopless.queries.settled import asked_with, settled
 from loopless.queries.single_runs import completed
@@ -177,7 +179,7 @@ def answers_by_themselves(
             result = _failed(function, answer, beside, Refused(Reason.TIME_LIMIT, function.place, NOT_SEARCHED))
         elif isinstance(result, Overrun):
             result = _overrun(function, answer, beside, result)
-        answers.append(replace(result, summary=answer.summary))
+        answers.append(with_cuts(replace(result, summary=answer.summary), results.get(function)))
     return answers
 
 
@@ -211,7 +213,7 @@ def _overrun(function: Function, answer: FunctionAnswer, known: Known, overrun: 
             replace(loop, refused=loop.refused and late, refused_call=loop.refused_call and late)
             for loop in noted.loops
         )
-        found = replace(noted, loops=loops, refused=noted.refused or late)
+        found = replace(noted, loops=loops, refused=noted.refused or (None if noted.call.exact else late))
     else:
         found = _failed(function, answer, known, overrun.refused(function.place))
     return replace(found, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)

@@ -24,8 +24,9 @@ from loopless.queries.arguments import Characters
 from loopless.queries.evaluation import Evaluation, Evaluator
 from loopless.queries.functions import outcomes_of, summary_for_calls
 from loopless.queries.loop_answer import Question
+from loopless.queries.overrun import Overrun
 from loopless.queries.program import Function, deadline
-from loopless.queries.sandbox import Limits, Overrun, Pool
+from loopless.queries.sandbox import Limits, Pool
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.source.debug import Kind

@@ -12,8 +12,8 @@ from loopless.bounds.methods.cost import Cost, cost_of
 from loopless.errors import UsageError
 from loopless.queries.bound_answers import FunctionBound
 from loopless.queries.jobs import work
+from loopless.queries.overrun import Overrun, failure
 from loopless.queries.program import Function, Program
-from loopless.queries.sandbox import Overrun, failure
 from loopless.queries.selection import variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused

@@ -19,13 +19,13 @@ from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.driving import PREFIXES, Driver
 from loopless.queries.mutation import Mutator, constants
+from loopless.queries.overrun import Overrun
 from loopless.queries.program import load
 from loopless.queries.reach import DEFAULT_S, reach
 from loopless.queries.reached import Inputs, Reach, runs_of, unrolled
-from loopless.queries.sandbox import Limits, Overrun, Pool
+from loopless.queries.sandbox import Limits, Pool
 from loopless.queries.settings import Settings
 from loopless.queries.side_search import SideSearch
-from loopless.refusals import Reason
 from loopless.source.compile import compile_ir
 from loopless.source.database import CompileDatabase
 from loopless.source.targets import Side, Target, sides, telling
@@ -297,9 +297,7 @@ class _Work:
             for _, found in self._pool.finished():
                 if not isinstance(found, Overrun):
                     return found
-                timely = found.reason is not Reason.TIME_LIMIT or not isinstance(found.noted, str)
-                reason = found.detail if timely else f"the time was over while {found.noted} (--timeout raises it)"
-                return Reach(target, self.entry, "unknown", reason=reason, trouble=found.traceback)
+                return Reach(target, self.entry, "unknown", reason=found.in_words, trouble=found.traceback)
 
     def close(self) -> None:
         """End all processes."""

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from loopless.queries.overrun import Overrun, attempted
 from loopless.queries.program import Function
-from loopless.queries.sandbox import Overrun, attempted
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 

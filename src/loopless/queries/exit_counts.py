@@ -11,8 +11,8 @@ from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.jobs import work
 from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.overrun import Overrun, attempted
 from loopless.queries.program import Function, Program
-from loopless.queries.sandbox import Overrun, attempted
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.summary import Summary, paths_of, readable, summarize

@@ -13,8 +13,9 @@ from loopless.queries.answers import answer_loop
 from loopless.queries.jobs import run_all, work
 from loopless.queries.layouts import layouts_in
 from loopless.queries.loop_answer import LoopAnswer, Question
+from loopless.queries.overrun import Overrun, attempted
 from loopless.queries.program import Function, Program
-from loopless.queries.sandbox import Limits, Overrun, attempted
+from loopless.queries.sandbox import Limits
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, Summary, summarize_function

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from typing import Final, TypeVar
 
-from loopless.queries.sandbox import Limits, Overrun, Pool
+from loopless.queries.overrun import Overrun
+from loopless.queries.sandbox import Limits, Pool
 from loopless.queries.settings import Settings
 
 _T = TypeVar("_T")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from loopless.automaton import Automaton, Classification
 from loopless.paths import LoopPaths
@@ -59,8 +59,9 @@ class LoopAnswer:
 
     ``refused`` says why something that was asked is missing; what is there all the same is shown. ``partly``: why the
     summary leaves out variables that are used behind the loop, where it is complete without these, and ``body`` the
-    paths with them. ``untyped``: why the loop has no type. ``absolute``: the summary in which streams count from where
-    the function begins, where that is another one. ``merged``: the cases of the summary, those that come to the same
+    paths with them. ``cut``: which limit on time or memory ended the search for more, if any. ``untyped``: why
+    the loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
+    another one. ``merged``: the cases of the summary, those that come to the same
     together. ``at_entry``: the summary for the states in which the program enters the loop, where these are not all.
     ``untold``: what the loop changes and the summary does not tell. ``advice``: commands that answer more. ``shown``
     gives the source name of each variable that occurs and has one; ``pointers`` that of the pointer, of those that are
@@ -83,6 +84,7 @@ class LoopAnswer:
     partly: Refused | None = None
     body: LoopPaths | None = None
     untyped: Refused | None = None
+    cut: Refused | None = None
     assumptions: tuple[str, ...] = ()
     shown: Mapping[Var, str] = field(default_factory=dict)
     pointers: Mapping[Var, str] = field(default_factory=dict)
@@ -114,3 +116,7 @@ class LoopAnswer:
     def answered(self) -> bool:
         """Whether all that was asked about the loop is answered."""
         return self.refused is None and self.partly is None and self.complete is not False
+
+    def with_cut(self, cut: Refused | None) -> LoopAnswer:
+        """The answer with that limit as the one which ended the search for more."""
+        return replace(self, cut=cut)

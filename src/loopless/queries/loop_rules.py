@@ -6,10 +6,10 @@ call of the function. States at its header in which no run enters it are none of
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from loopless import clock
 from loopless.bounds.joint_claims import always
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.bounds import answer_bounds
@@ -80,7 +80,7 @@ def bounded_loops(
     loops = [loop if loop.kept else _in_run(loop, known.get(loop.found.answer.loop.name), run) for loop in loops]
     if all(loop.kept or loop.broken for loop in loops):
         return loops
-    deadline = until if until is not None else time.monotonic() + DEFAULT_S
+    deadline = clock.counted() + (DEFAULT_S if settings.timeout_s is None else settings.timeout_s)
     endless = of_program(program, settings, deadline)
     return [_with_run(loop, endless) for loop in loops]
 

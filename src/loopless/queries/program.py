@@ -18,8 +18,8 @@ from loopless.errors import UsageError
 from loopless.graphs import cycles
 from loopless.queries.deadline import not_interrupted
 from loopless.queries.loop_name import LoopName, split_place
+from loopless.queries.overrun import Overrun, failure
 from loopless.queries.repetitions import repetitions
-from loopless.queries.sandbox import Overrun, failure
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.source.compile import IR_SUFFIXES, check_source

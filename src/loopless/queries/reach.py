@@ -27,10 +27,11 @@ from loopless.navigation.search import Navigator
 from loopless.navigation.splitting import without_wraps
 from loopless.queries.driving import Driver
 from loopless.queries.jobs import run_all
+from loopless.queries.overrun import Overrun
 from loopless.queries.program import Program, is_called, load
 from loopless.queries.reached import Inputs, Reach
 from loopless.queries.route_inputs import NotDriven, inputs_of
-from loopless.queries.sandbox import Limits, Overrun, note
+from loopless.queries.sandbox import Limits, note
 from loopless.queries.settings import Settings
 from loopless.queries.verification import UNDEFINED, WILD, proved
 from loopless.refusals import Reason, Refused
@@ -120,9 +121,7 @@ def reach(  # noqa: PLR0913
     (found,) = run_all([job], limits, fresh=True)
     if not isinstance(found, Overrun):
         return found
-    timely = found.reason is not Reason.TIME_LIMIT or not isinstance(found.noted, str)
-    reason = found.detail if timely else f"the time limit was met while {found.noted}; --timeout raises it"
-    return Reach(target, entry, "unknown", reason=reason, trouble=found.traceback)
+    return Reach(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
 
 
 def _entry(program: Program, target: Target, function: str | None) -> str:

@@ -16,7 +16,6 @@ import enum
 import gc
 import os
 import pickle
-import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -24,10 +23,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from loopless import clock
-from loopless.errors import LimitError, LooplessError
+from loopless.errors import LooplessError
 from loopless.queries.deadline import OVER, TIMERS, no_deadline
+from loopless.queries.overrun import Overrun, attempted
 from loopless.queries.starting import context_of, let_server_end, without_program
-from loopless.refusals import Reason, Refused
+from loopless.refusals import Reason
 from loopless.terms.pickling import dumps
 
 if TYPE_CHECKING:
@@ -42,8 +42,6 @@ _MEGABYTE: Final = 1 << 20
 """In bytes."""
 _LIBRARIES_MB: Final = 128
 """Address space for libraries that a child loads when it needs them. A guess."""
-_USED_UP: Final = re.compile(r"out of memory|cannot allocate memory|failed to map segment", re.IGNORECASE)
-"""How libraries say that they could not have memory: Z3; the C library; the loader of libraries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +59,6 @@ class Limits:
     time_option: str = "--loop-timeout"
     deadline_option: str = "--timeout"
     shared: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Overrun:
-    """A job that gave no result: it met a limit, or it failed.
-
-    ``traceback`` is for developers; ``seconds``: how long it worked; ``noted``: what it said last by :func:`note`.
-    """
-
-    reason: Reason
-    detail: str
-    traceback: str = ""
-    seconds: float = 0.0
-    noted: Any = None
-
-    def refused(self, where: str) -> Refused:
-        """As the refusal of the loop at ``where``."""
-        return Refused(self.reason, where, self.detail)
 
 
 class Usual(enum.Enum):
@@ -312,8 +292,8 @@ class _Child:
         if not limits.shared:
             return f"{cut}; {limits.time_option} raises the limit"
         return (
-            f"cut by its share of {limits.time_option} ({limits.time_s:.2g} s of processor time), which many loops "
-            "divide among them; --thorough gives each all of it"
+            f"cut by a share of {limits.time_option} ({limits.time_s:.2g} s of processor time); "
+            "--thorough gives each loop all of it"
         )
 
     def _died(self) -> Overrun:
@@ -472,49 +452,6 @@ def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
         return dumps(("result", found)) if isinstance(found, Overrun) else found
     except LooplessError as error:
         return dumps(("error", error))
-
-
-def attempted(job: Callable[[], _T]) -> _T | Overrun:
-    """What a job gives; a limit of the logic, or an error inside Loopless, as an :class:`Overrun`, so that it does not
-    take other answers with it. Raises every other :class:`loopless.errors.LooplessError`.
-    """
-    try:
-        return job()
-    except LimitError as error:
-        return Overrun(Reason.BUDGET, str(error))
-    except LooplessError:
-        raise
-    except Exception as error:  # noqa: BLE001  # see above
-        return failure(error)
-
-
-def _for_memory(error: BaseException) -> bool:
-    """Whether an exception, or one that it comes from, says that there was no memory to be had."""
-    found: BaseException | None = error
-    while found is not None:
-        if isinstance(found, MemoryError) or _USED_UP.search(str(found)) is not None:
-            return True
-        found = found.__cause__ or found.__context__
-    return False
-
-
-TOO_DEEP: Final = "an expression of the program, or of the answer, is nested too deeply to be worked on"
-
-
-def failure(error: BaseException) -> Overrun:
-    """An unexpected exception as the failure of one job, with its traceback for developers; where it says that there
-    was no memory to be had, as the limit of memory, and where recursion went too deep, as that limit.
-    """
-    import traceback
-
-    if _for_memory(error):
-        return Overrun(Reason.MEMORY_LIMIT, "the memory was used up; --loop-memory raises it")
-    if isinstance(error, RecursionError):
-        return Overrun(Reason.BUDGET, TOO_DEEP)
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    first = what.splitlines()[0]
-    detail = f"an error inside Loopless ({first}); set LOOPLESS_DEBUG=1 for the traceback"
-    return Overrun(Reason.ENGINE_FAILED, detail, "".join(traceback.format_exception(error)))
 
 
 def with_time(limits: Limits, time_s: float | None) -> Limits:

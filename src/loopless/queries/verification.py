@@ -7,10 +7,9 @@ accepted the invariants; a ``false`` when a native run of the compiled program h
 
 from __future__ import annotations
 
-import builtins
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, cast
 
@@ -30,10 +29,12 @@ from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Call, Origin
 from loopless.queries.evidence import Told, WaitingJudge, claim_of, judge_apart, places, told, told_contracts
 from loopless.queries.jobs import run_all
+from loopless.queries.overrun import Overrun
 from loopless.queries.program import Program
 from loopless.queries.replays import Replay, Replays
-from loopless.queries.sandbox import Limits, Overrun, note
+from loopless.queries.sandbox import Limits, note
 from loopless.queries.settings import Settings
+from loopless.queries.verdict import Verdict
 from loopless.refusals import Reason, Refused
 from loopless.terms import (
     smt,
@@ -70,43 +71,8 @@ CONTRACTS: Final = "contracts of functions"
 WILD: Final = ("pointer-overflow", "bounds", "null-pointer", "dangling-pointer", "const-write", "overlap")
 """Kinds of undefined behaviour behind which machines go on with other memory."""
 
+CUT: Final = "the time was over (--timeout raises it)"
 UNDEFINED: Final = "runs that meet undefined behaviour end there"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    r"""The answer about one property of one program.
-
-    ``verdict``: "true", "false" or "unknown"; ``method``: who found it. ``inputs``: of a ``false``, what the run reads
-    in order, ``uninitialised`` what local variables hold without initialisation; ``replayed``: what the native run
-    said. ``certificate``: of a ``true``, the document that the judge accepted, ``judged`` what it said. ``reason``: of
-    an ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method;
-    ``invariants``: what holds at loops, ``contracts`` by function what calls return and leave, where the proof rests
-    on that, in C syntax with ``\result`` and ``\old`` as ACSL has them. ``repeats``: the last input comes again and
-    again.
-    """
-
-    property: Property
-    verdict: str
-    method: str = ""
-    inputs: tuple[int, ...] = ()
-    uninitialised: Mapping[str, int] = field(default_factory=dict)
-    replayed: str = ""
-    place: str = ""
-    certificate: Mapping[str, Any] | None = None
-    judged: Mapping[str, Any] | None = None
-    reason: str = ""
-    assumptions: tuple[str, ...] = ()
-    shares: Mapping[str, float] = field(default_factory=dict)
-    trouble: str = ""
-    invariants: tuple[Told, ...] = ()
-    repeats: bool = False
-    contracts: Mapping[str, str] = field(default_factory=dict)
-
-    @builtins.property
-    def words(self) -> str:
-        """The verdict as competitions write it: ``true``, ``false(unreach-call)``, ``unknown``."""
-        return f"false({self.property.value})" if self.verdict == "false" else self.verdict
 
 
 def verify(
@@ -131,9 +97,8 @@ def verify(
     (found,) = run_all([job], limits, fresh=True)
     if not isinstance(found, Overrun):
         return found
-    timely = found.reason is not Reason.TIME_LIMIT or not isinstance(found.noted, str)
-    reason = found.detail if timely else f"the time limit was met while {found.noted}; --timeout raises it"
-    return Verdict(property_, "unknown", reason=reason, trouble=found.traceback)
+    cut = found.detail if found.is_limit else ""
+    return Verdict(property_, "unknown", reason=found.in_words, trouble=found.traceback, cut=cut)
 
 
 def _job(program: Program, property_: Property, settings: Settings, seconds: float) -> Verdict:
@@ -282,12 +247,12 @@ class _Question:
             return self.unconfirmed
         if system.open:
             return f"{system.open[0]}"
-        late = clock.counted() > self.deadline
-        limit = "; the time was over (--timeout raises it)" if late else ""
+        limit = f"; {CUT}" if clock.counted() > self.deadline else ""
         return f"neither a proof nor a violation was found by {', '.join(self.shares)}{limit}"
 
     def _unknown(self, reason: str) -> Verdict:
-        return Verdict(self.property, "unknown", reason=reason, shares=dict(self.shares))
+        cut = CUT if clock.counted() > self.deadline else ""
+        return Verdict(self.property, "unknown", reason=reason, shares=dict(self.shares), cut=cut)
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 

@@ -135,7 +135,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     ]
     lines += [f"  {sentence}" for sentence in _may_end(bound.calls, bound.call)]
     lines += _granted_line(granted_for(found, bound))
-    for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
+    for refused in bound.reasons:
         lines += why(refused)
     return [*lines, *where_lines(names)]
 
@@ -325,9 +325,8 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
     names = names_of(found, bound)
     call, entry = bound.call, bound.entry
     refused = bound.refused or bound.refused_call
-    shown = loop_json(bound.answer)
     return {
-        **shown,
+        **loop_json(bound.answer.with_cut(bound.cut)),
         "assumptions": [
             *granted_for(found, bound),
             *_may_end(bound.calls, call),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from loopless.bounds import Claim
 from loopless.queries.bound_answers import FunctionBound, LoopBound
-from loopless.queries.sandbox import Overrun
+from loopless.queries.overrun import Overrun
 from loopless.report.functions import assumptions_of
 from loopless.report.making import loop_without, unwritten
 from loopless.terms import FALSE, TRUE, Node, Term, is_plain

@@ -65,6 +65,8 @@ def _beside(answer: LoopAnswer) -> dict[str, Any]:
         found["not_told"] = [{"name": one.name, "used": one.used} for one in answer.untold]
     if answer.partly is not None:
         found["partly"] = refused_json(answer.partly)
+    if answer.cut is not None:
+        found["cut"] = refused_json(answer.cut)
     if answer.at_entry is not None:
         summary, cases = answer.at_entry.summary, answer.at_entry.merged
         names = Names(replace(answer, summary=summary, merged=cases), (summary.entered,))

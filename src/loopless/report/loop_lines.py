@@ -17,7 +17,7 @@ def loop_line(answer: LoopAnswer, width: int) -> str:
         status = f"{status}, not complete"
     reason = f"{answer.refused.reason.code} {answer.refused.reason.label}" if answer.refused is not None else ""
     kind = f"type {answer.type}" if answer.type is not None else "-"
-    return f"{indented(answer.loop):{width}}  {kind:6}  {status}  {reason}".rstrip()
+    return _line(answer, f"{indented(answer.loop):{width}}  {kind:6}  {status}  {reason}")
 
 
 def indented(loop: LoopName) -> str:
@@ -36,4 +36,9 @@ def type_line(answer: LoopAnswer, width: int) -> str:
     reason = answer.untyped or answer.refused
     kind = f"type {answer.type}" if answer.type is not None else "-"
     about = f"{reason.reason.code} {reason.reason.label}" if reason is not None else ""
-    return f"{indented(answer.loop):{width}}  {kind:6}  {about}".rstrip()
+    return _line(answer, f"{indented(answer.loop):{width}}  {kind:6}  {about}")
+
+
+def _line(answer: LoopAnswer, line: str) -> str:
+    """The line, with the limit that ended the search for more."""
+    return line.rstrip() if answer.cut is None else f"{line.rstrip()}  ({answer.cut.detail})"

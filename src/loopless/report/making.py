@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
 
 from loopless.errors import LimitError
 from loopless.queries.jobs import run_all
-from loopless.queries.sandbox import Limits, Overrun, Pool
+from loopless.queries.overrun import Overrun
+from loopless.queries.sandbox import Limits, Pool
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.report.json_report import assumptions_of

@@ -112,6 +112,7 @@ def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]
         lines += [] if endless is not None else _region("diverges", summary.diverges, "", names)
         lines += gap_lines(summary, names, fixed)
     lines += untold_lines(answer)
+    lines += cut_lines(answer, lines)
     if body is not None and not layout.with_paths:
         lines += iteration_lines(body, names, extent.cases)
     lines += advice_lines(answer)
@@ -221,6 +222,14 @@ def reason_lines(refused: Refused) -> list[str]:
     code = refused.reason.code
     where = "" if refused.where in refused.detail else f" (at {refused.where})"
     return [f"  why: {refused.detail}{where} [{code} {refused.reason.label}] (loopless explain {code})"]
+
+
+def cut_lines(answer: LoopAnswer, lines: Sequence[str]) -> list[str]:
+    """Which limit ended the search for more, where these lines do not say it yet."""
+    found = answer.cut
+    if found is None or any(found.detail in line for line in lines):
+        return []
+    return [f"  {found.detail} [{found.reason.code} {found.reason.label}]"]
 
 
 def advice_lines(answer: LoopAnswer) -> list[str]:

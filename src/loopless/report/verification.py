@@ -8,7 +8,7 @@ from typing import Any, Final
 from loopless.check.certificates.property import Property
 from loopless.queries.reached import runs_of
 from loopless.queries.surroundings import Surroundings
-from loopless.queries.verification import Verdict
+from loopless.queries.verdict import Verdict
 from loopless.report.reach_tests import flags_of, relative
 from loopless.report.stand_ins import FAILS, bodies, variables
 
@@ -45,6 +45,7 @@ def verdict_json(found: Verdict) -> dict[str, Any]:
         "certificate": None if found.certificate is None else dict(found.certificate),
         "judged": None if found.judged is None else {k: v for k, v in found.judged.items() if k != "seconds"},
         "reason": found.reason or None,
+        **({"cut": found.cut} if found.cut else {}),
     }
 
 

@@ -61,7 +61,8 @@ def system_clang() -> str | None:
 def _version(clang: str) -> int | None:
     """The major version of LLVM's clang; None for what is another one, or says nothing."""
     try:
-        said = subprocess.run([clang, "--version"], capture_output=True, text=True, check=False, timeout=10)
+        fence = clock.fence(10.0)
+        said = subprocess.run([clang, "--version"], capture_output=True, text=True, check=False, timeout=fence)
     except (OSError, subprocess.SubprocessError):
         return None
     found = _VERSION.match(said.stdout)
