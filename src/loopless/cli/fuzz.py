@@ -37,10 +37,10 @@ LOG: Final = "programs.jsonl"
               help="Worker processes.")
 @click.option("--keep", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
               help="Keep minimized cases and the log there; what the log has is not done again.")
-@click.option("--only", type=click.Choice(["loops", "functions", "programs", "data", "readings"]),
-              help="Judge only loops, only whole functions, bounds of programs of several functions, or loops and "
-                   "functions that read arrays and strings (the profile data), or answers on elements that "
-                   "are read with another sign or width (readings).")
+@click.option("--only", type=click.Choice(["loops", "functions", "programs", "rule", "data", "readings"]),
+              help="Judge only loops, only whole functions, bounds of programs of several functions, what holds of "
+                   "loops that are entered in few states, loops and functions that read arrays and strings (the "
+                   "profile data), or answers on elements that are read with another sign or width (readings).")
 @click.option("--states", metavar="N", type=click.IntRange(min=1), default=300, show_default=True,
               help="States drawn at the header of each loop.")
 @click.option("--inputs", metavar="N", type=click.IntRange(min=1), default=20, show_default=True,
@@ -71,22 +71,26 @@ def command(request: Request, /, **options: Any) -> int:
 
     Exit status: 0 where nothing is wrong, 1 where an answer is wrong or Loopless crashed, 2 for bad usage.
 
+    Rule: whole programs whose inputs are tested, assumed, or looked up before their loops; what `verify --rule
+    bounded-loops`, `verify --property termination` and `bound` say agrees with native runs, and with each other.
+
     \b
     Examples (for a night: --seconds 36000 -j 4 --keep DIR):
       loopless fuzz --profile single-path --programs 2 --only loops --every 0
       loopless fuzz --profile composed --programs 1 --only functions --inputs 3
       loopless fuzz --only programs --programs 2 --inputs 10 --loop-timeout 0.3
+      loopless fuzz --only rule --programs 2 --inputs 10 --loop-timeout 2
       loopless fuzz --only data --programs 2 --seed 1 --every 0
       loopless fuzz --only readings --programs 2
     """
-    from loopless.fuzzing.plan import READING, READINGS, SEVERAL, Plan, check_profile
+    from loopless.fuzzing.plan import READING, READINGS, RULED, SEVERAL, Plan, check_profile
     from loopless.fuzzing.rows import read_rows
     from loopless.fuzzing.table import report
 
     del request
-    own = {"programs": SEVERAL, "data": READING, "readings": READINGS}
+    named = {"programs": SEVERAL, "rule": RULED, "data": READING, "readings": READINGS}
     plan = Plan(
-        profile=own.get(options["only"] or "") or check_profile(options["profile"]),
+        profile=named.get(options["only"] or "") or check_profile(options["profile"]),
         states=options["states"],
         inputs=options["inputs"],
         every=options["every"],
@@ -133,10 +137,12 @@ def _work(plan: Any, rows: list[Row], options: dict[str, Any]) -> None:
     """Add the rows of programs that are not done, until all are or somebody ends it."""
     from loopless.fuzzing.campaign import Work, campaign
     from loopless.fuzzing.rows import write_rows
+    from loopless.fuzzing.ruled import judge_ruled, keep_ruled
     from loopless.fuzzing.several import judge_several, keep_several
     from loopless.fuzzing.table import progress
 
-    work = {"programs": Work(judge_several, keep_several), "readings": _of_readings()}.get(options["only"], Work())
+    of_its_own = {"programs": Work(judge_several, keep_several), "rule": Work(judge_ruled, keep_ruled)}
+    work = _of_readings() if options["only"] == "readings" else of_its_own.get(options["only"] or "", Work())
     keep: Path | None = options["keep"]
     if keep is not None:
         _make_folder(keep)

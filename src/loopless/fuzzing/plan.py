@@ -18,6 +18,8 @@ SEVERAL: Final = "programs"
 """The name of the campaign of programs of several functions, in the place of a profile."""
 READINGS: Final = "readings"
 """That of functions that read arrays with other signs and widths."""
+RULED: Final = "rule"
+"""The same of programs whose loops are entered in few states."""
 READING: Final = "data"
 """The profile of programs whose loops read data, which has a campaign of its own name."""
 UNDEFINED: Final = 0.2
