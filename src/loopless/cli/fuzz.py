@@ -66,13 +66,13 @@ def command(request: Request, /, **options: Any) -> int:
     Programs: 3 to 9 functions that share memory and call one another; what `bound` says of a run from main, and of
     each call, is never below what native runs count, and the same where it is exact.
 
+    Rule: whole programs whose inputs are tested, assumed, or looked up before their loops; what `verify --rule
+    bounded-loops`, `verify --property termination` and `bound` say agrees with native runs, and with each other.
+
     Readings: functions that read elements signed or unsigned, narrower, wider, or at bytes between; the bound at given
     elements, the call evaluated, the summary, and what is printed come to what native runs say.
 
     Exit status: 0 where nothing is wrong, 1 where an answer is wrong or Loopless crashed, 2 for bad usage.
-
-    Rule: whole programs whose inputs are tested, assumed, or looked up before their loops; what `verify --rule
-    bounded-loops`, `verify --property termination` and `bound` say agrees with native runs, and with each other.
 
     \b
     Examples (for a night: --seconds 36000 -j 4 --keep DIR):
