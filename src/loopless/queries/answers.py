@@ -46,7 +46,7 @@ from loopless.summary import (
     summarize,
 )
 from loopless.summary.rewrite.entry import narrowed, restricted
-from loopless.terms import TRUE, Condition, Var, conjunction, conjuncts
+from loopless.terms import TRUE, Condition, Layout, Var, as_declared, conjunction, conjuncts
 
 _NOTED_AFTER_S: Final = 0.1
 """What is found sooner is told once it is in the words that people read: the limit is seldom met then. A guess."""
@@ -57,6 +57,12 @@ sets of real code, where those that are allowed otherwise take more than a secon
 
 def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:
     """What ``question`` asks about one loop. Errors inside Loopless become refusals; raises ``UsageError`` only."""
+    layouts = layouts_in(function)
+    with as_declared(layouts):
+        return _answer_loop(function, name, question, layouts)
+
+
+def _answer_loop(function: Function, name: LoopName, question: Question, layouts: Mapping[str, Layout]) -> LoopAnswer:
     started = clock.now()
     begun = LoopAnswer(name, refused=_not_asked(name))
     found = begun if question.partly else attempted(lambda: _answer(function, name, question))
@@ -70,7 +76,7 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
         granted = (*answer.assumptions, *function.stubs)
         time_ms = 1000 * (clock.now() - started)
         pointers = pointers_shown(function.graph(), answer.shown)
-        answer = replace(answer, pointers=pointers, layouts=layouts_in(function))
+        answer = replace(answer, pointers=pointers, layouts=layouts)
         return replace(answer, assumptions=granted, loop=replace(name, info=None), time_ms=time_ms)
 
     if question.entered and not question.partly:

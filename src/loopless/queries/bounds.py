@@ -62,6 +62,7 @@ from loopless.summary import FunctionSummary
 from loopless.terms import (
     TRUE,
     Var,
+    as_declared,
 )
 
 METHODS: Final = ("all", "looperman")
@@ -240,7 +241,8 @@ def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, met
     """The bounds of one function; errors inside Loopless become refusals."""
     started = clock.now()
     function = program.functions[index]
-    made = attempted(lambda: bound_function(function, answer, known, method))
+    with as_declared(layouts_in(function)):
+        made = attempted(lambda: bound_function(function, answer, known, method))
     trouble = made.traceback if isinstance(made, Overrun) else ""
     found = _failed(function, answer, known, made.refused(function.place)) if isinstance(made, Overrun) else made
     spent = 1000 * (clock.now() - started)

@@ -19,6 +19,7 @@ from loopless.queries.sandbox import Limits
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, Summary, summarize_function
+from loopless.terms import as_declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ def _compose(program: Program, index: int, outcomes: Mapping[str, Outcome], *, m
     """The summary of one function from those of its loops."""
     started = clock.now()
     function = program.functions[index]
-    made = attempted(lambda: compose(function, outcomes, memory=memory))
+    with as_declared(layouts_in(function)):
+        made = attempted(lambda: compose(function, outcomes, memory=memory))
     trouble = made.traceback if isinstance(made, Overrun) else ""
     outcome = made.refused(function.place) if isinstance(made, Overrun) else made
     spent = 1000 * (clock.now() - started)

@@ -11,7 +11,7 @@ from typing import Final
 
 from loopless.errors import UsageError
 from loopless.queries.arguments import Characters
-from loopless.terms import INTEGERS, EvaluationError, IntType, Layout, Rows, type_name
+from loopless.terms import INTEGERS, EvaluationError, IntType, Layout, Rows, read_as
 
 Value = int | tuple[int, ...]
 """What the user gives an input: a number, or what a pointer points to, or an array holds, from the first element on."""
@@ -70,7 +70,7 @@ def check_range(values: Iterable[int], type: IntType, about: str) -> None:
     """Raises ``UsageError`` for a value that the type does not have."""
     for number in values:
         if type != INTEGERS and not type.holds(number):
-            raise UsageError(f"{number} is not in the range of {type_name(type)} {about}: {type.min} to {type.max}")
+            raise UsageError(f"{number} is not in the range of {read_as(type)} {about}: {type.min} to {type.max}")
 
 
 def check_elements(layouts: Mapping[str, Layout], name: str, value: Value, about: str, *, any_size: bool) -> None:
@@ -101,6 +101,9 @@ class GivenMemory:
         self._bytes: dict[str, dict[int, int]] = {}
         self._numbers: dict[str, dict[int, int]] = {}
         """By the bytes at which they begin, elements of any size."""
+        for name, layout in layouts.items():
+            if layout.content is not None:
+                self._bytes[name] = dict(enumerate(layout.content))
         for name, value in given.items():
             if isinstance(value, tuple):
                 array, start, type = array_of(layouts, name) or (name, 0, BYTE)

@@ -5,6 +5,7 @@ types of what is given.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -56,7 +57,8 @@ class _Source:
                 if own is None:
                     yield one.name.removeprefix("*"), _NONE
                 elif pointed or own.kind is not Kind.POINTER:
-                    yield one.name.removeprefix("*"), _layout(self._types, own, behind_pointer=pointed)
+                    layout = _layout(self._types, own, behind_pointer=pointed)
+                    yield one.name.removeprefix("*"), replace(layout, content=_content(one))
 
     def of_pointers(self) -> Iterator[tuple[str, Layout]]:
         """Of pointers that are variables, by what they are declared to point to."""
@@ -97,6 +99,12 @@ class _Source:
                 return self._pointed_to(*one.holder)
             case _:
                 return None
+
+
+def _content(one: MemoryObject) -> bytes | None:
+    """The bytes of an object that nothing changes and that has no pointers in it."""
+    known = one.constant and one.content is not None and one.size is not None and not one.relocations
+    return one.content.ljust(one.size, b"\0") if known and one.content is not None and one.size is not None else None
 
 
 def _layout(types: DebugTypes, type: DebugType, *, behind_pointer: bool) -> Layout:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from loopless.automaton import dot
 from loopless.queries.loop_answer import LoopAnswer
+from loopless.terms import as_declared
 
 
 def drawing(answers: Sequence[LoopAnswer]) -> str:
@@ -13,7 +14,8 @@ def drawing(answers: Sequence[LoopAnswer]) -> str:
     parts = []
     for answer in answers:
         if answer.automaton is not None:
-            parts.append(dot(answer.automaton, answer.loop.name))
+            with as_declared(answer.layouts):
+                parts.append(dot(answer.automaton, answer.loop.name))
         else:
             refused = answer.untyped or answer.refused
             parts.append(f"// {answer.loop.name}: {refused}\n")

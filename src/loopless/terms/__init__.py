@@ -78,7 +78,7 @@ from loopless.terms.functions import (
     sum_of_residues,
     table,
 )
-from loopless.terms.memory_names import Layout, Place, Rows, Scalar, member_at, read_as
+from loopless.terms.memory_names import Layout, Place, Rows, Scalar, as_declared, member_at, read_as
 from loopless.terms.nodes import (
     FALSE,
     NAMED_FUNCTIONS,
@@ -169,6 +169,7 @@ __all__ = [
     "Wrap",
     "add",
     "aggregates_in",
+    "as_declared",
     "at_most_zero",
     "between",
     "bit_and",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import prod
 from typing import Final
@@ -46,11 +48,12 @@ class Rows:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """What is declared in an object: the arrays in it. ``whole``: its name is that of the object, which has an address;
-    else of an array or a pointer, which is one.
+    else of an array or a pointer, which is one. ``content``: its bytes, where nothing changes them.
     """
 
     rows: tuple[Rows, ...] = ()
     whole: bool = False
+    content: bytes | None = None
 
     @property
     def array(self) -> Rows | None:
@@ -133,6 +136,26 @@ class Located:
 def element_called(array: str, place: Place, indices: Sequence[str]) -> str:
     """How C names a scalar, ``a[k]``, ``p->items[k].len``."""
     return f"{array}{place.row.head}{''.join(f'[{index}]' for index in indices)}{place.scalar.name}"
+
+
+_DECLARED: ContextVar[Mapping[str, Layout]] = ContextVar("declared")
+
+
+@contextmanager
+def as_declared(layouts: Mapping[str, Layout]) -> Iterator[None]:
+    """Inside, texts that are written without layouts of their own name elements by these: those of reasons, of which
+    nothing else knows what function they are about.
+    """
+    token = _DECLARED.set(layouts)
+    try:
+        yield
+    finally:
+        _DECLARED.reset(token)
+
+
+def declared() -> Mapping[str, Layout]:
+    """The layouts of the innermost :func:`as_declared`."""
+    return _DECLARED.get({})
 
 
 _UNKNOWN: Final = Layout()

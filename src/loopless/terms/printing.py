@@ -15,7 +15,16 @@ from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial
 from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.idioms import fitting, searched
-from loopless.terms.memory_names import Place, about_null, element_called, equal_as_declared, located, read_as, reading
+from loopless.terms.memory_names import (
+    Place,
+    about_null,
+    declared,
+    element_called,
+    equal_as_declared,
+    located,
+    read_as,
+    reading,
+)
 from loopless.terms.nodes import (
     ONE,
     STREAM,
@@ -127,6 +136,7 @@ class _Writer:
     def __init__(self, names: Mapping[Node, str], left: int | None, style: Style) -> None:
         """``left``: how many parts may be written; None: any number, in the canonical form."""
         self.style = style
+        self.layouts = style.layouts or declared()
         self.names = names
         self.left = left
         self.bound: dict[Var, str] = {}
@@ -336,7 +346,7 @@ class _Writer:
         if node.array.endswith(STREAM):
             return f"{node.array}[{self.text(node.offset)}]", _ATOM
         array = node.array.removeprefix("*")
-        where = located(node, self._polynomial(node.offset), self.style.layouts)
+        where = located(node, self._polynomial(node.offset), self.layouts)
         if self.style.told is not None:
             self.style.told.add(_told(node, where.place))
         if where.place is None:
@@ -386,7 +396,7 @@ class _Writer:
         positive: dict[Monomial, int] = {}
         negative: dict[Monomial, int] = {}
         if node.relation != "le" and node.term not in self.names:
-            node = equal_as_declared(node, self.style.layouts, self.names)
+            node = equal_as_declared(node, self.layouts, self.names)
         poly = self._polynomial(node.term)
         if self.left is not None and node.term not in self.names:
             poly = polynomial(presented_comparison(node.term, node.relation, closed=self._is_closed))
