@@ -12,7 +12,11 @@ from loopless.terms import (
     Condition,
     EvaluationError,
     IntType,
+    Layout,
     Node,
+    Rows,
+    Scalar,
+    Style,
     Term,
     Var,
     add,
@@ -253,9 +257,22 @@ def evaluate_free(n: Var) -> Term:
 
 
 def test_printed() -> None:
-    assert text(first(T, sub(N, START), equal(element(add(START, T)), X))) == "first(k < n - i: a[i + k] == x)"
-    assert text(count(T, N, greater(element(T), const(2)))) == "count(k < n: a[k] >= 3)"
+    bytes_of_a = Layout((Rows(0, None, 1, "", {(0, 1): Scalar("", BYTE)}),))
+    style = Style(layouts={"a": bytes_of_a})
+    found = first(T, sub(N, START), equal(element(add(START, T)), X))
+    assert text(found, style) == "first(k < n - i: a[i + k] == x)"
+    assert text(count(T, N, greater(element(T), const(2))), style) == "count(k < n: a[k] >= 3)"
     k = Var("k", INT)
-    assert text(total(T, k, element(T))) == "sum(k1 < k: a[k1])"
+    assert text(total(T, k, element(T)), style) == "sum(k1 < k: a[k1])"
     shown = fold(T, N, {X: (const(1), add(scale(X, 31), element(T)))}, X)
-    assert text(shown) == "fold(v = 1; k < n: v' = a[k] + 31*v)"
+    assert text(shown, style) == "fold(v = 1; k < n: v' = a[k] + 31*v)"
+
+
+def test_what_is_not_declared_is_printed_by_its_bytes() -> None:
+    assert text(element(T)) == f"*(uint8_t *)((char *)a + {T.name})"
+    other = Layout((Rows(0, None, 2, "", {(0, 2): Scalar("", IntType(16))}),))
+    assert text(element(T), Style(layouts={"a": other})) == f"*(uint8_t *)((char *)a + {T.name})"
+    same_width = Layout((Rows(0, None, 1, "", {(0, 1): Scalar("", IntType(8))}),))
+    assert text(element(T), Style(layouts={"a": same_width})) == f"(uint8_t)a[{T.name}]"
+    assert text(equal(element(T), const(200)), Style(layouts={"a": same_width})) == f"a[{T.name}] == -56"
+    assert text(less(element(T), const(200)), Style(layouts={"a": same_width})) == f"(uint8_t)a[{T.name}] < 200"

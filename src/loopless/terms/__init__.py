@@ -78,7 +78,7 @@ from loopless.terms.functions import (
     sum_of_residues,
     table,
 )
-from loopless.terms.memory_names import Layout, Place, Rows, Scalar, as_declared, member_at, read_as
+from loopless.terms.memory_names import Layout, Place, ReadAs, Rows, Scalar, as_declared, member_at, read_as
 from loopless.terms.nodes import (
     FALSE,
     NAMED_FUNCTIONS,
@@ -106,7 +106,7 @@ from loopless.terms.nodes import (
     walk,
     walk_inside,
 )
-from loopless.terms.numerals import ReadAs, Style
+from loopless.terms.numerals import Style
 from loopless.terms.operators import EvaluationError, named
 from loopless.terms.printing import Definitions, brief, fold_text, text
 from loopless.terms.ranges import range_of

@@ -138,6 +138,26 @@ def element_called(array: str, place: Place, indices: Sequence[str]) -> str:
     return f"{array}{place.row.head}{''.join(f'[{index}]' for index in indices)}{place.scalar.name}"
 
 
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """How a text names what is read of an array: as the declared ``element``, ``s[].len``, of the type ``declared``,
+    None where it is named by its bytes; ``type`` is that of the value.
+    """
+
+    array: str
+    element: str | None
+    declared: IntType | None
+    type: IntType
+
+    @classmethod
+    def of(cls, read: Read, place: Place | None) -> ReadAs:
+        """What is told of a read at a declared place, or at none."""
+        array = read.array.removeprefix("*")
+        if place is None:
+            return cls(array, None, None, read.type)
+        return cls(array, element_called(array, place, [""] * len(place.indices)), place.scalar.type, read.type)
+
+
 _DECLARED: ContextVar[Mapping[str, Layout]] = ContextVar("declared")
 
 

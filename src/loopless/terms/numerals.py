@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.terms.build import Polynomial, from_polynomial
-from loopless.terms.memory_names import Layout
+from loopless.terms.memory_names import Layout, ReadAs
 from loopless.terms.nodes import Folding, Term, Var
-from loopless.terms.types import IntType
 
 _LIMITS: Final = {
     "INT_MAX": (1 << 31) - 1,
@@ -24,18 +23,6 @@ _NEAR: Final = 1000
 """A number that is no further from the end of a type is told by it. A guess."""
 _FIRST_POWER: Final = 31
 """Powers of two from here on are told as such; smaller ones people know."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadAs:
-    """How a text names what is read of an array: as the declared ``element``, ``s[].len``, of the type ``declared``,
-    None where it is named by its bytes; ``type`` is that of the value.
-    """
-
-    array: str
-    element: str | None
-    declared: IntType | None
-    type: IntType
 
 
 @dataclass(frozen=True, slots=True)

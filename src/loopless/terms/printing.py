@@ -16,7 +16,7 @@ from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.idioms import fitting, searched
 from loopless.terms.memory_names import (
-    Place,
+    ReadAs,
     about_null,
     declared,
     element_called,
@@ -48,7 +48,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk_inside,
 )
-from loopless.terms.numerals import PLAIN, ReadAs, Style, addend, at_a_limit, numeral
+from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, numeral
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, measured, number_of_parts, parts_to_name
@@ -348,7 +348,7 @@ class _Writer:
         array = node.array.removeprefix("*")
         where = located(node, self._polynomial(node.offset), self.layouts)
         if self.style.told is not None:
-            self.style.told.add(_told(node, where.place))
+            self.style.told.add(ReadAs.of(node, where.place))
         if where.place is None:
             offset = self._within(from_polynomial(where.offset), _TIMES)
             return f"*({read_as(node.type)} *)((char *){'&' if where.layout.whole else ''}{array} + {offset})", _UNARY
@@ -445,14 +445,6 @@ def _is_at_the_end(relation: str, poly: Polynomial) -> bool:
 
 def _signed(shown: str, coefficient: int) -> str:
     return f"-{shown}" if coefficient < 0 else shown
-
-
-def _told(read: Read, place: Place | None) -> ReadAs:
-    """What is told of a read beside the text that names it."""
-    array = read.array.removeprefix("*")
-    if place is None:
-        return ReadAs(array, None, None, read.type)
-    return ReadAs(array, element_called(array, place, [""] * len(place.indices)), place.scalar.type, read.type)
 
 
 def _is_operation(monomial: Monomial) -> bool:
