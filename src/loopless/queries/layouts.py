@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 from typing import Final
 
@@ -55,10 +56,19 @@ class _Source:
             if one.name and one.kind not in ("null", "function", "dead"):
                 own, pointed = self._type(one), one.kind in _POINTED
                 if own is None:
-                    yield one.name.removeprefix("*"), _NONE
+                    literal = one.name.startswith('"')
+                    yield one.name.removeprefix("*"), replace(self._text, content=_content(one)) if literal else _NONE
                 elif pointed or own.kind is not Kind.POINTER:
                     layout = _layout(self._types, own, behind_pointer=pointed)
                     yield one.name.removeprefix("*"), replace(layout, content=_content(one))
+
+    @cached_property
+    def _text(self) -> Layout:
+        """The layout of a string literal."""
+        types = [variable.type for variable in self._code.variables.values()]
+        types += [inner for type in types if (inner := self._types.element(type)) is not None]
+        signed = next((type.signed for type in types if type.kind is Kind.CHAR), True)
+        return Layout((Rows(0, None, 1, "", {(0, 1): Scalar("", IntType(8, bool(signed)))}),))
 
     def of_pointers(self) -> Iterator[tuple[str, Layout]]:
         """Of pointers that are variables, by what they are declared to point to."""
