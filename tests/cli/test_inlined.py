@@ -58,10 +58,10 @@ def folder(tmp_path_factory):
 
 def test_all_listings_have_the_loops_by_their_names(answer, run, folder):
     for command in "loops", "classify", "summarize", "bound":
-        status, document = answer(command, "a.c", cwd=folder)
+        status, document = answer(command, "a.c", "--loop-timeout", 1, cwd=folder)
         assert status in {0, 3}
         assert [loop["name"] for loop in document["loops"]] == NAMES
-        assert run(command, "a.c", "--function", "count", cwd=folder).stdout.startswith("a.c:count:6:3")
+    assert run("loops", "a.c", "--function", "count", cwd=folder).stdout == "a.c:count:6:3  type 1  exact\n"
 
 
 def test_the_rule_counts_them(run, folder):
@@ -95,7 +95,7 @@ def test_lines_in_them_are_reached_by_tests_that_compile(answer, folder, tmp_pat
     """
     tests = folder / line.replace(":", "-")
     status, document = answer("reach", "a.c", "--line", line, "--write-test", tests, cwd=folder)
-    assert (status, document["verdict"]) == (1, "reached")
+    assert (status, document["verdict"]) == (0, "reached")
     if shutil.which("gcc") is None:
         return
     for name, text in ("h.h", HEADER), ("a.c", "void _Exit(int);\n" + TEXT):
