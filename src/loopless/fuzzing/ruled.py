@@ -30,9 +30,10 @@ from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.queries.bound_answers import FunctionBound
 from loopless.queries.loop_rules import RuledLoop, bounded_loops
 from loopless.queries.sandbox import note
-from loopless.queries.verification import Verdict, verify
+from loopless.queries.verdict import Verdict
+from loopless.queries.verification import verify
 from loopless.report.loop_rules import verdict_of
-from loopless.terms import FALSE, Condition, EvaluationError, Term, Var, evaluate, holds
+from loopless.terms import FALSE, Condition, Const, EvaluationError, Term, Var, evaluate, holds
 
 STEPS: Final = 60_000
 """A run is followed for so many iterations."""
@@ -154,7 +155,7 @@ class _Case:
         if count is not None and not loop.reached and count.total:
             yield f"{name}: no run comes to it, and one does"
         in_main = (loop.told_by or (loop.function, loop.found))[0].name == "main"
-        most = _number(loop.bound, stream) if in_main else loop.bound.value if _is_number(loop.bound) else None
+        most = _number(loop.bound, stream) if in_main else loop.bound.value if isinstance(loop.bound, Const) else None
         if count is not None and most is not None and count.most > most:
             yield f"{name}: at most {most} an entry, it takes {count.most}"
         if in_main and ended and loop.reached and counts.outcome.status != "undefined" and _holds(loop.never, stream):
@@ -203,10 +204,6 @@ def _drawn(variables: set[Var] | frozenset[Var], stream: Sequence[int]) -> dict[
     """The values of those variables that stand for inputs, by their numbers."""
     numbers = ((var, _NUMBER.search(var.name)) for var in variables if var.name.startswith("__VERIFIER_nondet"))
     return {var: var.type.wrap(stream[int(at[1]) - 1]) for var, at in numbers if at and int(at[1]) <= len(stream)}
-
-
-def _is_number(term: Term | None) -> bool:
-    return term is not None and not term.variables
 
 
 def _number(term: Term | None, stream: Sequence[int]) -> int | None:
