@@ -121,9 +121,8 @@ def _everywhere(lower: Term, when: Condition) -> Term:
 
 def together(found: Claim, bound: Bound | None) -> Claim:
     """The claim on all loops with a bound on their iterations together, where the claim is not exact."""
-    if bound is None or found.exact:
+    if bound is None or found.exact or found.never is not FALSE:
         return found
-    found = replace(found, never=FALSE)  # the bound holds for all inputs
     if found.upper is None or found.has_gap or found.when is not TRUE:
         lower = _everywhere(found.lower, found.when)
         some_run = None if found.reached is None else _everywhere(found.reached, found.when)

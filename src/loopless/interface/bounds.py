@@ -79,6 +79,11 @@ class Bound(Shown):
         return self._claim.never
 
     @property
+    def always_undefined(self) -> Condition:
+        """The inputs for which every run meets undefined behaviour, as far as upper and lower bound tell that."""
+        return self._claim.always_undefined
+
+    @property
     def gap(self) -> Condition:
         """The inputs for which no bound is known."""
         return self._claim.gap

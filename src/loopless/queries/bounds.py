@@ -256,7 +256,7 @@ def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: R
     names = [(loop, loop.loop.name) for loop in answer.loops]
     entries = [known.claim(graph, n, loop.summary, known.bounds().get(n, ())) for loop, n in names]
     by_name = {info.name: info for info in infos}
-    states = Entries(function, graph, answer.loops)
+    states = Entries(function, graph, answer)
     loops = tuple(
         _of_summary(loop, answer.summary, refused, entry, known, states, ends=n in ends, info=by_name.get(n))
         for (loop, n), entry in zip(names, entries, strict=True)
@@ -318,7 +318,7 @@ class _Search:
         self.by_name = {loop.loop.name: loop for loop in answer.loops}
         self.started = clock.now()
         self.beside: dict[str, Claim] | None = None
-        self.entries = Entries(function, graph, answer.loops)
+        self.entries = Entries(function, graph, answer)
 
     def question(self) -> BoundQuestion:
         """What the methods of :mod:`loopless.bounds.portfolio` are asked."""

@@ -18,7 +18,7 @@ from loopless.bounds.methods.nontermination import Recurrent, has_point, recurre
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.logic import feasible, simplify
 from loopless.paths.context import entry_facts
-from loopless.queries.functions import outcomes_of
+from loopless.queries.functions import FunctionAnswer, outcomes_of
 from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.program import Function
 from loopless.refusals import Refused
@@ -27,6 +27,10 @@ from loopless.terms import FALSE, Condition, Term, conjunction, disjunction, neg
 
 OPERATIONS: Final = 100_000
 """isl's operations for shortening one condition. Some 10 ms. A guess."""
+
+
+_NOT_CHOSEN: Final = ("call", "uninitialised")
+"""Kinds of inputs of which nobody knows that they may have a value: what calls return whose bodies are not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,10 @@ class Told:
 class Entries:
     """The states in which a function enters its loops, of which ``answers`` tell."""
 
-    def __init__(self, function: Function, graph: Flowgraph | Refused, answers: Sequence[LoopAnswer]) -> None:
-        self._function, self._graph, self._answers = function, graph, answers
+    def __init__(self, function: Function, graph: Flowgraph | Refused, answer: FunctionAnswer) -> None:
+        self._function, self._graph, self._answers = function, graph, answer.loops
+        known = answer.summary.inputs if answer.summary is not None else ()
+        self._not_chosen = frozenset(one.var for one in known if one.kind in _NOT_CHOSEN)
 
     def told(self, loop: LoopInfo | None, found: Told, any_entry: Term | None) -> Told:
         """The same, of those states alone in which the function may enter the loop; whether it does, and with which
@@ -59,7 +65,8 @@ class Entries:
             recurs = tuple(states for states in recurs if _may_hold(states.condition, facts))
             if call.never is FALSE:
                 call = self._with_inputs(loop, entry, call, recurs)
-        entered = call.never is not FALSE and has_point(call.never)
+        chosen = call.never is not FALSE and call.never.variables.isdisjoint(self._not_chosen)
+        entered = chosen and has_point(call.never)
         return Told(replace(entry, entered=entered), call, recurs)
 
     def _with_inputs(self, loop: LoopInfo, entry: Claim, call: Claim, recurs: Sequence[Recurrent]) -> Claim:

@@ -288,7 +288,8 @@ def names_of_call(found: FunctionBound) -> Names:
 
 
 def _nodes_of_call(found: FunctionBound) -> list[Node]:
-    return [n for n in (found.call.upper, found.call.lower, found.call.when, found.over_inputs) if n is not None]
+    call = found.call
+    return [n for n in (call.upper, call.lower, call.when, call.always_undefined, found.over_inputs) if n is not None]
 
 
 def worst_inputs(found: FunctionBound) -> str:
@@ -339,6 +340,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
         "lower": expression(call.lower, names),
         "exact": call.exact,
         "valid_when": expression(call.when, names),
+        "always_undefined": expression(call.always_undefined, names),
         "big_o": _text(class_of_claim(call, found.shown)),
         "value": number_at(found, call.upper, call.when, given) if given else None,
         "at": _at_json(found, call, given, names),
@@ -356,6 +358,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
                 {"when": expression(states.condition, names), "chosen": list(states.chosen)}
                 for states in bound.recurrent
             ],
+            "entered": bool(entry.never is not FALSE or bound.recurrent) and entry.entered,
             "reads": list(bound.reads.sources),
             "by_inputs": bound.reads.inputs,
             "if_returning": list(bound.reads.returning),
@@ -408,7 +411,7 @@ def _text(grows: AsymptoticClass | None) -> str | None:
 def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
     """The bounds of one function."""
     call = found.call
-    told = (call.upper, call.lower, call.when, call.never, found.over_inputs)
+    told = (call.upper, call.lower, call.when, call.never, call.always_undefined, found.over_inputs)
     nodes: list[Term | Condition] = [n for n in told if n is not None]
     names = Names(found.loops[0].answer, nodes, found.shown) if found.loops else None
     worst = _worst_case(found)
@@ -419,6 +422,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
         "lower": None if names is None else expression(call.lower, names),
         "exact": call.exact,
         "valid_when": None if names is None else expression(call.when, names),
+        "always_undefined": None if names is None else expression(call.always_undefined, names),
         "big_o": _text(class_of(found)),
         "big_omega": lower_class(call, found.shown),
         "worst_inputs": None if worst is None else _inputs(worst, found),
