@@ -33,7 +33,7 @@ ARRAYS = {"s": Array(8, signed=True, elements=[-1, 3, 7]), "b": Array(16, signed
         ("least(k: k*k >= 10)", 4),
         ("last(k < 3: s[k] == 3)", 1),
         ("all(k < 3: s[k] >= -1) && some(k < 3: s[k] == 7)", 1),
-        ("fold(v = 1; k < 3: v' = 2*v + s[k])", 19),
+        ("fold(v = 1; k < 3: v' = 2*v + s[k])", 17),
         ("fold(v = 1, v1 = 0; k < 3: v' = v + v1, v1' = s[k]).v1", 7),
         ("sum(k < 2: first(k1 < 3: s[k1] > k))", 2),
         ("n == 2 || s[5] == 0", 1),

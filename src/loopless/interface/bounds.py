@@ -106,14 +106,15 @@ class Bound(Shown):
 
     def at(self, /, **inputs: Entry) -> int | None:
         """The number that ``upper`` comes to for these inputs (numbers, and what pointers point to and arrays hold);
-        None where the bound does not hold for them, or depends on something else.
+        None where the bound does not hold for them, or depends on something else. Where ``exact`` is false, it may be a
+        number that ``upper`` does not exceed, whatever is read.
 
         Raises ``UsageError`` for a name that is no input, or that several variables have, and for a value that the
         input's type does not have.
         """
         given = {name: given_value(value, name) for name, value in inputs.items()}
         check_values(given, [self.function], names_in_bounds([self.found]))
-        value = number_at(self.found, self.upper, self.valid_when, given)
+        value = number_at(self.found, self.upper, self.valid_when, given, exactly=self.exact)
         if value is None and given:
             for sentence in not_meant([self.found], given):
                 raise UsageError(sentence.replace("--at", "at()"))

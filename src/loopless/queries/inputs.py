@@ -259,11 +259,13 @@ class _Here:
         return self.memory.read(array, offset, type)
 
 
-def number_at(found: FunctionBound, term: Term | None, when: Condition, given: Given | None) -> int | None:
-    """The number that a bound comes to, or is at most where it depends on what is read; names that several variables
-    have give none of them a value. None where it does not hold there, or depends on something else.
+def number_at(
+    found: FunctionBound, term: Term | None, when: Condition, given: Given | None, *, exactly: bool = False
+) -> int | None:
+    """The number that a bound comes to, or without ``exactly`` is at most where it depends on what is read; names that
+    several variables have give none of them a value. None where it does not hold there, or depends on something else.
     """
-    return _Here(found, given or {}).number(term, when)
+    return _Here(found, given or {}).number(term, when, exactly=exactly)
 
 
 def not_meant(answers: Iterable[FunctionBound], given: Iterable[str] | None) -> list[str]:
