@@ -44,7 +44,7 @@ def test_the_limit_of_a_request_is_kept_and_named():
         detail = str(error)
     else:
         detail = refused.detail
-    assert "the time for the whole request was over; --timeout raises the limit" in detail
+    assert "the time for the whole request was over (seconds of processor time); --timeout raises the limit" in detail
 
 
 def test_a_limit_of_memory_is_kept_and_named():

@@ -17,7 +17,7 @@ from loopless.errors import LooplessError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, Parameter
 from loopless.queries.program import Function, Program
-from loopless.queries.replays import Repeating, Replays, as_taken
+from loopless.queries.replays import FOLLOWED_S, Repeating, Replays, as_taken
 from loopless.queries.settings import Settings
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden
@@ -53,7 +53,7 @@ def of_program(program: Program, settings: Settings, deadline: float) -> list[En
     try:
         follower = Follower(program.source, "main", mathematical=settings.mathematical, wrapv=settings.wrapv)
         found = _endless(
-            (inputs, follower.run(inputs, 1.0, STEPS)) for inputs in ((), *short_inputs(MAX_RUNS))
+            (inputs, follower.run(inputs, FOLLOWED_S, STEPS)) for inputs in ((), *short_inputs(MAX_RUNS))
         )  # fmt: skip
         return list(_replayed(program, settings, deadline, found))
     except LooplessError:
