@@ -63,6 +63,10 @@ int counted(int n) { int i = 0; while (made(i).a[1] < n) i++; return i; }
 int chosen(int n) { struct big t = n > 1 ? made(n) : one_of(n); return t.a[0]; }
 int literal(int n) { struct big *p = &(struct big){{n, 2}}; *p = made(p->a[1]); return p->a[0] + sum(*p); }
 int result_kept(int n) { int *p = &n; for (int i = 0; i < 2; i++) { struct big t = made(i); if (i) n += *p; p = t.a; } return n; }
+static inline __attribute__((always_inline)) struct big at_once(int v) {
+  for (int i = 0;; i++) { struct big s = {{v, i}}; if (i >= (v & 3)) return s; }
+}
+int inlined_by_clang(int n) { struct big t = at_once(n); t = at_once(t.a[1] + n); return t.a[0] + t.a[1]; }
 static int deeper(struct big s, int k) { s.a[0] += 2; return k > 0 ? deeper(s, k - 1) + s.a[0] : s.a[0]; }
 int own_copies(int n) { struct big t = made(n); int r = deeper(t, 2); return 100 * r + t.a[0]; }
 struct node { int v; struct node *next; };
@@ -96,6 +100,7 @@ RUNS: dict[tuple[object, ...], int | str] = {
     ("filled", 0, 4): 0, ("filled", 1, 4): GONE, ("filled", 1, 0): 3,
     ("block", 0): 3, ("block", 1): GONE,
     ("own_copies", 3): 2103,
+    ("inlined_by_clang", 2): 4, ("inlined_by_clang", 3): 8,
     ("chained", 3): 210,
     ("result", 3): 5,
     ("assigned", 3): 6,

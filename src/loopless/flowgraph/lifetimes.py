@@ -12,7 +12,7 @@ The life of a local variable ends where control leaves its block (C11 6.2.4p6), 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -25,6 +25,8 @@ from loopless.source import ir
 _END: Final = "llvm.lifetime.end"
 _START: Final = "llvm.lifetime.start"
 _Position = tuple[str, int]
+Around = tuple[tuple[int, int], ...]
+"""The blocks of the source around a place, from the inside out."""
 
 
 def with_lifetimes(function: ir.Function, module: ir.Module) -> ir.Function:
@@ -53,9 +55,9 @@ def with_lifetimes_and_points(
                 added.before(position, _ours("expire", (name,)))
     for block in function.blocks:
         for index, instruction in enumerate(block.instructions):
-            declared = _declared(instruction)
+            declared = lives.declared(instruction)
             given = instruction.variable is not None and instruction.variable.arg  # it has its value before the record
-            if declared in lives.scopes and not given and block.label in repeated:
+            if declared is not None and not given and block.label in repeated:
                 added.before((block.label, index + 1), _ours("begin", (declared,)))
     made = added.into(function)
     return made, analyse(made, module, apart=apart) if added.pointers else points
@@ -67,10 +69,8 @@ def _ours(op: str, names: Iterable[str], indices: tuple[int, ...] = (), result: 
 
 
 def _declared(instruction: ir.Instruction) -> str | None:
-    """The local that a record declares to hold a variable for as long as the record's scope."""
+    """The local that a record declares to hold a variable."""
     if instruction.op != "dbg_declare" or instruction.expression or not instruction.operands:
-        return None
-    if instruction.loc is None or not instruction.loc.scopes:
         return None
     address = instruction.operands[0]
     return address.name if isinstance(address, ir.Local) else None
@@ -94,40 +94,25 @@ class _Lives:
             for i in function.instructions()
             if i.op == "alloca" and i.result is not None and i.is_single
         }
-        self.scopes: dict[str, tuple[tuple[int, int], ...]] = {}
+        self.scopes = _own_scopes(function, fixed)
         self.declarations: dict[str, set[str]] = {}
         for block in function.blocks:
             for i in block.instructions:
-                name = _declared(i)
-                if name in fixed and i.loc is not None:
-                    self.scopes.setdefault(name, i.loc.scopes)
+                if (name := self.declared(i)) is not None:
                     self.declarations.setdefault(name, set()).add(block.label)
-        for name in self._used_behind():
-            del self.scopes[name]
-        self._inside: dict[tuple[tuple[int, int], ...], frozenset[str]] = {}
+        self._inside: dict[Around, frozenset[str]] = {}
         self.marked = {
             name for i in function.instructions() if (name := _marker(i, _END)) in fixed and name not in self.scopes
         }
         self._dead = _surely_dead(function, self.marked) if self.marked else {}
 
-    def _used_behind(self) -> set[str]:
-        """The variables that the compiler itself uses behind their blocks: they have clean-ups (an attribute of C)."""
-        found: set[str] = set()
-        for block in self.function.blocks:
-            around: tuple[tuple[int, int], ...] = ()
-            for i in reversed(block.instructions):  # what has no place of its own belongs to what follows
-                around = (i.loc.scopes if i.loc is not None else ()) or around
-                if _marker(i, _START) or _marker(i, _END):
-                    continue  # the inliner puts these around the whole call, for the variables of all its blocks
-                names = {o.name for o in i.operands if isinstance(o, ir.Local)} & self.scopes.keys()
-                for name in names if around and not i.is_debug else ():
-                    own = self.scopes[name]
-                    whole = [scope for scope in own if scope[1] == own[0][1]][-1]
-                    if own[0] not in around and whole in around:
-                        found.add(name)
-        return found
+    def declared(self, instruction: ir.Instruction) -> str | None:
+        """The local whose life may begin at a record: that of the variable that ends it, too."""
+        name = _declared(instruction)
+        own = self.scopes.get(name) if name is not None else None
+        return name if own is not None and instruction.loc is not None and instruction.loc.scopes == own else None
 
-    def _living_in(self, around: tuple[tuple[int, int], ...]) -> frozenset[str]:
+    def _living_in(self, around: Around) -> frozenset[str]:
         """The variables of the blocks ``around`` a place."""
         found = self._inside.get(around)
         if found is None:
@@ -173,8 +158,8 @@ class _Lives:
         first = next((n for n, i in enumerate(block.instructions) if i.op != "phi" and not i.is_debug), 0)
         for index, i in enumerate(block.instructions):
             ended: set[str] = set()
-            declared, marked = _declared(i), _marker(i, _END)
-            if declared in self.scopes:
+            declared, marked = self.declared(i), _marker(i, _END)
+            if declared is not None:
                 living |= {declared}
             elif marked in self.marked:
                 ended.add(marked)
@@ -192,6 +177,33 @@ class _Lives:
             if ended:
                 found.setdefault((block.label, max(index, first)), set()).update(ended)
         return living
+
+
+def _own_scopes(function: ir.Function, fixed: Container[str]) -> dict[str, Around]:
+    """By object the scope that its life ends with: of the variables that records name it, the outermost in whose scope
+    all uses of the object stand.
+
+    Where the code uses an object behind the scope of a variable, the object outlives the variable. It may be the
+    caller's: a structure that is returned in memory is built where the caller wants it, and one that is passed by value
+    may be the caller's own; once the call is inlined, the callee's records name an object of the caller. Or the
+    compiler itself uses it, for a clean-up (an attribute of C).
+    """
+    found: dict[str, dict[Around, None]] = {}
+    for i in function.instructions():
+        name = _declared(i)
+        if name is not None and name in fixed and i.loc is not None and i.loc.scopes:
+            found.setdefault(name, {})[i.loc.scopes] = None
+    for block in function.blocks if found else ():
+        around: Around = ()
+        for i in reversed(block.instructions):  # what has no place of its own belongs to what follows
+            around = (i.loc.scopes if i.loc is not None else ()) or around
+            if not around or i.is_debug or _marker(i, _START) or _marker(i, _END):
+                continue  # the inliner puts markers around the whole call, for the variables of all its blocks
+            for operand in (*i.operands, *(value for value, _ in i.incoming)):
+                scopes = found.get(operand.name) if isinstance(operand, ir.Local) else None
+                for own in [own for own in scopes or () if own[0] not in around]:
+                    del found[operand.name][own]  # type: ignore[union-attr]
+    return {name: min(scopes, key=len) for name, scopes in found.items() if scopes}
 
 
 def _surely_dead(function: ir.Function, marked: set[str]) -> dict[_Position, frozenset[str]]:

@@ -92,7 +92,8 @@ class Memory:
 
     def number_type(self, bits: int, *, signed: bool) -> IntType:
         """The type of an integer variable under the options."""
-        return INTEGERS if self.options.mathematical and signed and bits > 1 else IntType(bits, signed)
+        signed = signed and bits > 1  # a truth value is 0 or 1
+        return INTEGERS if self.options.mathematical and signed else IntType(bits, signed)
 
     def fresh(self, shown: str, kind: Kind, type: IntType, **details: object) -> Var:
         """A new variable; its name is ``shown`` with a number behind it where that is taken."""

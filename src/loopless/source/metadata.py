@@ -50,7 +50,7 @@ class Metadata:
 
     ``names`` maps absolute paths to the spelling that the user gave, which then stands in every place. ``scoped``: the
     compilation units whose places have scopes (:mod:`loopless.source.scopes`); ``unoptimized``: those as our clang
-    writes them without optimization. ``lent``: the variables that live in storage of a caller.
+    writes them without optimization.
     """
 
     def __init__(
@@ -59,14 +59,12 @@ class Metadata:
         names: Mapping[str, str],
         scoped: frozenset[int] = frozenset(),
         unoptimized: frozenset[int] = frozenset(),
-        lent: frozenset[int] = frozenset(),
     ) -> None:
         self._lines = lines
         self._overloads: dict[str, str] | None = None
         self._names = names
         self._scoped = scoped
         self._unoptimized = unoptimized
-        self._lent = lent
         self._units: dict[int, int | None] = {}
         self._around: dict[tuple[int, int], tuple[tuple[int, int], ...]] = {}
         self._nodes: dict[int, Node] = {}
@@ -218,8 +216,6 @@ class Metadata:
         m = _LOCATION.match(self._lines.get(place, "")) if place is not None else None
         call = at.inlined_at if at is not None else None
         around = self._scopes_around(own, int(m.group(4) or -1) if m is not None else -1, call)
-        if ident in self._lent:  # the end of its scope ends no life
-            around = ()
         if at is None or at.line != line:
             at = Loc(file, line, 0, function, call, around)
         return DebugVariable(

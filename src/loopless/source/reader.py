@@ -87,11 +87,7 @@ class _ModuleReader:
         self._sort(types, metadata)
         self.layout = DataLayout.parse(self.layout_text)
         self.metadata = Metadata(
-            metadata,
-            names,
-            scopes.marked(text, scopes.SCOPED),
-            scopes.marked(text, scopes.UNOPTIMIZED),
-            scopes.lent(text),
+            metadata, names, scopes.marked(text, scopes.SCOPED), scopes.marked(text, scopes.UNOPTIMIZED)
         )
         self.constants = Constants(types, self.layout)
         self.reader = Reader(self.constants, self.metadata, self.group)
