@@ -20,6 +20,7 @@ from loopless.check.oracle.objects import RUNTIME, with_objects
 from loopless.check.oracle.retarget import NARROW, SAFE
 from loopless.check.oracle.runtime import APART, CHECKED, MEANINGS, WEAK_MEANINGS
 from loopless.check.oracle.signature import CType, DebugInfo, Signature
+from loopless.check.oracle.unwinding import without_unwinding
 
 # What a program may call in the C library: functions that neither touch files nor other processes.
 _LIBRARY_WORDS: Final = (
@@ -105,7 +106,7 @@ def prepare(ir_text: str, *, uninitialised: bool = False, narrow: bool = False) 
     With ``uninitialised``, every integer local variable first gets a fresh unknown from a second stream of inputs,
     in the order of the variables in each activation, so that a replay can choose what an uninitialised read sees.
     """
-    lines = ir_text.splitlines()
+    lines = without_unwinding(ir_text.splitlines())
     debug = DebugInfo(ir_text)
     module = _scan(lines)
     module.narrow = narrow

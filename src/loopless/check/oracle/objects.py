@@ -165,7 +165,7 @@ class _Function:
         types: dict[str, str] = {}
         for line in self.body:
             found = _ALLOCA.match(line)
-            if found:
+            if found and not found[1][1:].isdigit():  # the numbers of values without names leave no gap
                 kind = first_type(found[2])
                 if re.fullmatch(r"(, align \d+)?(, !dbg !\d+)?", found[2][len(kind) :]):
                     types[found[1]] = kind
