@@ -37,10 +37,11 @@ LOG: Final = "programs.jsonl"
               help="Worker processes.")
 @click.option("--keep", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
               help="Keep minimized cases and the log there; what the log has is not done again.")
-@click.option("--only", type=click.Choice(["loops", "functions", "programs", "rule", "data", "readings"]),
+@click.option("--only", type=click.Choice(["loops", "functions", "programs", "rule", "data", "readings", "clean"]),
               help="Judge only loops, only whole functions, bounds of programs of several functions, what holds of "
                    "loops that are entered in few states, loops and functions that read arrays and strings (the "
-                   "profile data), or answers on elements that are read with another sign or width (readings).")
+                   "profile data), answers on elements that are read with another sign or width (readings), or "
+                   "clean runs of whole programs.")
 @click.option("--states", metavar="N", type=click.IntRange(min=1), default=300, show_default=True,
               help="States drawn at the header of each loop.")
 @click.option("--inputs", metavar="N", type=click.IntRange(min=1), default=20, show_default=True,
@@ -72,6 +73,10 @@ def command(request: Request, /, **options: Any) -> int:
     Readings: functions that read elements signed or unsigned, narrower, wider, or at bytes between; the bound at given
     elements, the call evaluated, the summary, and what is printed come to what native runs say.
 
+    Clean: whole programs in C and C++ with structures by value, temporaries, jumps, and pointers to locals; a run that
+    sanitizers call clean (also gcc's, where the machine has it) meets no undefined behaviour for the interpreter, and
+    comes to the same; eval, verify and bound are asked about one program of each file of ten.
+
     Exit status: 0 where nothing is wrong, 1 where an answer is wrong or Loopless crashed, 2 for bad usage.
 
     \b
@@ -82,13 +87,14 @@ def command(request: Request, /, **options: Any) -> int:
       loopless fuzz --only rule --programs 2 --inputs 10 --loop-timeout 2
       loopless fuzz --only data --programs 2 --seed 1 --every 0
       loopless fuzz --only readings --programs 2
+      loopless fuzz --only clean --programs 10 --loop-timeout 1
     """
-    from loopless.fuzzing.plan import READING, READINGS, RULED, SEVERAL, Plan, check_profile
+    from loopless.fuzzing.plan import CLEAN, READING, READINGS, RULED, SEVERAL, Plan, check_profile
     from loopless.fuzzing.rows import read_rows
     from loopless.fuzzing.table import report
 
     del request
-    named = {"programs": SEVERAL, "rule": RULED, "data": READING, "readings": READINGS}
+    named = {"programs": SEVERAL, "rule": RULED, "data": READING, "readings": READINGS, "clean": CLEAN}
     plan = Plan(
         profile=named.get(options["only"] or "") or check_profile(options["profile"]),
         states=options["states"],
@@ -136,19 +142,27 @@ def _make_folder(keep: Path) -> None:
 def _work(plan: Any, rows: list[Row], options: dict[str, Any]) -> None:
     """Add the rows of programs that are not done, until all are or somebody ends it."""
     from loopless.fuzzing.campaign import Work, campaign
+    from loopless.fuzzing.clean import BATCH, judge_clean, keep_clean
     from loopless.fuzzing.rows import write_rows
     from loopless.fuzzing.ruled import judge_ruled, keep_ruled
     from loopless.fuzzing.several import judge_several, keep_several
     from loopless.fuzzing.table import progress
 
-    of_its_own = {"programs": Work(judge_several, keep_several), "rule": Work(judge_ruled, keep_ruled)}
-    work = _of_readings() if options["only"] == "readings" else of_its_own.get(options["only"] or "", Work())
+    others = {
+        "programs": Work(judge_several, keep_several),
+        "rule": Work(judge_ruled, keep_ruled),
+        "readings": _of_readings(),
+        "clean": Work(judge_clean, keep_clean),
+    }
+    work = others.get(options["only"], Work())
+    step = BATCH if options["only"] == "clean" else 1  # programs of one file have one row
     keep: Path | None = options["keep"]
     if keep is not None:
         _make_folder(keep)
     done = {row.seed for row in rows}
     first: int = options["seed"]
-    wanted = itertools.count(first) if options["programs"] is None else range(first, first + options["programs"])
+    many: int | None = options["programs"]
+    wanted = itertools.count(first, step) if many is None else range(first, first + many, step)
     seeds = (seed for seed in wanted if seed not in done)
     started = time.monotonic()
     until = None if options["seconds"] is None else started + options["seconds"]

@@ -85,6 +85,27 @@ class ProgramRow:
 
 
 @dataclass(slots=True)
+class CleanRow:
+    """The programs of one file, whose runs are compared with those of the judge's interpreter where they are ``clean``;
+    ``sanitized``: gcc's sanitizers were a witness, too. ``outcomes``: how the other runs ended.
+
+    ``compared``: runs by what was interpreted; ``unknown``: why the interpreter knows nothing of a run; ``asked``:
+    answers of commands. ``mismatches``: a function, its arguments, and what is wrong.
+    """
+
+    language: str = "c"
+    programs: int = 0
+    runs: int = 0
+    clean: int = 0
+    sanitized: int = 0
+    outcomes: Counts = field(default_factory=dict)
+    compared: Counts = field(default_factory=dict)
+    unknown: Counts = field(default_factory=dict)
+    asked: Counts = field(default_factory=dict)
+    mismatches: list[tuple[list[Any], str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class Row:
     """One program. ``status``: "done", "limit" (``stage`` met a limit), "crash" (an error inside Loopless, or its
     process died); ``note`` says more. ``stage`` is what was worked on last.
@@ -99,6 +120,7 @@ class Row:
     loops: list[LoopRow] = field(default_factory=list)
     function: FunctionRow | None = None
     program: ProgramRow | None = None
+    clean: CleanRow | None = None
 
     @property
     def wrong(self) -> bool:
@@ -109,7 +131,7 @@ class Row:
     def mismatches(self) -> int:
         """How many answers are wrong."""
         found = sum(len(loop.mismatches) for loop in self.loops)
-        return found + sum(len(row.mismatches) for row in (self.function, self.program) if row is not None)
+        return found + sum(len(row.mismatches) for row in (self.function, self.program, self.clean) if row is not None)
 
     def to_json(self) -> str:
         """One line."""
@@ -122,11 +144,13 @@ class Row:
         loops = [LoopRow(**loop) for loop in facts.pop("loops")]
         function = facts.pop("function")
         program = facts.pop("program", None)
+        clean = facts.pop("clean", None)
         return Row(
             **facts,
             loops=loops,
             function=None if function is None else FunctionRow(**function),
             program=None if program is None else ProgramRow(**program),
+            clean=None if clean is None else CleanRow(**clean),
         )
 
 

@@ -62,12 +62,21 @@ def judge_several(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ())
     return row
 
 
-def judge_text(text: str, row: ProgramRow, plan: Plan, seed: int, folder: Path) -> None:
-    """Run a program, ask for its bounds, and compare; the first thing that is wrong is noted of each run."""
+def judge_text(
+    text: str,
+    row: ProgramRow,
+    plan: Plan,
+    seed: int,
+    folder: Path,
+    inputs: Sequence[tuple[int, ...]] | None = None,
+) -> None:
+    """Run a program, ask for its bounds, and compare; the first thing that is wrong is noted of each run. ``inputs``:
+    those of the runs, else the seed says which.
+    """
+    inputs = streams(seed, plan.inputs) if inputs is None else inputs
     subject, file = counted(text), folder / "case.c"
     file.write_text(text, encoding="utf-8")
     row.functions, row.loops = len(subject.functions), len(subject.lines)
-    inputs = streams(seed, plan.inputs)
     runs = run(subject, inputs, host())
     names = [name for name in (function.name for function in subject.functions) if name != "main"]
     names = [name for name in names if _is_called(name, runs)]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from loopless.fuzzing.loops import STAGES
-from loopless.fuzzing.rows import FunctionRow, LoopRow, ProgramRow, Row
+from loopless.fuzzing.rows import CleanRow, FunctionRow, LoopRow, ProgramRow, Row
 
 COMPLETE: Final = frozenset(("complete", "entered"))
 """The status of loops whose summary leaves nothing open."""
@@ -28,11 +28,15 @@ def report(rows: Sequence[Row]) -> str:
     programs = [row.program for row in rows if row.program is not None]
     if programs:
         lines += _programs(programs)
+    clean = [row.clean for row in rows if row.clean is not None]
+    if clean:
+        lines += _clean(clean)
     for row in rows:
-        parts: tuple[tuple[str, Sequence[LoopRow | FunctionRow | ProgramRow]], ...] = (
+        parts: tuple[tuple[str, Sequence[LoopRow | FunctionRow | ProgramRow | CleanRow]], ...] = (
             ("loop", row.loops),
             ("call", [row.function] if row.function else []),
             ("run", [row.program] if row.program else []),
+            ("run", [row.clean] if row.clean else []),
         )
         for name, found in ((name, _first(part)) for name, part in parts):
             if found is not None:
@@ -49,6 +53,10 @@ def progress(rows: Sequence[Row], seconds: float) -> str:
     wrong = sum(row.wrong for row in rows)
     pairs = sum(loop.compared for loop in loops) + sum(row.function.compared for row in rows if row.function)
     runs = sum(row.program.runs for row in rows if row.program)
+    clean = [row.clean for row in rows if row.clean]
+    if clean:
+        many = sum(row.programs for row in clean)
+        return f"{_number(many, 'program')}, {_number(sum(row.clean for row in clean), 'clean run')}, {wrong} wrong"
     if runs:
         return f"{_number(len(rows), 'program')}, {_number(runs, 'run')}, {wrong} wrong"
     rate = f", {60 * len(rows) / seconds:.0f} a minute" if seconds > 1 else ""
@@ -63,8 +71,9 @@ def _head(rows: Sequence[Row]) -> str:
     limited = sum(row.status != "crash" and _met_a_limit(row) for row in rows)
     profiles = f" of {', '.join(sorted({row.profile for row in rows}))}" if rows else ""
     mismatches = sum(row.mismatches > 0 for row in rows)
+    what = "file" if any(row.clean is not None for row in rows) else "program"
     return (
-        f"{_number(len(rows), 'program')}{profiles}: {mismatches} with a mismatch, {crashed} crashed, "
+        f"{_number(len(rows), what)}{profiles}: {mismatches} with a mismatch, {crashed} crashed, "
         f"{limited} met a limit"
     )
 
@@ -79,7 +88,7 @@ def _number(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-def _first(rows: Iterable[LoopRow | FunctionRow | ProgramRow]) -> tuple[object, str] | None:
+def _first(rows: Iterable[LoopRow | FunctionRow | ProgramRow | CleanRow]) -> tuple[object, str] | None:
     return next(((where, why) for row in rows for where, why in row.mismatches), None)
 
 
@@ -220,6 +229,23 @@ def _programs(rows: Sequence[ProgramRow]) -> list[str]:
         cells = (compared, *(counts[verdict] for verdict in ("tight", "above", "below", "unknown", "granted")))
         lines.append(f"| {kind} | {' | '.join(map(str, cells))} |")
     return lines
+
+
+def _clean(rows: Sequence[CleanRow]) -> list[str]:
+    """Runs that are clean, and what was compared with them."""
+    programs, runs, clean = (sum(getattr(row, name) for row in rows) for name in ("programs", "runs", "clean"))
+    by = Counter({name: sum(row.programs for row in rows if row.language == name) for name in ("c", "c++")})
+    witness = sum(row.sanitized for row in rows)
+    compared = _sum(row.compared for row in rows)
+    head = f"{_number(programs, 'program')} ({_counted(by)}), {_number(runs, 'run')}, {_share(clean, runs)} of them"
+    return [
+        "",
+        f"{head} clean; gcc's sanitizers were a witness for {witness} of {_number(len(rows), 'file')}",
+        "runs that are not compared: " + (_counted(_sum(row.outcomes for row in rows)) or "none"),
+        "compared: " + (_counted(compared) or "nothing"),
+        *_table("what was asked, and came out | times", _sum(row.asked for row in rows)),
+        *_table("the interpreter knows nothing of a run because | runs", _sum(row.unknown for row in rows), 12),
+    ]
 
 
 def _table(head: str, counts: Counter[str], most: int | None = None) -> list[str]:

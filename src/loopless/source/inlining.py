@@ -23,17 +23,17 @@ ALWAYS: Final = "alwaysinline"
 """The attribute of functions that compilers inline whatever their size."""
 
 
-def choose(module: Module) -> tuple[str, ...]:
+def choose(module: Module, *, everything: bool = False) -> tuple[str, ...]:
     """The functions to inline wherever they are called, in textual order.
 
     Defined, not recursive (alone or through others), without a meaning of their name, not variadic, and small enough or
-    declared ``always_inline``.
+    declared ``always_inline``; with ``everything`` as if the module were small.
     """
     defined = {f.name: f for f in module.defined()}
     calls = {name: _calls(f, defined) for name, f in defined.items()}
     called = {callee for found in calls.values() for callee in found}
     size = {name: sum(not i.is_debug for i in f.instructions()) for name, f in defined.items()}
-    limit = SIZE_LIMIT if sum(size.values()) <= SMALL else LEAF_LIMIT
+    limit = SIZE_LIMIT if everything or sum(size.values()) <= SMALL else LEAF_LIMIT
     chosen: set[str] = set()
     added = 0
     for component in components(calls):

@@ -1,0 +1,1 @@
+"""Whole programs with objects of all kinds of lives, most of whose runs meet no undefined behaviour."""
