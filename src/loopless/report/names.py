@@ -37,6 +37,8 @@ from loopless.terms import (
     text,
     walk,
     walk_inside,
+    words_in,
+    words_of,
 )
 
 _NAMED = frozenset(("first_positive", "first_zero"))
@@ -70,8 +72,9 @@ class Names:
         """
         self.extent = extent
         self.shown: Mapping[Var, str] = {**(answer.shown if answer is not None else {}), **(shown or {})}
-        nodes = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else nodes_of(answer)
-        occurring = sorted({var for node in (*nodes, *more) for var in node.variables}, key=lambda var: var.key)
+        spoken = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else nodes_of(answer)
+        nodes = [*spoken, *more]
+        occurring = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
         wanted = {var: self.shown.get(var, var.name) for var in occurring}
         count = Counter(wanted.values())
         taken = {var.name for var in occurring}
@@ -81,7 +84,10 @@ class Names:
             for var, name in wanted.items()
             if name != var.name and count[name] == 1 and name not in taken
         }
-        self._taken = taken | set(wanted.values()) | set(_SHORT)
+        words = (words_in(name) for name in wanted.values())
+        self._words = words_of(nodes).union(*words)
+        """What no name may be that is given here, of a bound variable, of a part or of a function."""
+        self._taken = self._words | set(_SHORT)
         self.quantified = False
         pointers = answer.pointers if isinstance(answer, LoopAnswer) else {}
         written = {self._written(var): pointer for var, pointer in pointers.items()}
@@ -156,8 +162,7 @@ class Names:
         long = (part for part in parts if _has_name(part) and folding(part) not in self._style.folds)
         found = [shown for part in long if not (shown := self.text(part)).isidentifier()]
         whole = " ".join(line.strip() for line in plain)
-        taken = {self.name(part) for part in parts if isinstance(part, Var)}
-        free = (name for name in _SHORT if name not in taken)
+        free = (name for name in _SHORT if name not in self._words)
         short = dict(zip((long for long in found if whole.count(long) > 1), free, strict=False))
         other = copy(self)
         if not short:
@@ -190,7 +195,7 @@ class Names:
         read of memory.
         """
         told: set[ReadAs] = set()
-        own = Definitions(self._taken, Style(layouts=self._style.layouts, told=told))
+        own = Definitions(self._taken, Style(taken=self._taken, layouts=self._style.layouts, told=told))
         return own.text(self._named(node)), own.values, told
 
     def brief(self, node: Node) -> str:
@@ -254,7 +259,7 @@ def nodes_of(answer: LoopAnswer | None) -> Iterator[Node]:
             yield from case.totals.values()
             yield from _times(case.trace)
             yield from _some(case.result)
-        yield answer.summary.diverges
+        yield from (answer.summary.entered, answer.summary.diverges)
         yield from (undefined.when for undefined in answer.summary.undefined)
         yield from (residual.when for residual in answer.summary.residual)
         if answer.summary.approximation is not None:

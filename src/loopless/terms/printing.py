@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count, islice
+from functools import cached_property
+from itertools import islice
 
 from loopless.terms.aggregates import counted, folding
+from loopless.terms.bound_names import bound_names, value_names, words_of
 from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial, sub
 from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
@@ -68,7 +70,7 @@ def text(node: Node, style: Style = PLAIN) -> str:
     """``node`` in C syntax; where that is long, with names for its parts: ``t1 + t1*t1 where t1 = max(0, n - i)``."""
     if is_plain(node):
         return _written(node, {}, style)
-    parts = Definitions({variable.name for variable in node.variables}, style)
+    parts = Definitions(words_of((node,)), style)
     shown = parts.text(node)
     return f"{shown} where {', '.join(f'{name} = {value}' for name, value in parts.values)}" if parts.values else shown
 
@@ -123,9 +125,9 @@ def _written(node: Node, names: Mapping[Node, str], style: Style = PLAIN) -> str
     """``node`` with the names of its parts; in its canonical form where the one that reads better is much longer."""
     size, _ = measured(node, names)
     try:
-        return _Writer(names, _PATIENCE * size + MAX_BRIEF, style).text(node)
+        return _Writer(names, _PATIENCE * size + MAX_BRIEF, style, node).text(node)
     except _TooLong:
-        return _Writer(names, None, style).text(node)
+        return _Writer(names, None, style, node).text(node)
 
 
 class _TooLong(Exception):
@@ -133,14 +135,25 @@ class _TooLong(Exception):
 
 
 class _Writer:
-    def __init__(self, names: Mapping[Node, str], left: int | None, style: Style) -> None:
-        """``left``: how many parts may be written; None: any number, in the canonical form."""
+    def __init__(self, names: Mapping[Node, str], left: int | None, style: Style, whole: Node) -> None:
+        """``left``: how many parts may be written; None: any number, in the canonical form. ``whole``: what is written."""
+        self.whole = whole
         self.style = style
         self.layouts = style.layouts or declared()
         self.names = names
         self.left = left
         self.bound: dict[Var, str] = {}
         """What bound variables are called here."""
+
+    @cached_property
+    def words(self) -> set[str]:
+        """The words that no bound variable may be, beside those that the style knows."""
+        return words_of((self.whole,))
+
+    def free_names(self, letter: str) -> Iterator[str]:
+        """Names for bound variables, which nothing else has that is printed with them."""
+        inner = self.bound.values()
+        return (name for name in bound_names(self.words, letter) if name not in self.style.taken and name not in inner)
 
     def text(self, node: Node) -> str:
         return self.print(node)[0]
@@ -265,8 +278,7 @@ class _Writer:
 
     def _least(self, node: Op) -> str:
         """``least(k: k*k >= n)``: the condition on a k that is no variable of it. Raises :class:`TermTooLarge`."""
-        names = {variable.name for variable in node.variables}
-        k = Var(next(name for name in _bound_names() if name not in names), _COUNTS)
+        k = Var(next(self.free_names("k")), _COUNTS)
         poly = polynomial(curve_at(coefficients(node.args), k))
         sign = "=="
         if node.op == "first_positive":
@@ -285,12 +297,9 @@ class _Writer:
         """
         shared = folding(node) if self.style.folds else None
         if shared is not None and shared in self.style.folds:
-            chosen = f".{_value_names(node)[node.outside[1].value]}" if len(node.inside) > 1 else ""  # type: ignore[attr-defined]
+            chosen = f".{value_names(node, self.style.taken)[node.outside[1].value]}" if len(node.inside) > 1 else ""  # type: ignore[attr-defined]
             return f"{self.style.folds[shared]}({self.text(node.outside[0])}){chosen}"
-        taken = {variable.name for part in node.all_below for variable in part.variables} | set(self.bound.values())
-        free = (name for name in _bound_names() if name not in taken)
-        k = next(free)
-        values = (name for name in _bound_names("v") if name not in taken)
+        k, values = next(self.free_names("k")), self.free_names("v")
         before = self.bound
         outside = [self.text(part) for part in node.outside]
         self.bound = {**before, node.bound[0]: k, **dict(zip(node.bound[1:], values, strict=False))}
@@ -454,26 +463,15 @@ def _is_operation(monomial: Monomial) -> bool:
 _COUNTS = IntType(None, signed=False)
 
 
-def _value_names(fold: Aggregate) -> list[str]:
-    """What the variables of a fold are called that stands by itself."""
-    taken = {variable.name for part in (*fold.outside[2:], *fold.inside) for variable in part.variables}
-    return list(islice((name for name in _bound_names("v") if name not in taken), len(fold.inside)))
-
-
 def fold_text(name: str, shared: Folding, style: Style) -> str:
     """What the name of a fold stands for: ``F(k) = fold(v = 1; k1 < k: v' = 31*v + a[k1])``."""
     bound, starts, inside = shared
-    taken = {variable.name for part in (*starts, *inside) for variable in part.variables}
-    length = Var(next(k for k in _bound_names() if k not in taken and k not in style.taken), _COUNTS)
+    own = words_of((*starts, *inside))
+    length = Var(next(k for k in bound_names(own) if k not in style.taken), _COUNTS)
     fold = Aggregate("fold", (length, ZERO, *starts), bound, inside)
     others = {key: other for key, other in style.folds.items() if key != shared}
     shown = _written(fold, {}, replace(style, folds=others))
-    return f"{name}({length.name}) = {shown.removesuffix(f'.{_value_names(fold)[0]}')}"
-
-
-def _bound_names(letter: str = "k") -> Iterator[str]:
-    yield letter
-    yield from (f"{letter}{number}" for number in count(1))
+    return f"{name}({length.name}) = {shown.removesuffix(f'.{value_names(fold, style.taken)[0]}')}"
 
 
 def _counts_up(poly: dict[Monomial, int], constant: int, upper: int) -> bool:
