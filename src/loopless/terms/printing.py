@@ -136,7 +136,7 @@ class _TooLong(Exception):
 
 class _Writer:
     def __init__(self, names: Mapping[Node, str], left: int | None, style: Style, whole: Node) -> None:
-        """``left``: how many parts may be written; None: any number, in the canonical form. ``whole``: what is written."""
+        """``left``: how many parts may be written; None: any number, in the canonical form. ``whole``: what all is."""
         self.whole = whole
         self.style = style
         self.layouts = style.layouts or declared()
