@@ -196,10 +196,10 @@ def graph(text: str, *, called_by_main_only: bool = False) -> Flowgraph:
         ("__attribute__((weak)) void g(void) { } int f(void) { open = hidden = 1; g(); return open + hidden; }", "g", {"open"}),
         # Calls through pointers: to those that it may be, else to any.
         ("static void g(void) { other = 1; } static void h(void) { open = 1; } int f(int n) { void (*c)(void) = n ? g : h;"
-         "hidden = other = open = n; c(); return hidden + other + open; }", "call", {"other", "open"}),
+         "hidden = other = open = n; c(); return hidden + other + open; }", "(pointer)", {"other", "open"}),
         ("static void g(void) { other = 1; } void set(void (**c)(void)) { *c = g; }"
-         "int f(void (*c)(void)) { hidden = other = open = 1; c(); return hidden + other + open; }", "call", {"other", "open"}),
-        ('int f(int n) { hidden = open = n; __asm__ volatile("" ::: "memory"); return hidden + open; }', "asm", {"open"}),
+         "int f(void (*c)(void)) { hidden = other = open = 1; c(); return hidden + other + open; }", "(pointer)", {"other", "open"}),
+        ('int f(int n) { hidden = open = n; __asm__ volatile("" ::: "memory"); return hidden + open; }', "(asm)", {"open"}),
     ],
 )  # fmt: skip
 def test_what_calls_change(text: str, callee: str, names: set[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from loopless.bounds.call_invariants import with_invariants
+from loopless.bounds.deciding import causes, in_a_sentence
 from loopless.bounds.measures import without_larger
 from loopless.bounds.model import Bound, Bounds, FunctionBounds, LoopBounds, kept
 from loopless.bounds.nested import of_any_entry, over_call
@@ -40,7 +41,7 @@ def _loop(counter: Counter, in_call: Counter, loop: LoopInfo) -> LoopBounds:
     total = _over_call(in_call, header, ITERATIONS)
     blocks = {label: _over_call(in_call, header, label) for label in sorted(loop.blocks) if _own(scopes, loop, label)}
     where = str(loop.loc) if loop.loc is not None else loop.name
-    missing = Refused(Reason.NO_BOUND, where, _why(scopes, scope))
+    missing = Refused(Reason.NO_BOUND, where, in_a_sentence(causes(scopes.graph, loop)) or _why(scopes, scope))
     whole = scopes.scopes[""]
     beyond = Refused(Reason.NO_BOUND, where, "the bound of one entry is not known in terms of the function's inputs")
     if not per_entry:

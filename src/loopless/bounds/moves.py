@@ -63,7 +63,8 @@ class Choices:
 
         ``left``: it is what a call leaves in memory.
         """
-        source, sure = left_by(statement) if left else read_from(statement)
+        variables = self.before.graph.variables if self.before is not None else {}
+        source, sure = left_by(statement) if left else read_from(statement, variables)
         if not source:
             return
         self.fresh[symbol] = source

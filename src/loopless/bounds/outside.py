@@ -8,12 +8,15 @@ holds, only the functions of its module decide, which may never write it, or onl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from loopless.flowgraph.model import (
     NULL_OBJECT,
+    OBJECT_PART,
+    THROUGH_POINTER,
     Call,
     Copy,
     Fill,
@@ -23,13 +26,15 @@ from loopless.flowgraph.model import (
     Origin,
     Statement,
     Store,
+    VariableInfo,
 )
 from loopless.flowgraph.pointees import STANDING_IN
+from loopless.flowgraph.words import function_in_words
 from loopless.graphs import predecessors, reachable
 from loopless.paths.written import Written
 from loopless.refusals import Reason, Refused
 from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
-from loopless.terms import Const
+from loopless.terms import Const, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,30 +209,33 @@ def left_by(statement: Statement) -> tuple[str, bool]:
     """The call that left a value in memory: nothing that comes surely from outside of the program."""
     if not isinstance(statement, Call):
         return "", False
-    what = f"what {statement.callee} leaves in memory"
+    what = f"what {function_in_words(statement.callee)} leaves in memory"
     return (f"{what} at {statement.loc}" if statement.loc is not None else what), False
 
 
-def read_from(statement: Statement) -> tuple[str, bool]:
+def read_from(statement: Statement, variables: Mapping[Var, VariableInfo]) -> tuple[str, bool]:
     """Where a value comes from that may be any, and whether that is surely outside of the program; empty for what
     nobody chooses.
     """
     sure = True
     match statement:
-        case Load(loc=loc):
-            what = "memory"
+        case Load(loc=loc, shown=shown):
+            what = shown or "memory"
         case Call(callee=callee, writes_memory=False, loc=loc):
             known = library_function(callee)
-            what, sure = f"what {callee} returns", known is not None and callee in FROM_OUTSIDE
+            what, sure = f"what {function_in_words(callee)} returns", known is not None and callee in FROM_OUTSIDE
             if known is None or (known.pure and known.effect is not Effect.READS):
                 return "", False
         case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=Refused(reason=Reason.MEMORY)):
-            what, sure = f"what functions that {name} may call leave in memory", False
-        case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=refused):
+            what, sure = f"what functions that {function_in_words(name)} may call leave in memory", False
+        case Havoc(target=target, origin=Origin.CALL, name=name, loc=loc, refused=refused):
             if refused is None or refused.reason is not Reason.UNKNOWN_CALL:
                 return "", False
-            what, sure = f"what {name} returns", (library_function(name) is None or name in FROM_OUTSIDE)
-            sure = sure and name != "call"
+            held = variables.get(target)
+            what = f"what {function_in_words(name)} returns"
+            if held is not None and held.object is not None:
+                what = f"{held.shown.removesuffix(OBJECT_PART)}, which {function_in_words(name)} may write"
+            sure = (library_function(name) is None or name in FROM_OUTSIDE) and name != THROUGH_POINTER
         case Havoc(origin=origin, name=name, loc=loc) if origin in _ANEW:
             what = name
         case _:

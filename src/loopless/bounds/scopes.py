@@ -30,6 +30,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.flowgraph.words import unknown_in_words, with_number
 from loopless.graphs import reverse_postorder
 from loopless.logic import feasible
 from loopless.paths.build import changed_variables, simplest
@@ -41,6 +42,7 @@ from loopless.paths.execution import (
     State,
     TooManyPaths,
     Unreadable,
+    line_of,
 )
 from loopless.paths.model import Exit, Unknown
 from loopless.paths.symbolic import obstacle
@@ -349,7 +351,7 @@ class Around(Execution[SymbolicState]):
         after = {}
         symbols = []
         for var in sorted(self.changed_by[header], key=lambda v: v.key):
-            symbol = Var(f"{var.name}'{self._numbers}" if var in live else _dead(var).name, var.type)
+            symbol = Var(with_number(var.name, self._numbers) if var in live else _dead(var).name, var.type)
             after[var] = symbol
             symbols.append((var, symbol))
         before = tuple(sorted(state.values.items(), key=lambda pair: pair[0].key))
@@ -411,19 +413,23 @@ class Around(Execution[SymbolicState]):
             case Call() | Allocate():
                 if isinstance(statement, Call) and statement.leaves:
                     self.ends.append(state)
+                callee = statement.callee if isinstance(statement, Call) else "malloc"
                 for target in defined_by(statement):
-                    state = self._unknown(state, target, Origin.CALL, "call", statement.loc)
+                    state = self._unknown(state, target, Origin.CALL, callee, statement.loc)
                 return (state,)
             case Store() | Fill() | Copy() | Expire():
                 return (state,)
             case _:
                 raise AssertionError(statement)
 
-    def _unknown(self, state: SymbolicState, target: Var, origin: Origin, name: str, loc: Loc | None) -> SymbolicState:
+    def _unknown(
+        self, state: SymbolicState, target: Var, origin: Origin, name: str, loc: Loc | None, shown: str = ""
+    ) -> SymbolicState:
         if not self.wanted(target):
             return state
         self._numbers += 1
-        var = Var(f"{name}()'{self._numbers}", target.type)
+        called = unknown_in_words(self.graph.variables, target, origin, name, line_of(loc), shown)
+        var = Var(with_number(called, self._numbers), target.type)
         return self.take(state, Unknown(var, origin, name, loc), target)
 
     def _load(self, state: SymbolicState, load: Load) -> SymbolicState:
@@ -433,7 +439,7 @@ class Around(Execution[SymbolicState]):
         if isinstance(found, Term):
             return self.bind(state, load.target, found, load.loc)
         for target in defined_by(load):
-            state = self._unknown(state, target, Origin.MEMORY, found, load.loc)
+            state = self._unknown(state, target, Origin.MEMORY, found, load.loc, load.shown)
         return state
 
 

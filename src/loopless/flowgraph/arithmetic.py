@@ -20,6 +20,7 @@ from loopless.flowgraph.values import (
     number_of_flag,
     same_address,
 )
+from loopless.flowgraph.words import ADDRESS
 from loopless.refusals import Reason
 from loopless.source import ir, marks
 from loopless.terms import (
@@ -295,7 +296,7 @@ def cast(t: Translator, instruction: ir.Instruction) -> Value:
         # Integers made of pointers, null ones too, may be subtracted; clang has a name of its own for pointers.
         subtracted = instruction.result in t.uses.subtracted and (instruction.result or "").startswith("sub.ptr")
         address = surely_there(t, operand, instruction.loc) if subtracted else t.address(operand, instruction.loc)
-        return _address_number(t, operand, address, instruction.type.bits)
+        return _address_number(t, operand, address, instruction.type.bits, instruction.loc)
     if instruction.op == "inttoptr" or not isinstance(instruction.type, ir.IntT):
         refused = t.refused("a number is made a pointer", instruction.loc, Reason.POINTER)
         return t.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc, refused)
@@ -364,11 +365,12 @@ def _zero_extended(instruction: ir.Instruction, value: Number, bits: int) -> Num
     return Number(value.converted(instruction.operands[0].type.bits, signed=False), IntType(bits, signed=True))
 
 
-def _address_number(t: Translator, operand: ir.Value, address: Address, bits: int) -> Number:
+def _address_number(t: Translator, operand: ir.Value, address: Address, bits: int, loc: ir.Loc | None) -> Number:
     """A pointer as a number: the unknown address of its object plus the offset; 0 where it is null."""
     base = _base_number(t, operand, address.object)
     if base is None:
-        found = t.unknown(ir.IntT(bits), Origin.UNSUPPORTED, "address", None, t.refused("an address is used", None))
+        refused = t.refused("a pointer is used as a number, and where in memory it points to is not known", loc)
+        found = t.unknown(ir.IntT(bits), Origin.UNSUPPORTED, ADDRESS, loc, refused)
         assert isinstance(found, Number)
         return found
     type = IntType(bits, signed=False)

@@ -23,6 +23,7 @@ from loopless.flowgraph.stack_slots import stack_slot_of
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import Uses, find_uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
+from loopless.flowgraph.words import operation_in_words
 from loopless.graphs import reverse_postorder
 from loopless.refusals import Reason
 from loopless.source import ir
@@ -282,7 +283,7 @@ class _Builder:
         floating = isinstance(instruction.type, ir.FloatT) or instruction.op in ("fcmp", "fptosi", "fptoui")
         reason = Reason.FLOAT if floating else Reason.UNSUPPORTED_INSTRUCTION
         reason = Reason.CONCURRENCY if instruction.op in ("cmpxchg", "atomicrmw") else reason
-        refused = t.refused(f"the instruction {name} is not followed", instruction.loc, reason)
+        refused = t.refused(f"{operation_in_words(name, floating=floating)} is not followed", instruction.loc, reason)
         if touches_memory:
             t.blocked[t.label] = refused
         if instruction.result is not None:

@@ -11,6 +11,7 @@ from loopless.flowgraph.arithmetic import absolute, divides, intrinsic, overflow
 from loopless.flowgraph.called_memory import call_kind
 from loopless.flowgraph.effects import NOT_MAIN, Touched, is_internal
 from loopless.flowgraph.model import (
+    ASSEMBLY,
     THROUGH_POINTER,
     Allocate,
     Assume,
@@ -29,6 +30,7 @@ from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
+from loopless.source.function_names import in_source
 from loopless.source.inlining import recursive_functions
 from loopless.source.vocabulary import (
     ABSOLUTE_VALUES,
@@ -69,9 +71,6 @@ from loopless.terms import (
 ITSELF: Final = ".itself"
 """What a function calls instead of itself while it is read as a loop (:mod:`loopless.flowgraph.recursion`): it touches
 no memory, but may change all globals that are variables. No name in C has a dot."""
-
-_ASSEMBLY: Final = "asm"
-"""Inline assembly is called so."""
 
 
 def call(t: Translator, instruction: ir.Instruction) -> None:
@@ -186,7 +185,7 @@ def _gone(t: Translator, instruction: ir.Instruction, name: str, function: ir.Fu
 
 
 def _shown(function: ir.Function | None, name: str) -> str:
-    return name if function is None else function.source_name
+    return in_source(name) if function is None or function.source_name == name else function.source_name
 
 
 def _error(t: Translator) -> str:
@@ -238,7 +237,7 @@ def _argument_condition(t: Translator, instruction: ir.Instruction) -> Condition
 def _indirect(t: Translator, instruction: ir.Instruction) -> None:
     if isinstance(instruction.callee, ir.OtherConst) and "asm" in instruction.callee.text:
         refused = Refused(Reason.INLINE_ASM, t.where(instruction.loc), "inline assembly is not read")
-        _opaque(t, instruction, _ASSEMBLY, refused)
+        _opaque(t, instruction, ASSEMBLY, refused)
         return
     refused = Refused(Reason.UNKNOWN_CALL, t.where(instruction.loc), "a call through a pointer may do anything")
     _opaque(t, instruction, THROUGH_POINTER, refused)
@@ -252,7 +251,7 @@ def _opaque(t: Translator, instruction: ir.Instruction, name: str, refused: Refu
     touched = t.memory.touched(instruction)
     reads = _variables(slot for _, slot in t.memory.held(touched.reads))
     changed = _changed(t, touched)
-    outside = name not in (THROUGH_POINTER, _ASSEMBLY)
+    outside = name not in (THROUGH_POINTER, ASSEMBLY)
     call = Call(name, _arguments(t, instruction), target, owner, True, loc, why, reads=reads, outside=outside)
     _emit(t, call, touched)
     if target is not None:

@@ -357,11 +357,17 @@ class LoopInfo:
     inlined_from: str | None = None
 
 
-THROUGH_POINTER: Final = "call"
-"""What is called through a pointer has this name."""
+THROUGH_POINTER: Final = "(pointer)"
+"""What is called through a pointer has this name, which no function has."""
+
+ASSEMBLY: Final = "(asm)"
+"""Inline assembly is called so."""
 
 OBJECT_PART: Final = ".object"
 """How the variable is called that says which object a pointer points into, behind the name of the pointer."""
+
+NULL_PART: Final = " is NULL"
+"""How the variable is called that says whether an argument is the null pointer, behind the name of the parameter."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,22 @@ import functools
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 from loopless.flowgraph.around import Around, around
 from loopless.flowgraph.beginning import never_written
 from loopless.flowgraph.cells import OUTSIDE, Cells
 from loopless.flowgraph.content import Relocations, initial_content
 from loopless.flowgraph.effects import Caller, Touched, facts_of, is_internal, touched
-from loopless.flowgraph.model import NULL_OBJECT, Kind, MemoryObject, VariableInfo
+from loopless.flowgraph.model import NULL_OBJECT, NULL_PART, OBJECT_PART, Kind, MemoryObject, VariableInfo
 from loopless.flowgraph.nullable import compared_with_null
 from loopless.flowgraph.own_heap import is_allocated
 from loopless.flowgraph.places import HEAP, NULL, Access, Base, PointsTo, Target
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.flowgraph.pointers import analyse
 from loopless.flowgraph.promotion import is_whole, promotable
+from loopless.flowgraph.source_names import GlobalNames, literal, numbered, qualified
 from loopless.flowgraph.source_types import is_declared_signed, leaf_type, name_through_variable, type_in
+from loopless.flowgraph.words import REGISTER, place_in_words, value_in_words
 from loopless.source import ir
 from loopless.source.debug import DebugType
 from loopless.source.debug import Kind as DebugKind
@@ -53,7 +54,7 @@ class Slot:
     fixed_offset: int | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class Memory:
     """Objects, slots and names of one function."""
 
@@ -84,6 +85,8 @@ class Memory:
     _unnumbered: dict[Base, int] = field(default_factory=dict)
     _made: dict[str, ir.Instruction] | None = None
     _names: set[str] = field(default_factory=set)
+    _latest: dict[str, str] = field(default_factory=dict)
+    """By what variables are shown as, the name of the last one of them."""
 
     @property
     def offset_type(self) -> IntType:
@@ -96,15 +99,35 @@ class Memory:
         return INTEGERS if self.options.mathematical and signed else IntType(bits, signed)
 
     def fresh(self, shown: str, kind: Kind, type: IntType, **details: object) -> Var:
-        """A new variable; its name is ``shown`` with a number behind it where that is taken."""
-        name, count = shown, 1
-        while name in self._names:
-            count += 1
-            name = f"{shown}#{count}"
+        """A new variable; its name is ``shown``, where that is taken with the line of its declaration behind it, or a
+        number. A value of the module is
+        told in words, but where its names are all that people know, for want of debug records.
+        """
+        shown = self._in_words(shown)
+        stem = shown.removesuffix(OBJECT_PART)
+        half = shown[len(stem) :]
+        # Both halves of a pointer have one number.
+        wanted = (f"{self._latest.get(stem, stem)}{half}",) if half else ()
+        names = itertools.chain(wanted, (f"{one}{half}" for one in numbered(stem, details.get("declared"))))
+        name = next(name for name in names if name not in self._names)
         self._names.add(name)
+        self._latest[stem] = name.removesuffix(half)
         var = Var(name, type)
         self.variables[var] = VariableInfo(var, shown, kind, **details)  # type: ignore[arg-type]
         return var
+
+    @property
+    def made(self) -> Mapping[str, ir.Instruction]:
+        """The instructions by the values that they make."""
+        if self._made is None:
+            self._made = {i.result: i for block in self.function.blocks for i in block.instructions if i.result}
+        return self._made
+
+    def _in_words(self, shown: str) -> str:
+        if self.function.loc is None or not shown.startswith(REGISTER):
+            return shown
+        stem = shown.removesuffix(OBJECT_PART)
+        return value_in_words(self.made.get(stem.removeprefix(REGISTER))) + shown[len(stem) :]
 
     def number(self, base: Base) -> int:
         """The number of an object; a new one is described on the way."""
@@ -153,7 +176,7 @@ class Memory:
         several, or none is known.
         """
         target = self.points.of(address)
-        named = name_through_variable(address, size, self.function, self.module, self._instructions)
+        named = name_through_variable(address, size, self.function, self.module, self.made)
         if named[0] or len(target.living) != 1 or target.unknown:
             return named
         base, offset = next(iter(target.living))
@@ -165,15 +188,8 @@ class Memory:
 
     def is_signed(self, address: ir.Value, bits: int) -> bool:
         """Whether an integer that is read in no particular way is read with a sign: as it is declared."""
-        declared = is_declared_signed(address, bits, self.function, self.module, self._instructions)
+        declared = is_declared_signed(address, bits, self.function, self.module, self.made)
         return True if declared is None else declared
-
-    @property
-    def _instructions(self) -> Mapping[str, ir.Instruction]:
-        """The instructions of the function by their results."""
-        if self._made is None:
-            self._made = {i.result: i for block in self.function.blocks for i in block.instructions if i.result}
-        return self._made
 
     def object_term(self, base: Base) -> Term:
         """The object's number as a term: for a parameter that may be null it depends on that."""
@@ -259,8 +275,8 @@ class Memory:
         index = next((i for i, p in enumerate(self.function.params) if p.name == base.name), None)
         shown = self.shown(base)
         taken = {self.objects[n].name for b, n in self.numbers.items() if b not in self.promoted and n in self.objects}
-        numbered = (f"{shown}#{k}" for k in itertools.count(2))
-        name = next(n for n in itertools.chain((shown,), numbered) if n not in taken)
+        variable = self.function.variables.get(base.name) if base.kind == "local" else None
+        name = next(n for n in numbered(shown, None if variable is None else variable.declared) if n not in taken)
         return MemoryObject(
             number,
             name,
@@ -289,12 +305,15 @@ class Memory:
         match base.kind:
             case "local":
                 variable = self.function.variables.get(base.name)
-                return base.name if variable is None else _qualified(variable.name, variable.declared)
+                if variable is not None:
+                    return qualified(variable.name, variable.declared)
+                unnamed = self.function.loc is None or is_allocated(base.name)
+                return base.name if unnamed else place_in_words(self.made.get(base.name), self.function.source_name)
             case "global":
                 found = self.module.globals.get(base.name)
                 if found is not None and found.debug is not None:
-                    return found.debug.name
-                return base.name if found is None else _literal(found) or base.name
+                    return self._global_names.name(found.debug)
+                return base.name if found is None else literal(found) or base.name
             case "parameter":
                 param = next(p for p in self.function.params if p.name == base.name)
                 return base.name if param.debug is None else param.debug.name
@@ -305,6 +324,10 @@ class Memory:
                 return self.shown(self.pointees[base][0])
             case _:
                 return base.name
+
+    @functools.cached_property
+    def _global_names(self) -> GlobalNames:
+        return GlobalNames(self.function, self.module)
 
     def is_indirect(self, base: Base) -> bool:
         """Whether the object is named by a pointer to it."""
@@ -338,14 +361,14 @@ class Memory:
             return name + path
         if path == "":
             return f"*{name}"
+        refers = base.kind == "parameter" and self._is_reference(base)  # in C++ it has the name of what it refers to
+        if refers:
+            return name + path
         return f"{name}->{path[1:]}" if path.startswith(".") else f"(*{name}){path}"
 
-
-def _qualified(name: str, declared: ir.Loc | None) -> str:
-    """Variables of inlined functions carry that function's name."""
-    if declared is not None and declared.inlined_at is not None and declared.function:
-        return f"{declared.function}::{name}"
-    return name
+    def _is_reference(self, base: Base) -> bool:
+        found = next((p.debug for p in self.function.params if p.name == base.name), None)
+        return found is not None and found.type.description.rstrip().endswith("&")
 
 
 def describe_memory(
@@ -467,21 +490,8 @@ def _only_truth_values(memory: Memory, base: Base, offset: int) -> bool:
     return True
 
 
-_LONGEST_LITERAL: Final = 20
-"""Longer string literals are called as the compiler calls them."""
-
-
-def _literal(found: ir.GlobalVar) -> str | None:
-    """How C writes a string literal; None for what is none, or is not short and of plain characters."""
-    if not found.name.startswith(".str") or not found.constant or not isinstance(found.initializer, ir.BytesConst):
-        return None
-    text, end = found.initializer.data[:-1], found.initializer.data[-1:]
-    plain = all(32 <= byte < 127 and byte not in b'"\\' for byte in text)
-    return f'"{text.decode("ascii")}"' if plain and end == b"\0" and len(text) <= _LONGEST_LITERAL else None
-
-
 def _find_nullable(memory: Memory) -> None:
     """Pointer parameters that the function compares with null: only these may be null for us."""
     for base in compared_with_null(memory.function, memory.points, memory.module):
-        shown = f"{memory.shown(base)}_is_null"
+        shown = f"{memory.shown(base)}{NULL_PART}"
         memory.nullable[base] = memory.fresh(shown, Kind.PARAMETER, IntType(1, signed=False))

@@ -11,6 +11,7 @@ no stream: a value that is taken once has a name of its own. This is for answers
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -28,6 +29,7 @@ from loopless.flowgraph.model import (
     VariableInfo,
 )
 from loopless.refusals import Reason
+from loopless.source.function_names import in_source
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import COMPARISONS, SPANS, STRING_LENGTHS
 from loopless.terms import INTEGERS, ONE, STREAM, Var, add, read
@@ -73,6 +75,8 @@ class _Streams:
     graph: Flowgraph
     counters: dict[str, Var] = field(default_factory=dict)
     """By the name of a stream the variable that counts what was read of it."""
+    called: dict[str, str] = field(default_factory=dict)
+    """By their names in the module what functions are called."""
     only: frozenset[str] | None = None
     """The streams that are read, all where it is None."""
 
@@ -101,7 +105,7 @@ class _Streams:
         """Whether the results of the call are a stream."""
         if call.refused is not None or not call.outside or call.callee in STRING_LENGTHS | SPANS:
             return False
-        return self.only is None or f"{call.callee}{STREAM}" in self.only
+        return self.only is None or self._of(call.callee) in self.only
 
     def _statement(self, statement: Statement) -> tuple[Statement, ...]:
         match statement:
@@ -126,8 +130,16 @@ class _Streams:
         if origin is Origin.NONDET:
             return INPUTS
         if origin is Origin.CALL and info is not None and info.object is not None:
-            return f"{info.shown} by {name}{STREAM}"
-        return f"{name}{STREAM}"
+            return f"{target.name} by {self._of(name)}"
+        return self._of(name)
+
+    def _of(self, callee: str) -> str:
+        """The stream of what a function returns, by its name in the source; of functions of one name by numbers."""
+        if callee not in self.called:
+            shown = in_source(callee)
+            names = itertools.chain((shown,), (f"{shown}#{number}" for number in itertools.count(2)))
+            self.called[callee] = next(name for name in names if name not in self.called.values())
+        return f"{self.called[callee]}{STREAM}"
 
     def _read(self, target: Var, stream: str, loc: Loc | None) -> tuple[Statement, ...]:
         counter = self.counters.setdefault(stream, counter_of(stream))

@@ -6,7 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
-from loopless.flowgraph.model import Call, Copy, Edge, Flowgraph, Kind, Load, LoopInfo, Pointer, Statement, Store
+from loopless.flowgraph.model import (
+    ASSEMBLY,
+    THROUGH_POINTER,
+    Call,
+    Copy,
+    Edge,
+    Flowgraph,
+    Kind,
+    Load,
+    LoopInfo,
+    Pointer,
+    Statement,
+    Store,
+)
 from loopless.flowgraph.streams import counts_inputs
 from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
@@ -17,6 +30,7 @@ from loopless.paths.readings import not_null
 from loopless.paths.relevance import relevance
 from loopless.paths.symbolic import ENDING, Body, spoken_of
 from loopless.refusals import Reason, Refused
+from loopless.source.function_names import in_source
 from loopless.source.vocabulary import WORKED_OUT
 from loopless.terms import (
     TRUE,
@@ -246,7 +260,9 @@ def calls_return(call: Call) -> str:
 
 def called(callee: str) -> str:
     """The calls of what a flowgraph calls by this name."""
-    return "calls through pointers" if callee == "call" else f"calls of {callee}"
+    if callee == THROUGH_POINTER:
+        return "calls through pointers"
+    return "inline assembly" if callee == ASSEMBLY else f"calls of {in_source(callee)}"
 
 
 def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Iterable[Var]) -> list[str]:

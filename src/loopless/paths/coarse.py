@@ -24,6 +24,7 @@ from loopless.flowgraph.model import (
     Statement,
 )
 from loopless.flowgraph.values import FLAG_TYPE
+from loopless.flowgraph.words import with_number
 from loopless.graphs import dominators, reachable
 from loopless.paths.build import (
     calls_assumptions,
@@ -139,7 +140,7 @@ class _Coarse:
         return values
 
     def _unknown(self, var: Var) -> Var:
-        found = Var(f"{var.name}'{len(self.unknowns) + 1}", var.type)
+        found = Var(with_number(var.name, len(self.unknowns) + 1), var.type)
         self.unknowns.append(Unknown(found, Origin.UNSUPPORTED, var.name, self.loop.loc))
         return found
 

@@ -8,7 +8,6 @@ from typing import Final
 
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
-    OBJECT_PART,
     Allocate,
     Block,
     Call,
@@ -25,6 +24,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.flowgraph.words import Numbered, unknown_in_words
 from loopless.graphs import reverse_postorder
 from loopless.paths.context import common_facts
 from loopless.paths.execution import (
@@ -77,7 +77,7 @@ class Body(Execution[State]):
         self._steps = steps
         self._given = given
         self._found: dict[str, Inner | Refused] = {}
-        self._unknowns = 0
+        self._unknowns = Numbered()
         self._visits = 0
 
     @property
@@ -201,8 +201,7 @@ class Body(Execution[State]):
         refused = Refused(Reason.NESTED, str(loop.loc) if loop.loc is not None else self.where, detail)
         fresh: dict[Var, Var] = {}
         for var in step.free:
-            self._unknowns += 1
-            fresh[var] = Var(f"{var.name}'{self._unknowns}", var.type)
+            fresh[var] = Var(self._unknowns.name(var.name), var.type)
         found = tuple(Unknown(var, Origin.UNSUPPORTED, loop.name, loop.loc, refused) for var in fresh.values())
         renamed = replace(
             step,
@@ -274,11 +273,11 @@ class Body(Execution[State]):
         *,
         shown: str = "",
     ) -> State:
-        """``shown``: what the value is called, where it is not the result of a call."""
+        """``shown``: how C names the memory that is read."""
         if not self.wanted(target) and origin is not Origin.NONDET:
             return state
-        self._unknowns += 1
-        var = Var(f"{shown or f'{name}()'}'{self._unknowns}", target.type)
+        called = unknown_in_words(self.graph.variables, target, origin, name, line_of(loc), shown)
+        var = Var(self._unknowns.name(called), target.type)
         return self.take(state, Unknown(var, origin, name, loc, refused), target)
 
     def _load(self, state: State, load: Load) -> State:
@@ -288,9 +287,7 @@ class Body(Execution[State]):
         if isinstance(found, Term):
             return self.bind(state, load.target, found, load.loc)
         for target in defined_by(load):
-            half = OBJECT_PART if target is load.target_object else ""
-            shown = f"{load.shown}{half}" if load.shown else ""
-            state = self._unknown(state, target, Origin.MEMORY, found, load.loc, shown=shown)
+            state = self._unknown(state, target, Origin.MEMORY, found, load.loc, shown=load.shown)
         return state
 
     def _edges(self, block: Block, state: State) -> list[tuple[str, State]]:

@@ -48,6 +48,8 @@ class LoopBound:
     calls: Calls = NO_CALLS
     reads: Reads = NO_READS
     """Where no bound on one entry is known: what decides how long the loop runs."""
+    loosened: tuple[str, ...] = ()
+    """Where a bound is as large as a type: what is in the way of a smaller one."""
     cut: Refused | None = None
     """Which limit on time or memory ended the search for more, where the iterations are not known exactly."""
 

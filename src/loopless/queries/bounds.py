@@ -16,6 +16,7 @@ from loopless.bounds import (
     claim_of_call,
 )
 from loopless.bounds.agreement import agreeing
+from loopless.bounds.deciding import causes, in_a_sentence, loosening
 from loopless.bounds.joint_claims import (
     all_runs_count,
     always,
@@ -407,17 +408,19 @@ class _Search:
         found = self.entries.told(bounds.loop, found, any_entry)
         reads = self.known.reads(loop.loop.name, found.entry)
         why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else None
+        partly = _partly(loop, causes(self.graph, bounds.loop))
         return LoopBound(
             loop,
             found.entry,
             found.call,
             any_entry,
             line_bounds(self.graph, bounds),
-            (why or bounds.refused or _partly(loop)) if found.entry.has_gap else None,
-            (why or bounds.refused_total or _partly(loop)) if found.call.has_gap else None,
+            (why or bounds.refused or partly) if found.entry.has_gap else None,
+            (why or bounds.refused_total or partly) if found.call.has_gap else None,
             from_header(self.graph, bounds.loop),
             found.recurrent,
             reads=reads,
+            loosened=() if reads.sources else loosening(self.graph, bounds.loop, found.call),
         )
 
 
@@ -435,9 +438,9 @@ def _is_reached(found: Claim) -> bool:
     return grows is not None and (grows.degree == 0 or (reached is not None and reached.degree == grows.degree))
 
 
-def _partly(loop: LoopAnswer) -> Refused:
+def _partly(loop: LoopAnswer, in_the_way: Sequence[str]) -> Refused:
     detail = "from some values no exit condition compares a value that every iteration changes in one direction"
-    return Refused(Reason.NO_BOUND, loop.loop.place, detail)
+    return Refused(Reason.NO_BOUND, loop.loop.place, in_a_sentence(in_the_way) or detail)
 
 
 def _no_loop(loop: LoopAnswer) -> Refused:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any, Final
 from loopless import clock
 from loopless.check.certificates.judge import Claim
 from loopless.errors import LimitError
-from loopless.flowgraph.model import Flowgraph
+from loopless.flowgraph.model import Flowgraph, LoopInfo, VariableInfo
 from loopless.terms import (
     And,
     Compare,
@@ -71,13 +72,14 @@ def told(
     """What holds at the loops of a program."""
     found: list[Told] = []
     graph = system.graph
-    source = {var: info.shown for var, info in graph.variables.items() if info.is_source}
-    names = {var: Var(shown, var.type) for var, shown in source.items()}
-    cast_names = {var: Var(f"(__int128){shown}", var.type) for var, shown in source.items()}
     for loop in graph.loops:
+        source = _seen_at(graph, loop)
+        known = (var for var, info in graph.variables.items() if info.is_source)
+        names = {var: Var(source.get(var, var.name), var.type) for var in known}
+        cast_names = {var: Var(f"(__int128){shown}", var.type) for var, shown in source.items()}
         parts = [part for condition in invariants.get(loop.header, ()) for part in conjuncts(condition)]
         shown = text(substitute(conjunction(parts), names)) if parts else "true"
-        plain = [part for part in parts if part.variables <= names.keys() and all(map(_is_c, walk(part)))]
+        plain = [part for part in parts if part.variables <= source.keys() and all(map(_is_c, walk(part)))]
         c = text(substitute(conjunction(plain), cast_names)) if plain and loop.inlined_from is None else ""
         falling = () if ranks is None else ranks.get(loop.header, ())
         components = [term for term in falling if not isinstance(term, Const)]
@@ -102,6 +104,28 @@ def told_contracts(graph: Flowgraph, contracts: Mapping[str, Sequence[Condition]
             shown[signature.result] = Var("\\result", signature.result.type)
         found[name] = text(substitute(conjunction(parts), shown))
     return found
+
+
+def _seen_at(graph: Flowgraph, loop: LoopInfo) -> dict[Var, str]:
+    """The variables that C names at a loop, with what it calls them: not those behind others of their name, nor those
+    of other functions.
+    """
+    named: dict[str, list[VariableInfo]] = {}
+    for info in graph.variables.values():
+        if info.is_source and _C_NAME.fullmatch(info.shown):
+            named.setdefault(info.shown, []).append(info)
+    return {info.var: shown for shown, infos in named.items() for info in infos if _is_seen(info, infos, loop.line)}
+
+
+_C_NAME: Final = re.compile(r"[^:@#' ]+")
+"""What C can say; names of what is elsewhere have marks of ours."""
+
+
+def _is_seen(info: VariableInfo, others: Sequence[VariableInfo], line: int) -> bool:
+    """Whether in a line the name of a variable means it: it is declared there, and none of this name since."""
+    begun = info.declared.line if info.declared is not None else 0
+    lines = (other.declared.line if other.declared is not None else 0 for other in others if other is not info)
+    return begun <= line and all(there < begun or there > line for there in lines)
 
 
 def _is_c(node: Node) -> bool:

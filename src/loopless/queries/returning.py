@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless.flowgraph.call_graph import Reach, reached_instructions
-from loopless.flowgraph.model import Block, Call, Flowgraph, LoopInfo
+from loopless.flowgraph.model import ASSEMBLY, THROUGH_POINTER, Block, Call, Flowgraph, LoopInfo
 from loopless.graphs import components, cycles, predecessors, reachable
 from loopless.paths.build import called
 from loopless.queries.loop_name import LoopName
@@ -86,8 +86,8 @@ class Returning:
         self._find_certain()
 
     def of(self, name: str) -> Return:
-        """What is known of calls of ``name``, as a flowgraph has it: ``call`` is a call through a pointer."""
-        if name == "call":
+        """What is known of calls of ``name``, as a flowgraph has it."""
+        if name == THROUGH_POINTER:
             return self._told(self._of_any("a pointer may lead to"))
         found = self.body(name)
         if found is not None:
@@ -168,7 +168,7 @@ class Returning:
         """Why a call of what is not defined need not return: it may call back what the program hands out."""
         if name is None or name.startswith("llvm.") or effect_of(name, self._module.stubs) is not None:
             return None
-        if meaning_of(name) is not None or name == "asm" or name in COMES_BACK:
+        if meaning_of(name) is not None or name == ASSEMBLY or name in COMES_BACK:
             return None
         called = self._module.functions.get(name)
         shown = name if called is None else called.source_name

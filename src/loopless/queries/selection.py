@@ -94,7 +94,7 @@ def variables_named(graph: Flowgraph, name: str, occurring: Iterable[Var]) -> tu
     """The variables that the source calls ``name`` (or that have this very name inside): those that occur in the loop
     where there are some, else all.
     """
-    exact = [var for var in graph.variables if var.name == name and "#" in name]
+    exact = [var for var in graph.variables if var.name == name and ("#" in name or "@" in name)]
     if exact:
         return tuple(exact)
     named = [v for v, i in graph.variables.items() if i.shown == name and i.is_source and i.pointer_part != "object"]

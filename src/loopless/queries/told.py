@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import OBJECT_PART, Call, Copy, Fill, Flowgraph, LoopInfo, MemoryObject, Store
+from loopless.flowgraph.words import afterwards
 from loopless.paths import LoopPaths
 from loopless.paths.build import changed_variables, seen_at_ends, used_behind
 from loopless.refusals import Refused
@@ -130,5 +131,5 @@ def shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:
     found: dict[Var, str] = {}
     for case in summary.approximation.cases if summary.approximation is not None else ():
         values = {term: var for var, term in case.then.items() if var in shown}
-        found |= {var: f"{shown[values[var]]}'" for var in case.free if var in values}
+        found |= {var: afterwards(shown[values[var]]) for var in case.free if var in values}
     return found

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from loopless.bounds import AsymptoticClass, Claim
+from loopless.bounds.deciding import in_a_sentence
 from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.logic import simplify
@@ -125,6 +126,8 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
         lines += _endless(word, states.condition, about, names)
     if bound.reads.sources and bound.entry.upper is not None:
         lines.append(f"  {bound.reads}")
+    if bound.loosened:
+        lines.append(f"  why not fewer: {in_a_sentence(bound.loosened)}")
     if bound.answer.loop.parent is not None and bound.any_entry is not None:
         lines.append(f"  any entry: at most {names.text(bound.any_entry)}")
     same = {bound.call.upper, bound.entry.upper}
@@ -336,6 +339,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
         "status": _status(bound),
         "method": call.method or None,
         "refused": refused_json(refused) if refused is not None else None,
+        **({"loosened_by": list(bound.loosened)} if bound.loosened else {}),
         "upper": _maybe(call.upper, names),
         "lower": expression(call.lower, names),
         "exact": call.exact,

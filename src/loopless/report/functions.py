@@ -57,7 +57,7 @@ def _case_lines(case: FunctionCase, summary: FunctionSummary, names: Names) -> l
     lines = condition_lines("  when ", case.when, names)
     lines += [] if case.exact else [f"    {OVER_APPROXIMATE}"]
     lines.append(f"    {end_words(case, names)}")
-    lines += [f"    {names.becomes(v, t)}" for v, t in case.then.items() if names.is_source(v)]
+    lines += [f"    {effect}" for effect in names.effects(case.then.items())]
     lines += inputs_lines(case.then, names)
     for name, count in case.iterations.items():
         if count is not ZERO:

@@ -136,8 +136,7 @@ def loop_summary(answer: LoopAnswer) -> str:
 
 
 def _path(path: Path, names: Names) -> list[Cell]:
-    changed = [var for var in sorted(path.update, key=lambda var: var.key) if names.is_source(var)]
-    effect = [f"{names.becomes(var, path.update[var])}" for var in changed]
+    effect = names.effects((var, path.update[var]) for var in sorted(path.update, key=lambda var: var.key))
     if path.result is not None:
         effect.append(f"returns {names.text(path.result)}")
     if path.exit is not None:
@@ -158,7 +157,7 @@ def _case_cells(case: Merged, loop: LoopName, names: Names) -> list[Cell]:
     counts = [names.text(case.iterations)]
     counts += [f"{names.text(case.totals[n])} of the loop {n.removeprefix(beside)}" for n in sorted(case.totals)]
     changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
-    values = [f"{names.becomes(var, term)}" for var, term in changed.items()]
+    values = names.effects(changed.items())
     if case.result is not None:
         values.append(f"returns {names.text(case.result)}")
     traces = [trace_words(traced.trace, traced.exit_path, names) for traced in case.traces]
@@ -222,11 +221,11 @@ def _approximation(found: Approximation, names: Names, columns: int) -> Iterator
 def _relation(case: Case, names: Names) -> list[Cell]:
     counts = [names.text(case.iterations)]
     counts += [f"{names.text(count)} by {path}" for path, count in counts_apart(case)]
-    values = [f"{names.becomes(var, term)}" for var, term in values_apart(case, names)]
+    values = names.effects(values_apart(case, names))
     if case.result is not None and case.result not in case.free:
         values.append(f"returns {names.text(case.result)}")
     facts = [] if case.facts is TRUE else condition(case.facts, names)
-    some = [f"for some {', '.join(map(names.name, case.free))}"] if case.free else []
+    some = [f"for some {', '.join(names.listed(case.free))}"] if case.free else []
     leaves = ["over-approximate: may leave so", exit_words(case.exit)]
     return [condition(case.when, names), counts, values, leaves, [*some, *([" or ".join(facts)] if facts else [])]]
 
@@ -270,7 +269,7 @@ def function_summary(answer: FunctionAnswer) -> str:
 
 
 def _function_case(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[Cell]:
-    values = [f"{names.becomes(v, t)}" for v, t in case.then.items() if names.is_source(v)]
+    values = names.effects(case.then.items())
     counts = [
         f"{names.text(count)} of {short_loop(name, summary)}"
         for name, count in case.iterations.items()

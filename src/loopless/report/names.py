@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from itertools import chain
 
+from loopless.flowgraph.model import NULL_PART, OBJECT_PART
 from loopless.queries.loop_answer import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
 from loopless.summary import Approximation, Cycle, FunctionSummary, Step
@@ -27,7 +28,9 @@ from loopless.terms import (
     Term,
     TermTooLarge,
     Var,
+    about_pointers,
     brief,
+    disjuncts,
     fold_text,
     folding,
     is_plain,
@@ -90,9 +93,11 @@ class Names:
         self._taken = self._words | set(_SHORT)
         self.quantified = False
         pointers = answer.pointers if isinstance(answer, LoopAnswer) else {}
-        written = {self._written(var): pointer for var, pointer in pointers.items()}
+        known = {self._written(var) for var in occurring}
+        written = pointers_among(known) | {self._written(var): pointer for var, pointer in pointers.items()}
         declared = {**(layouts or {}), **(answer.layouts if answer is not None else {})}
-        self._style = Style(numerals=True, taken=self._taken, pointers=written, layouts=declared)
+        halves = _halves(known, written)
+        self._style = Style(numerals=True, taken=self._taken, pointers=written, halves=halves, layouts=declared)
         self._definitions = Definitions(self._taken, self._style)
 
     def name_folds(self, nodes: Iterable[Node]) -> None:
@@ -119,11 +124,45 @@ class Names:
     def becomes(self, var: Var, term: Term) -> str:
         """What a variable is afterwards: ``x' = x + 1``."""
         pointer = self._style.pointers.get(self._written(var))
-        return f"{pointer}' = NULL" if pointer and term is ZERO else f"{self.name(var)}' = {self.text(term)}"
+        if pointer and term is ZERO:
+            return f"{pointer}' = NULL"
+        return f"{f'object({pointer})' if pointer else self.name(var)}' = {self.text(term)}"
 
-    def is_pointer(self, var: Var) -> bool:
-        """Whether the variable says of a pointer that it is null, which has a name of its own."""
-        return self._written(var) in self._style.pointers
+    def effects(self, then: Iterable[tuple[Var, Term]]) -> list[str]:
+        """What variables that users know are afterwards. Of a pointer that becomes another one, or null, that is said
+        once of both its halves.
+        """
+        values = {var: term for var, term in then if self.is_source(var)}
+        whole = {self._written(var): var for var in values}
+        left_out: set[Var] = set()
+        for var, term in values.items():
+            offset = self._style.halves.get(self._written(var))
+            if offset is None or offset not in whole:
+                continue
+            owner, place = self._named(term), values[whole[offset]]
+            if term is ZERO and place is ZERO:
+                left_out.add(whole[offset])
+            elif isinstance(owner, Var) and self._style.halves.get(owner, owner) in self._named(place).variables:
+                left_out.add(var)
+        return [self.becomes(var, term) for var, term in values.items() if var not in left_out]
+
+    def listed(self, variables: Iterable[Var]) -> list[str]:
+        """The names of variables, of a pointer one of both its halves."""
+        written = [self._written(var) for var in variables]
+        owners = {var for var in written if self._style.halves.get(var) in written}
+        return [text(var) for var in written if var not in owners]
+
+    def alternatives(self, condition: Condition) -> list[str]:
+        """The disjuncts of a condition; that two pointers differ is one of them."""
+        parts = [self._named(part) for part in disjuncts(condition)]
+        conditions = [part for part in parts if isinstance(part, Condition)]
+        pairs = about_pointers(conditions, self._style.halves, self._style.pointers, all_of=False)
+        second = {other for _, other in pairs.values()}
+        return [
+            pairs[at][0] if at in pairs else self.text(part)
+            for at, part in enumerate(disjuncts(condition))
+            if at not in second
+        ]
 
     def _written(self, var: Var) -> Var:
         written = self._renamed.get(var, var)
@@ -195,7 +234,7 @@ class Names:
         read of memory.
         """
         told: set[ReadAs] = set()
-        own = Definitions(self._taken, Style(taken=self._taken, layouts=self._style.layouts, told=told))
+        own = Definitions(self._taken, replace(self._style, numerals=False, folds={}, told=told))
         return own.text(self._named(node)), own.values, told
 
     def brief(self, node: Node) -> str:
@@ -217,6 +256,23 @@ class Names:
             return substitute(node, self._renamed)
         except TermTooLarge:
             return node
+
+
+def pointers_among(variables: Iterable[Var]) -> dict[Var, str]:
+    """Those of the variables that say where a pointer points to, or whether an argument is null, with the pointers."""
+    found = {}
+    for var in variables:
+        part = NULL_PART if var.type.width == 1 else OBJECT_PART if var.type.width is None else None
+        if part is not None and var.name.endswith(part):
+            found[var] = var.name.removesuffix(part)
+    return found
+
+
+def _halves(known: Collection[Var], pointers: Mapping[Var, str]) -> dict[Var, Var]:
+    """By variables that say which object a pointer points into, those of its offset there."""
+    named = {var.name: var for var in known}
+    owners = ((var, named.get(var.name.removesuffix(OBJECT_PART))) for var in pointers if var.type.width is None)
+    return {owner: offset for owner, offset in owners if offset is not None}
 
 
 def _shortened(long: str, short: Mapping[str, str]) -> str:

@@ -10,7 +10,6 @@ from loopless.queries.loop_answer import LoopAnswer
 from loopless.report.brevity import more
 from loopless.report.exits import exit_words
 from loopless.report.names import Names
-from loopless.terms import ZERO
 
 _WIDTH: Final = 120
 
@@ -38,9 +37,7 @@ def path_lines(paths: Iterable[Path], names: Names) -> list[str]:
     """Each path by its name: under which condition, and what it does."""
     rows = []
     for path in paths:
-        changed = [var for var in sorted(path.update, key=lambda var: var.key) if names.is_source(var)]
-        told = [var for var in changed if path.update[var] is ZERO or not names.is_pointer(var)]
-        effect = [names.becomes(var, path.update[var]) for var in told]
+        effect = names.effects((var, path.update[var]) for var in sorted(path.update, key=lambda var: var.key))
         if path.result is not None:
             effect.append(f"returns {names.text(path.result)}")
         if path.exit is not None:

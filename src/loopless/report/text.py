@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from loopless.flowgraph.streams import counts_inputs
+from loopless.flowgraph.words import afterwards
 from loopless.queries.loop_answer import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.brevity import EXTENTS, MOST_LINES, WHOLE, Extent, chosen, cut, lines_for, more
@@ -306,10 +307,10 @@ def in_words(lines: Iterable[int]) -> str:
 def _relation_lines(case: Case, names: Names, fixed: Mapping[Var, Term]) -> list[str]:
     head = condition_lines("  may leave when ", case.when, names)
     if case.free:
-        head[-1] += f", for some {', '.join(map(names.name, case.free))}"
+        head[-1] += f", for some {', '.join(names.listed(case.free))}"
     lines = [f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}"]
     lines += [f"    {names.text(count)} by {path}" for path, count in counts_apart(case)]
-    lines += [f"    {names.becomes(var, term)}" for var, term in values_apart(case, names, fixed)]
+    lines += [f"    {effect}" for effect in names.effects(values_apart(case, names, fixed))]
     if case.result is not None and case.result not in case.free:
         lines.append(f"    returns {names.text(case.result)}")
     lines += [] if case.facts is TRUE else condition_lines("    such that ", case.facts, names)
@@ -328,7 +329,7 @@ def values_apart(case: Case, names: Names, fixed: Mapping[Var, Term] = _NOTHING)
     """
 
     def is_own(var: Var, term: Term) -> bool:
-        return isinstance(term, Var) and term in case.free and names.name(term) == f"{names.name(var)}'"
+        return isinstance(term, Var) and term in case.free and names.name(term) == afterwards(names.name(var))
 
     return [
         (var, term)
@@ -356,7 +357,7 @@ def _lines_of(case: Merged, names: Names, fixed: Mapping[Var, Term], *, traces: 
     if case.iterations is not ZERO:
         lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
     then = {var: term for var, term in case.then.items() if term is not var and term is not fixed.get(var)}
-    lines += [f"    {names.becomes(var, term)}" for var, term in then.items() if names.is_source(var)]
+    lines += [f"    {effect}" for effect in names.effects(then.items())]
     lines += inputs_lines(case.then, names)
     if case.result is not None:
         lines.append(f"    returns {names.text(case.result)}")
@@ -439,7 +440,7 @@ def condition_lines(head: str, condition: Condition, names: Names) -> list[str]:
     """A condition behind ``head``, one line a disjunct."""
     if condition is TRUE:
         return [f"{head}always".replace(" when always", " always")]
-    parts = [names.text(part) for part in disjuncts(condition)] or ["never"]
+    parts = names.alternatives(condition) or ["never"]
     shown = [parts[at] for at in chosen(list(map(len, parts)), names.extent.arms)]
     margin = " " * (len(head) - 3)
     rest = more(f"{margin}or {{}} more", len(parts) - len(shown))

@@ -21,7 +21,7 @@ from loopless.source.toolchain import clang_command, run, system_clang, zig_targ
 DataModel = Literal["ILP32", "LP64"]
 
 _SHAPE: Final = (
-    "-O0", "-g", "-S", "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-disable-O0-optnone",
+    "-O0", "-g", "-fstandalone-debug", "-S", "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-disable-O0-optnone",
     *inline_bodies.NO_PASSES,
     "-fno-stack-protector", "-Wno-everything", *folding.WARNINGS, "-Wunused-function", "-Wno-error",
     "-fno-color-diagnostics", "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",

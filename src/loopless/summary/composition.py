@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
-from loopless.flowgraph.model import Flowgraph, Kind, Origin
+from loopless.flowgraph.model import OBJECT_PART, Flowgraph, Kind, Origin
 from loopless.logic import budget, simplify
 from loopless.paths.build import memory_assumptions, without_wraps
 from loopless.paths.execution import Finished
@@ -194,7 +194,7 @@ def _inputs(graph: Flowgraph, occurring: set[Var], unknowns: Mapping[Var, Unknow
     for var in sorted(occurring, key=_key):
         if var in unknowns:
             origin = unknowns[var].origin
-            number = int(var.name.rpartition("'")[2]) if origin is Origin.NONDET else 0
+            number = int(var.name.removesuffix(OBJECT_PART).rpartition("'")[2]) if origin is Origin.NONDET else 0
             found.append(Input(var, _KINDS[origin], number))
         elif var in given:
             found.append(Input(var, "parameter"))

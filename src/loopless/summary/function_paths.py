@@ -29,6 +29,7 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.flowgraph.streams import stream_of
+from loopless.flowgraph.words import UNNAMED, function_in_words, unknown_in_words, with_number
 from loopless.graphs import reverse_postorder
 from loopless.paths import Exit, seen_at_ends
 from loopless.paths.build import called, calls_return, changed_variables
@@ -40,6 +41,7 @@ from loopless.paths.execution import (
     State,
     TooManyPaths,
     Unreadable,
+    line_of,
 )
 from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
@@ -299,7 +301,7 @@ class FunctionPaths(Execution[FunctionPath]):
             case Call() if statement.leaves:
                 return self._leaving(statement)
             case Call() if statement.writes_memory and self.callees(statement.callee) is not None:
-                detail = f"what the calls of {statement.callee} in the loop do is not followed"
+                detail = f"what the calls of {function_in_words(statement.callee)} in the loop do is not followed"
                 return Refused(Reason.UNKNOWN_CALL, self._place(statement.loc), detail)
             case Call():
                 return self._unfollowed(statement)
@@ -347,7 +349,8 @@ class FunctionPaths(Execution[FunctionPath]):
     def _input(self, state: FunctionPath, target: Var, origin: Origin, name: str, loc: Loc | None) -> FunctionPath:
         """``target`` takes a value from outside, named by its number among those of its kind on the way."""
         number = 1 + sum(unknown.origin is origin for unknown in state.unknowns)
-        return self.take(state, Unknown(Var(f"{name}()'{number}", target.type), origin, name, loc), target)
+        called = unknown_in_words(self.graph.variables, target, origin, name, line_of(loc))
+        return self.take(state, Unknown(Var(with_number(called, number), target.type), origin, name, loc), target)
 
     def _drawn(self, state: FunctionPath, call: Call) -> FunctionPath:
         assert call.target is not None
@@ -431,8 +434,9 @@ class FunctionPaths(Execution[FunctionPath]):
         """The parameters' values, where all that the function does is to compute an integer from integers."""
         place = self._place(call.loc)
         if isinstance(summary, Refused):
-            return Refused(summary.reason, place, f"the call of {call.callee}: {summary.detail}")
-        impure = Refused(Reason.UNKNOWN_CALL, place, f"{call.callee} reads or changes more than its arguments")
+            return Refused(summary.reason, place, f"the call of {function_in_words(call.callee)}: {summary.detail}")
+        detail = f"{function_in_words(call.callee)} reads or changes more than its arguments"
+        impure = Refused(Reason.UNKNOWN_CALL, place, detail)
         if call.target_object is not None or len(call.arguments) != len(summary.parameters):
             return impure
         if any(input.kind != "parameter" for input in summary.inputs) or summary.reads_streams:
@@ -464,9 +468,9 @@ class FunctionPaths(Execution[FunctionPath]):
 
     def _unfollowed(self, call: Call) -> Refused | None:
         """Why a call of a function without a body may do what no summary tells."""
-        special = call.callee in ("call", "asm") or meaning_of(call.callee, defined=False) is not None
+        special = call.callee in UNNAMED or meaning_of(call.callee, defined=False) is not None
         if call.writes_memory and special:
-            detail = f"what the call of {call.callee} does is not known"
+            detail = f"what the call of {function_in_words(call.callee)} does is not known"
             return Refused(Reason.UNKNOWN_CALL, self._place(call.loc), detail)
         return None
 

@@ -79,7 +79,17 @@ from loopless.terms.functions import (
     sum_of_residues,
     table,
 )
-from loopless.terms.memory_names import Layout, Place, ReadAs, Rows, Scalar, as_declared, member_at, read_as
+from loopless.terms.memory_names import (
+    Layout,
+    Place,
+    ReadAs,
+    Rows,
+    Scalar,
+    about_pointers,
+    as_declared,
+    member_at,
+    read_as,
+)
 from loopless.terms.nodes import (
     FALSE,
     NAMED_FUNCTIONS,
@@ -168,6 +178,7 @@ __all__ = [
     "Valuation",
     "Var",
     "Wrap",
+    "about_pointers",
     "add",
     "aggregates_in",
     "as_declared",

@@ -10,7 +10,7 @@ from math import prod
 from typing import Final
 
 from loopless.terms.build import Polynomial, from_polynomial, polynomial
-from loopless.terms.nodes import STREAM, Compare, Monomial, Node, Read, Term, Var, Wrap
+from loopless.terms.nodes import STREAM, Compare, Condition, Monomial, Node, Read, Term, Var, Wrap
 from loopless.terms.types import IntType, type_name
 
 
@@ -229,6 +229,46 @@ def equal_as_declared(node: Compare, layouts: Mapping[str, Layout], closed: Cont
 
 def _is_atom(monomial: Monomial) -> bool:
     return len(monomial) == 1 and monomial[0][1] == 1
+def about_pointers(
+    parts: Sequence[Condition], halves: Mapping[Var, Var], pointers: Mapping[Var, str], *, all_of: bool
+) -> dict[int, tuple[str, int]]:
+    """Of conjuncts (``all_of``), or of disjuncts, those pairs that say together that two pointers are the same, that
+    they are not, or that one is null: by the number of the first what they say, and the number of the other one.
+
+    ``halves``: by variables that say which object a pointer points into, those of its offset there.
+    """
+    relation = "eq" if all_of else "ne"
+    compared = {part: at for at, part in enumerate(parts) if isinstance(part, Compare) and part.relation == relation}
+    found: dict[int, tuple[str, int]] = {}
+    for part, at in compared.items() if halves else ():
+        shown = _about_objects(part, halves, pointers)
+        if shown is not None:
+            left, right, offsets = shown
+            other = next((n for p, n in compared.items() if p is not part and _is_difference(p, *offsets)), None)
+            if other is not None:
+                found[min(at, other)] = (f"{left} {'==' if all_of else '!='} {right}", max(at, other))
+    return found
+
+
+def _about_objects(
+    part: Compare, halves: Mapping[Var, Var], pointers: Mapping[Var, str]
+) -> tuple[str, str, tuple[Var, Var | None]] | None:
+    """The two sides of a comparison of the objects of pointers, and their offsets; None for any other."""
+    owners = sorted(part.variables, key=lambda var: var.key)
+    if not 1 <= len(owners) <= 2 or any(owner not in halves or owner not in pointers for owner in owners):
+        return None
+    first, second = owners[0], owners[1] if len(owners) > 1 else None
+    if not _is_difference(part, first, second):
+        return None
+    right = "NULL" if second is None else pointers[second]
+    return pointers[first], right, (halves[first], halves[second] if second is not None else None)
+
+
+def _is_difference(part: Compare, first: Var, second: Var | None) -> bool:
+    """Whether two variables are compared, or one with 0."""
+    expected = {((first, 1),): 1, **({((second, 1),): -1} if second is not None else {})}
+    found = {monomial: factor for monomial, factor in polynomial(part.term).items() if monomial or factor}
+    return found in (expected, {monomial: -factor for monomial, factor in expected.items()})
 
 
 def about_null(node: Compare, pointers: Mapping[Var, str]) -> str | None:

@@ -30,7 +30,8 @@ class Style:
     """How terms and conditions are written: ``numerals`` for people (``INT_MAX``, ``2^31``, ``fits_int(x)``) instead of
     digits; ``quantified``: that nothing is found in a sequence as what all of it is; the names ``taken`` by variables,
     which no function has. ``pointers``: the names of pointers, by variables that are 0 where one is null, and by
-    those of one bit that say whether it is. ``layouts``: what is declared in objects, by their names. ``folds``: names
+    those of one bit that say whether it is; ``halves``: by those of them that say where a pointer points to, its
+    offset there. ``layouts``: what is declared in objects, by their names. ``folds``: names
     of what folds do, by what those of all lengths have in common.
     """
 
@@ -38,6 +39,7 @@ class Style:
     quantified: bool = False
     taken: Container[str] = ()
     pointers: Mapping[Var, str] = field(default_factory=dict)
+    halves: Mapping[Var, Var] = field(default_factory=dict)
     layouts: Mapping[str, Layout] = field(default_factory=dict)
     folds: Mapping[Folding, str] = field(default_factory=dict)
     told: set[ReadAs] | None = field(default=None, compare=False)
@@ -129,3 +131,19 @@ def _beside(
     if (off > 0) == name.endswith("MAX"):  # beyond the end: only the value on the left can be
         return [] if len(left) == 1 else [(abs(off), turned, {**left, (): -off}, sign, name)]
     return [(abs(off), turned, left, sign, f"{name} {'+' if off > 0 else '-'} {abs(off)}")]
+
+
+def roundness(value: int) -> int:
+    """How many digits a number has as people write it, zeros at its end and powers of two aside."""
+    if value == 0:
+        return 0
+    digits = str(abs(value))
+    decimal = len(digits.rstrip("0")) * 2
+    size = abs(value)
+    binary = 5 if size & (size - 1) == 0 or size & (size + 1) == 0 else decimal
+    return min(decimal, binary) if size > 9 else decimal
+
+
+def counts_up(poly: Polynomial, constant: int, upper: int) -> bool:
+    """Whether a rounded-up quotient shows the rounder constant: ceil_div(100 - i, 7), not floor_div(106 - i, 7)."""
+    return any(m and c < 0 for m, c in poly.items()) and upper > 0 and roundness(upper) <= roundness(constant)

@@ -20,6 +20,7 @@ from loopless.terms.idioms import fitting, searched
 from loopless.terms.memory_names import (
     ReadAs,
     about_null,
+    about_pointers,
     declared,
     element_called,
     equal_as_declared,
@@ -50,7 +51,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk_inside,
 )
-from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, numeral
+from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, counts_up, numeral, roundness
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.ranges import range_of
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, measured, number_of_parts, parts_to_name
@@ -171,7 +172,7 @@ class _Writer:
             case Const():
                 return self._constant(node.value)
             case Var():
-                return self.bound.get(node, node.name), _ATOM
+                return self._variable(node)
             case Aggregate():
                 return self._aggregate(node), _ATOM
             case Sum():
@@ -201,6 +202,13 @@ class _Writer:
                 return self._joined(node)
             case _:
                 raise AssertionError(type(node))
+
+    def _variable(self, node: Var) -> tuple[str, int]:
+        pointer = self.style.pointers.get(node) if node.type.width is None else None
+        if pointer is not None:
+            return f"{self.style.function('object')}({pointer})", _ATOM
+        shown = self.bound.get(node, node.name)
+        return shown, _CHOICE if " " in shown and not shown.endswith(")") else _ATOM
 
     def _constant(self, value: int) -> tuple[str, int]:
         shown = self._number(value)
@@ -340,7 +348,7 @@ class _Writer:
             poly = self._polynomial(a)
             constant = poly.get((), 0)
             upper = constant - b.value + 1
-            if (upper == 0 and not natural) or _counts_up(poly, constant, upper):
+            if (upper == 0 and not natural) or counts_up(poly, constant, upper):
                 rest = from_polynomial({**{m: c for m, c in poly.items() if m}, (): upper})
                 return f"{self.style.function('ceil_div')}({self.text(rest)}, {self.text(b)})", _ATOM
         if natural and isinstance(b, Const) and b.value > 0:
@@ -370,10 +378,13 @@ class _Writer:
         """Conjuncts or disjuncts, those in one word that say together that a value fits a type, or that it does not."""
         both = isinstance(node, And)
         pairs = fitting(node.args, all_of=both) if self.style.numerals else {}
-        second = {at for _, _, at in pairs.values()}
+        pointers = about_pointers(node.args, self.style.halves, self.style.pointers, all_of=both)
+        second = {at for _, _, at in pairs.values()} | {at for _, at in pointers.values()}
         shown: list[str] = []
         for at, part in enumerate(node.args):
-            if at in pairs:
+            if at in pointers:
+                shown.append(pointers[at][0])
+            elif at in pairs:
                 name, value, _ = pairs[at]
                 shown.append(f"{'' if both else '!'}{self.style.function(name)}({self.text(value)})")
             elif at not in second:
@@ -439,7 +450,7 @@ class _Writer:
 
     def _strict_or_not(self, term: Term, weak: str, strict: str, weak_limit: int, strict_limit: int) -> str:
         """``term ≤ limit`` or ``term < limit + 1``, whichever has the rounder number."""
-        if _roundness(strict_limit) < _roundness(weak_limit):
+        if roundness(strict_limit) < roundness(weak_limit):
             return f"{self._within(term, _PLUS)} {strict} {self._number(strict_limit)}"
         return f"{self._within(term, _PLUS)} {weak} {self._number(weak_limit)}"
 
@@ -474,22 +485,8 @@ def fold_text(name: str, shared: Folding, style: Style) -> str:
     return f"{name}({length.name}) = {shown.removesuffix(f'.{value_names(fold, style.taken)[0]}')}"
 
 
-def _counts_up(poly: dict[Monomial, int], constant: int, upper: int) -> bool:
-    """Whether a rounded-up quotient shows the rounder constant: ceil_div(100 - i, 7), not floor_div(106 - i, 7)."""
-    return any(m and c < 0 for m, c in poly.items()) and upper > 0 and _roundness(upper) <= _roundness(constant)
-
 
 def _plus(term: Term, constant: int) -> Term:
     poly = polynomial(term)
     poly[()] = poly.get((), 0) + constant
     return from_polynomial(poly)
-
-
-def _roundness(value: int) -> int:
-    if value == 0:
-        return 0
-    digits = str(abs(value))
-    decimal = len(digits.rstrip("0")) * 2
-    size = abs(value)
-    binary = 5 if size & (size - 1) == 0 or size & (size + 1) == 0 else decimal
-    return min(decimal, binary) if size > 9 else decimal

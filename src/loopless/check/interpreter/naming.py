@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from loopless.flowgraph.model import THROUGH_POINTER, Flowgraph, MemoryObject
+from loopless.source.function_names import in_source
 from loopless.terms import EvaluationError, IntType
 
 
@@ -32,4 +33,4 @@ def holding(held: int, type: IntType) -> int:
 
 def callee_named(name: str) -> str:
     """The function that is called, in words."""
-    return "what a pointer leads to" if name == THROUGH_POINTER else name
+    return "what a pointer leads to" if name == THROUGH_POINTER else in_source(name)

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless.flowgraph.words import afterwards
 from loopless.logic import Region, budget, enclosing_region, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
@@ -122,7 +123,7 @@ def _anything(paths: LoopPaths, told: Collection[Var] | None) -> Approximation:
                 outputs = sorted(path.outputs | set(path.update), key=lambda var: var.key)
                 changed = {*path.update, *names.state}
                 values = [v for v in outputs if v in changed and (told is None or v in told)]
-                then: dict[Var, Term] = {var: names.fresh(f"{var.name}'", var.type) for var in values}
+                then: dict[Var, Term] = {var: names.fresh(afterwards(var.name), var.type) for var in values}
                 result = None if path.result is None else names.fresh("return'")
                 free = (
                     *(v for v in then.values() if isinstance(v, Var)),
@@ -383,7 +384,7 @@ class _Loop:
             if is_plain(term, spoken) and not may_lack_value(term):
                 known[var] = term
             else:
-                left[var] = self.names.fresh(f"{var.name}'", var.type)
+                left[var] = self.names.fresh(afterwards(var.name), var.type)
                 equations.append(equal(left[var], term))
         result, returned = path.result, None
         if result is not None and not (is_plain(result, spoken) and not may_lack_value(result)):
