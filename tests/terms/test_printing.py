@@ -136,9 +136,9 @@ def test_of_null_pointers_is_told_as_in_c() -> None:
     for condition, shown in (
         (t.equals_zero(owner), "p == NULL"),
         (t.not_zero(owner), "p != NULL"),
-        (t.equals_zero(t.sub(owner, t.const(3))), "p.object == 3"),
-        (t.equals_zero(t.sub(owner, A)), "a == p.object"),
-        (t.at_most_zero(owner), "p.object <= 0"),
+        (t.equals_zero(t.sub(owner, t.const(3))), "object(p) == 3"),
+        (t.equals_zero(t.sub(owner, A)), "a == object(p)"),
+        (t.at_most_zero(owner), "object(p) <= 0"),
         (t.equals_zero(flag), "q != NULL"),
         (t.not_zero(flag), "q == NULL"),
         (t.equals_zero(t.sub(flag, t.const(1))), "q == NULL"),
@@ -147,3 +147,23 @@ def test_of_null_pointers_is_told_as_in_c() -> None:
     ):
         assert t.text(condition, style) == shown
     assert t.text(t.equals_zero(owner), PEOPLE) == "p.object == 0"
+
+
+def test_pointers_in_two_parts_are_compared_as_pointers() -> None:
+    p, q = Var("p", t.IntType(62)), Var("q", t.IntType(62))
+    own, other = Var("p.object", INTEGERS), Var("q.object", INTEGERS)
+    style = Style(numerals=True, pointers={own: "p", other: "q"}, halves={own: p, other: q})
+    same = t.conjunction((t.equal(own, other), t.equal(p, q)))
+    null = t.conjunction((t.equals_zero(own), t.equals_zero(p)))
+    for condition, shown in (
+        (same, "p == q"),
+        (t.negate(same), "p != q"),
+        (null, "p == NULL"),
+        (t.negate(null), "p != NULL"),
+        (t.conjunction((same, t.less(A, t.const(3)))), "a <= 2 && p == q"),
+        (t.conjunction((t.equal(own, other), t.less(p, q))), "object(p) == object(q) && p < q"),
+        (t.conjunction((t.equal(own, other), t.equal(p, t.add(q, t.ONE)))), "object(p) == object(q) && p == q + 1"),
+    ):
+        assert sorted(t.text(condition, style).split(" && ")) == sorted(shown.split(" && "))
+    # One half of an alternative says nothing of the other.
+    assert t.text(t.conjunction((t.not_equal(own, other), t.not_equal(p, q))), style) != "p != q"

@@ -207,7 +207,7 @@ def _count(counts: dict[str, int], reason: str) -> None:
 def _ask(program: CleanProgram, runs: Sequence[Clean], row: CleanRow, plan: Plan, folder: Path) -> None:
     """Ask ``eval``, ``verify`` and ``bound`` about one program, of which these runs are clean."""
     text, file = text_of(program), folder / f"asked{program.suffix}"
-    settings = Settings(loop_timeout_s=min(plan.limit_s, _VERIFY_S), workers=1, of_processor=True, sandboxed=False)
+    settings = Settings(loop_timeout_s=min(plan.limit_s, _VERIFY_S), workers=1, sandboxed=False)
     for run in runs[-1:]:
         where: list[object] = [run.entry, run.a, run.b]
         file.write_text(text, encoding="utf-8")
