@@ -59,8 +59,14 @@ class _Source:
                     literal = one.name.startswith('"')
                     yield one.name.removeprefix("*"), replace(self._text, content=_content(one)) if literal else _NONE
                 elif pointed or own.kind is not Kind.POINTER:
-                    layout = _layout(self._types, own, behind_pointer=pointed)
+                    behind = pointed and not (own.kind is Kind.ARRAY and self._is_reference(one.name))
+                    layout = _layout(self._types, own, behind_pointer=behind)
                     yield one.name.removeprefix("*"), replace(layout, content=_content(one))
+
+    def _is_reference(self, name: str) -> bool:
+        """Whether a parameter is a reference of C++, which is what it refers to."""
+        debug = next((param.debug for param in self._code.params if param.name == name), None)
+        return debug is not None and "&" in debug.type.description
 
     @cached_property
     def _text(self) -> Layout:
