@@ -9,7 +9,7 @@ from walking import Walker
 
 from loopless.automaton import LoopCondition, loop_conditions
 from loopless.paths import LoopPaths
-from loopless.terms import evaluate, text
+from loopless.terms import IntType, Layout, Rows, Scalar, as_declared, evaluate, text
 from loops_in_c import paths
 
 NONDET = "extern int __VERIFIER_nondet_int(void); extern void __VERIFIER_assume(int);"
@@ -39,10 +39,15 @@ FIG_1F = (
 )
 
 
+INTS = Layout((Rows(0, None, 4, "", {(0, 4): Scalar("", IntType(32))}),))
+"""What the pointers of these programs point to."""
+
+
 def conditions(source: str) -> dict[str, LoopCondition]:
     found = paths(source)
     assert isinstance(found, LoopPaths), found
-    return {text(one.condition): one for one in loop_conditions(found)}
+    with as_declared(dict.fromkeys(("a", "b"), INTS)):
+        return {text(one.condition): one for one in loop_conditions(found)}
 
 
 def kinds(source: str) -> dict[str, str]:
