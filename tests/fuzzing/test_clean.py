@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 from pathlib import Path
 
 import pytest
@@ -95,7 +96,12 @@ def test_sanitizers_tell_clean_runs_from_others(tmp_path: Path) -> None:
     int sum(int a, int b) { return a + b; }
     """
     calls = [("gone", 3, 0), ("gone", 3, 1), ("sum", 2147483647, 1), ("sum", 2, 1)]
-    assert sanitized(text, "c", calls, tmp_path) == [3, None, None, 3]
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 36, hard))  # as workers have limits
+    try:
+        assert sanitized(text, "c", calls, tmp_path) == [3, None, None, 3]
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     assert sanitized("no program", "c", calls, tmp_path) is None
 
 

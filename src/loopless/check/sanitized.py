@@ -20,6 +20,8 @@ _FLAGS: Final = ("-w", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-rec
 _STANDARDS: Final[Mapping[str, str]] = {"c": "-std=gnu17", "c++": "-std=c++17"}
 _OPTIONS: Final = "detect_stack_use_after_return=1:detect_leaks=0"
 _SECONDS: Final = 120.0
+_WITH_ROOM: Final = ("sh", "-c", 'ulimit -S -v "$(ulimit -H -v)"; exec "$0"')
+"""AddressSanitizer reserves terabytes of addresses, which the limits of our workers do not allow."""
 _SYSTEM: Final = (
     "int fork(void);\nint waitpid(int, int *, int);\nvoid _exit(int);\nunsigned alarm(unsigned);\n"
     "int dprintf(int, const char *, ...);\n"
@@ -67,7 +69,7 @@ def sanitized(text: str, language: str, calls: Sequence[Call], folder: Path) -> 
         if built.returncode != 0:
             return None
         environment = {**os.environ, "ASAN_OPTIONS": _OPTIONS, "UBSAN_OPTIONS": "print_stacktrace=0"}
-        done = subprocess.run([str(binary)], capture_output=True, check=False, timeout=_SECONDS, env=environment)
+        done = subprocess.run([*_WITH_ROOM, str(binary)], capture_output=True, check=False, timeout=_SECONDS, env=environment)
     except (OSError, subprocess.SubprocessError):
         return None
     found: dict[int, int] = {}
