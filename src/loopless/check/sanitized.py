@@ -69,7 +69,8 @@ def sanitized(text: str, language: str, calls: Sequence[Call], folder: Path) -> 
         if built.returncode != 0:
             return None
         environment = {**os.environ, "ASAN_OPTIONS": _OPTIONS, "UBSAN_OPTIONS": "print_stacktrace=0"}
-        done = subprocess.run([*_WITH_ROOM, str(binary)], capture_output=True, check=False, timeout=_SECONDS, env=environment)
+        command = [*_WITH_ROOM, str(binary)]
+        done = subprocess.run(command, capture_output=True, check=False, timeout=_SECONDS, env=environment)
     except (OSError, subprocess.SubprocessError):
         return None
     found: dict[int, int] = {}
