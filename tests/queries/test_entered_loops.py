@@ -9,11 +9,11 @@ import pytest
 from loopless.bounds.joint_claims import always
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.bounds import answer_bounds
-from loopless.queries.loop_rules import RuledLoop, bounded_loops
+from loopless.queries.loop_rules import RuledLoop, bounded_loops, verdict_of
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.report.bounds import bound_text
-from loopless.report.loop_rules import rule_text, verdict_of
+from loopless.report.loop_rules import rule_text
 from loopless.stepping import no_stepping
 from loopless.terms import FALSE, TRUE, Var, evaluate, holds
 

@@ -198,7 +198,8 @@ class _Found:
 
 def _print(request: Request, options: dict[str, Any], found: _Found) -> bool:
     """Print the answers; whether all that was found is told."""
-    from loopless.report.bounds import cost_json, cost_text, run_json, run_text
+    from loopless.report.bounds import run_json, run_text
+    from loopless.report.costs import cost_json, cost_text
     from loopless.report.document import document, dump
 
     cost, of_run, given = found.cost, found.of_run, found.given

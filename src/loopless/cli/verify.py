@@ -119,8 +119,8 @@ def _ruled(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing(files, settings, ("loopless.queries.bounds",))
-        from loopless.queries.loop_rules import bounded_loops
-        from loopless.report.loop_rules import rule_json, rule_text, verdict_of
+        from loopless.queries.loop_rules import bounded_loops, verdict_of
+        from loopless.report.loop_rules import rule_json, rule_text
     loops = bounded_loops(program, options["endless"], settings, until)
     if options["format_"] == "json":
         from loopless.report.document import document, dump

@@ -28,11 +28,10 @@ from loopless.fuzzing.run_bounds import Bounded, bounded, judged
 from loopless.fuzzing.several import settings
 from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.queries.bound_answers import FunctionBound
-from loopless.queries.loop_rules import RuledLoop, bounded_loops
+from loopless.queries.loop_rules import RuledLoop, bounded_loops, verdict_of
 from loopless.queries.sandbox import note
 from loopless.queries.verdict import Verdict
 from loopless.queries.verification import verify
-from loopless.report.loop_rules import verdict_of
 from loopless.terms import FALSE, Condition, Const, EvaluationError, Term, Var, evaluate, holds
 
 STEPS: Final = 60_000

@@ -53,6 +53,13 @@ class RuledLoop:
         return not self.kept and (self.never is not FALSE or self.run is not None)
 
 
+def verdict_of(loops: Sequence[RuledLoop]) -> str:
+    """``true`` where all loops keep the rule, ``false(bounded-loops)`` where one never ends, else ``unknown``."""
+    if all(loop.kept for loop in loops):
+        return "true"
+    return "false(bounded-loops)" if any(loop.broken for loop in loops) else "unknown"
+
+
 def bounded_loops(
     program: Program, meant: Sequence[str], settings: Settings, until: float | None = None
 ) -> list[RuledLoop]:

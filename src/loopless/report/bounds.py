@@ -11,7 +11,6 @@ from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.logic import simplify
 from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
-from loopless.queries.costs import CostAnswer
 from loopless.queries.inputs import AtValues, Given, at_values, number_at
 from loopless.queries.returning import Calls
 from loopless.queries.runs import RunBound
@@ -239,7 +238,7 @@ def _at_line(found: FunctionBound, claim: Claim, given: Values | None, names: Na
     """What a claim comes to at the values that are given."""
     if not given or (claim.upper is None and claim.never is FALSE):
         return []
-    return [f"  at {_given(given)}: {at_words(at_values(found, claim, given), names)}"]
+    return [f"  at {given_words(given)}: {at_words(at_values(found, claim, given), names)}"]
 
 
 def at_words(here: AtValues, names: Names) -> str:
@@ -259,7 +258,8 @@ def needed(here: AtValues, names: Names) -> list[str]:
     return [*map(names.name, here.needs), *(f"elements of {name}" for name in here.contents)]
 
 
-def _given(given: Values) -> str:
+def given_words(given: Values) -> str:
+    """The values that are given, as ``--at`` has them."""
     return ", ".join(f"{name}={_value(value)}" for name, value in given.items())
 
 
@@ -340,7 +340,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
         "method": call.method or None,
         "refused": refused_json(refused) if refused is not None else None,
         **({"loosened_by": list(bound.loosened)} if bound.loosened else {}),
-        "upper": _maybe(call.upper, names),
+        "upper": maybe_expression(call.upper, names),
         "lower": expression(call.lower, names),
         "exact": call.exact,
         "valid_when": expression(call.when, names),
@@ -350,14 +350,14 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
         "at": _at_json(found, call, given, names),
         "inputs": _inputs_json(call, names),
         "per_entry": {
-            "upper": _maybe(entry.upper, names),
+            "upper": maybe_expression(entry.upper, names),
             "lower": expression(entry.lower, names),
             "exact": entry.exact,
-            "completed": _maybe(entry.completed, names),
+            "completed": maybe_expression(entry.completed, names),
             "method": entry.method or None,
             "valid_when": expression(entry.when, names),
             "inputs": _inputs_json(entry, names),
-            "any": _maybe(bound.any_entry, names),
+            "any": maybe_expression(bound.any_entry, names),
             "never_ends": [
                 {"when": expression(states.condition, names), "chosen": list(states.chosen)}
                 for states in bound.recurrent
@@ -404,7 +404,8 @@ def _status(bound: LoopBound) -> str:
     return "refused" if bound.call.upper is None and bound.entry.upper is None else "over-approximate"
 
 
-def _maybe(term: Term | None, names: Names) -> dict[str, Any] | None:
+def maybe_expression(term: Term | None, names: Names) -> dict[str, Any] | None:
+    """The expression of a term, null where there is none."""
     return None if term is None else expression(term, names)
 
 
@@ -421,8 +422,8 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
     worst = _worst_case(found)
     return {
         "name": found.name,
-        "upper": None if names is None else _maybe(call.upper, names),
-        "over_inputs": None if names is None else _maybe(found.over_inputs, names),
+        "upper": None if names is None else maybe_expression(call.upper, names),
+        "over_inputs": None if names is None else maybe_expression(found.over_inputs, names),
         "lower": None if names is None else expression(call.lower, names),
         "exact": call.exact,
         "valid_when": None if names is None else expression(call.when, names),
@@ -440,39 +441,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
     }
 
 
-# -- counters, whole programs -----------------------------------------------------------------------------------------
-
-
-def cost_text(answer: CostAnswer, given: Values | None) -> str:
-    """The growth of a variable, as text."""
-    names, cost = _cost_names(answer), answer.cost
-    head = f"{answer.variable} grows in a call of {answer.bound.name} by"
-    kind = "exactly" if cost.exact else "at most"
-    words = f"{head} {kind} {names.text(cost.upper)}" if cost.upper is not None else f"{head} no known bound"
-    if cost.lower is not None and not cost.exact:
-        words += f", at least {names.text(cost.lower)}"
-    value = number_at(answer.bound, cost.upper, TRUE, given) if given else None
-    lines = [words] + ([f"  at {_given(given)}: {value}"] if given and value is not None else [])
-    lines += why(cost.refused) if cost.refused is not None else []
-    return "\n".join([*lines, *where_lines(names)])
-
-
-def _cost_names(answer: CostAnswer) -> Names:
-    nodes = [term for term in (answer.cost.upper, answer.cost.lower) if term is not None]
-    return Names(answer.bound.loops[0].answer if answer.bound.loops else None, nodes, answer.bound.shown)
-
-
-def cost_json(answer: CostAnswer, given: Values | None) -> dict[str, Any]:
-    """The ``cost`` of a document."""
-    names, cost = _cost_names(answer), answer.cost
-    return {
-        "variable": answer.variable,
-        "function": answer.bound.name,
-        "upper": _maybe(cost.upper, names),
-        "lower": _maybe(cost.lower, names),
-        "value": number_at(answer.bound, cost.upper, TRUE, given) if given else None,
-        "refused": refused_json(cost.refused) if cost.refused is not None else None,
-    }
+# -- whole programs ----------------------------------------------------------------------------------------------------
 
 
 def run_text(entry: FunctionBound, loops: Sequence[RunBound], given: Values | None) -> str:
@@ -509,10 +478,10 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
                 "name": found.loop.name,
                 "function": found.loop.function,
                 "file": found.loop.file,
-                "upper": _maybe(found.total, names),
+                "upper": maybe_expression(found.total, names),
                 "big_o": _text(class_of_bound(found.total, entry.shown, exact=found.exact)),
                 "value": number_at(entry, found.total, TRUE, given),
-                "any": _maybe(found.any_entry, names),
+                "any": maybe_expression(found.any_entry, names),
                 "any_big_o": _text(class_of_bound(found.any_entry, entry.shown, exact=False)),
                 "any_value": number_at(entry, found.any_entry, TRUE, given),
                 "inputs": _types_json(nodes, names),

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loopless.queries.loop_rules import RuledLoop
+from loopless.queries.loop_rules import RuledLoop, verdict_of
 from loopless.report.bounds import names_of
 from loopless.terms import FALSE, TRUE, Condition, Term
-
-
-def verdict_of(loops: Sequence[RuledLoop]) -> str:
-    """``true`` where all loops keep the rule, ``false(bounded-loops)`` where one never ends, else ``unknown``."""
-    if all(loop.kept for loop in loops):
-        return "true"
-    return "false(bounded-loops)" if any(loop.broken for loop in loops) else "unknown"
 
 
 def rule_text(loops: Sequence[RuledLoop]) -> str:
