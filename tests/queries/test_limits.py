@@ -90,7 +90,7 @@ def test_a_call_of_an_engine_that_does_not_return_is_ended_and_the_rest_is_answe
     assert "1.5 s" in blocked.detail
     assert "--loop-timeout" in blocked.detail
     assert 1.5 <= blocked.seconds < 10
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 240  # however busy the machine is
 
 
 def test_results_come_in_the_order_of_the_jobs(method):
