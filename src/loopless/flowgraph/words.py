@@ -36,6 +36,11 @@ def function_in_words(callee: str) -> str:
     return _WITHOUT.get(callee) or in_source(callee)
 
 
+def not_followed(callee: str) -> str:
+    """That a call is not followed."""
+    return f"the call of {function_in_words(callee)} is not followed"
+
+
 def value_in_words(made: ir.Instruction | None) -> str:
     """The result of an instruction that no variable of the source holds."""
     line = f" in line {made.loc.line}" if made is not None and made.loc is not None and made.loc.line else ""

@@ -19,7 +19,7 @@ from loopless.check.certificates.property import Follows, Property, graph_of, vi
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.beginning import begins_at, is_defined_here
 from loopless.flowgraph.model import Call, Flowgraph, Kind
-from loopless.flowgraph.words import function_in_words
+from loopless.flowgraph.words import not_followed
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
@@ -220,8 +220,7 @@ class ReachQuestion:
     def _calls(self, follows: Follows, call: Call) -> Refused | None:
         if follows(call):
             return None
-        place = str(call.loc) if call.loc is not None else call.callee
-        return Refused(Reason.UNKNOWN_CALL, place, f"the call of {function_in_words(call.callee)} is not followed")
+        return Refused(Reason.UNKNOWN_CALL, str(call.loc or call.callee), not_followed(call.callee))
 
     def _searched(self, system: TransitionSystem, driver: Driver) -> Reach:
         general = self._timed("counters", lambda: self._counters(system))

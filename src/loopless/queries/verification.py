@@ -27,7 +27,7 @@ from loopless.check.certificates.property import (
 from loopless.errors import UsageError
 from loopless.flowgraph.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Call, Origin
-from loopless.flowgraph.words import function_in_words
+from loopless.flowgraph.words import not_followed
 from loopless.queries.evidence import Told, WaitingJudge, claim_of, judge_apart, places, told, told_contracts
 from loopless.queries.jobs import run_all
 from loopless.queries.overrun import Overrun
@@ -201,11 +201,9 @@ class _Question:
     def _calls(self, call: Call) -> Refused | None:
         if self.follows(call):
             return None
-        return Refused(
-            Reason.RECURSION if call.callee in self.follows.names(call) else Reason.UNKNOWN_CALL,
-            str(call.loc) if call.loc is not None else call.callee,
-            f"the call of {function_in_words(call.callee)} is not followed, and may violate the property",
-        )
+        reason = Reason.RECURSION if call.callee in self.follows.names(call) else Reason.UNKNOWN_CALL
+        detail = f"{not_followed(call.callee)}, and may violate the property"
+        return Refused(reason, str(call.loc or call.callee), detail)
 
     # -- safety -------------------------------------------------------------------------------------------------------
 
