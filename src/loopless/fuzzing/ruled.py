@@ -121,8 +121,9 @@ class _Case:
 
     def verdicts(self) -> Iterator[tuple[str, str]]:
         """How the questions were answered, for the table."""
-        yield "rule", verdict_of(self.ruled).replace("false(bounded-loops)", "false")
-        yield "termination", self.termination.verdict
+        told = {"rule": verdict_of(self.ruled).partition("(")[0], "termination": self.termination.verdict}
+        for what, verdict in told.items():
+            yield (what, "unknown") if verdict == "unknown" else (f"{what} {verdict}", "tight")
 
     def witnesses(self) -> list[tuple[int, ...]]:
         """Inputs with which the program is said never to end."""
