@@ -24,7 +24,6 @@ QUESTIONS = {
     "summarize": ("summarize", EXAMPLES / "cases" / "triangle.c", "--loop-timeout", "2.5"),
     "bound": ("bound", EXAMPLES / "looperman" / "fig3.c"),
     "verify": ("verify", EXAMPLES / "verify" / "two_counters.c"),
-    "verify in little time": ("verify", EXAMPLES / "verify" / "phases.c", "--timeout", "12"),
 }
 
 
