@@ -325,7 +325,8 @@ class Runner:
             case Havoc(target=target, name=name) if self._depth and name == GONE_INTO:
                 values[target] = 0
             case Havoc(target=target, origin=Origin.CALL) if _is_left(self.graph.blocks[label].statements, index):
-                run.exact = False  # natively the call leaves what was there
+                run.taken.setdefault((label, index), set()).add(values[target])  # natively it stays what it was
+                run.exact = False
             case Havoc(target=target, origin=origin):
                 value = target.type.wrap(choose(target, origin, label, index))
                 values[target] = value
