@@ -52,5 +52,10 @@ def query(engine: Any, goal: Any) -> Any:
 
 
 def _steps(solver: Any) -> int:
-    """All steps in the context of a solver up to now."""
-    return int(solver.statistics().get_key_value(_COUNT))
+    """All steps in the context of a solver up to now. An optimizer that was not asked yet does not tell."""
+    import z3  # type: ignore[import-untyped]
+
+    known = solver.statistics()
+    if _COUNT not in known.keys():  # noqa: SIM118  statistics are no mapping
+        known = z3.SimpleSolver(ctx=solver.ctx).statistics()
+    return int(known.get_key_value(_COUNT))

@@ -81,6 +81,18 @@ def test_uninitialised_memory_is_unknown() -> None:
     assert straight(*whole, value=X, objects=(LOCAL,)).outcome.return_value == -1
 
 
+def test_what_is_stored_without_a_value_is_not_called_uninitialised() -> None:
+    """The variable has no value; the run ends where what was stored is read back."""
+    unknown = Var("unknown", I32)
+    stored = (Store(at(1, 0), unknown, I32),)
+    run = straight(*stored, Load(X, at(1, 0), I32), value=X, objects=(LOCAL,))
+    assert run.status == "unknown"
+    assert run.reason.startswith("reads unknown")
+    again = straight(*stored, Store(at(1, 0), const(7), I32), Load(X, at(1, 0), I32), value=X, objects=(LOCAL,))
+    assert again.outcome.return_value == 7
+
+
+
 @pytest.mark.parametrize("offset", [-1, 5, 8, 100])
 def test_accesses_outside_of_an_object_are_undefined(offset: int) -> None:
     assert straight(Store(at(1, offset), ZERO, I32), objects=(LOCAL,)).status == "undefined"

@@ -43,6 +43,8 @@ class Storage:
     dead: str = ""
     symbol: str = ""
     cells: dict[int, tuple[Storage | None, int, int]] = field(default_factory=dict)
+    unknown: dict[int, str] = field(default_factory=dict)
+    """By offset, why the value that was stored in a byte is not known."""
 
     def content(self) -> Content:
         """A copy of everything that may change."""
@@ -417,7 +419,9 @@ def load_slowly(storage: Storage, at: int, size: int, signed: bool) -> int:  # n
             return cell[1]
         raise Stop("unknown", f"reads bytes of a pointer in {storage.name} as an integer")
     if _UNSET in mask:
-        raise Stop("unknown", f"reads uninitialised memory: byte {at + mask.index(_UNSET)} of {storage.name}")
+        byte = at + mask.index(_UNSET)
+        never = f"reads uninitialised memory: byte {byte} of {storage.name}"
+        raise Stop("unknown", storage.unknown.get(byte, never))
     return int.from_bytes(storage.data[at : at + size], "little", signed=signed)
 
 
@@ -432,6 +436,7 @@ def store_slowly(storage: Storage, at: int, size: int, value: Value, signed: boo
     _prepare_write(storage, at, size)
     if isinstance(value, Missing):
         _set_mask(storage, at, size, _UNSET)
+        storage.unknown.update(dict.fromkeys(range(at, at + size), value.reason))
     elif (0 if signed is False else -1 << 8 * size - 1) <= value < 1 << 8 * size - bool(signed):
         storage.data[at : at + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
         _set_mask(storage, at, size, _SET)
@@ -470,6 +475,8 @@ def _prepare_write(storage: Storage, at: int, size: int) -> None:
     if storage.cells:
         for start in [s for s, cell in storage.cells.items() if s < at + size and at < s + cell[2]]:
             del storage.cells[start]
+    for byte in range(at, at + size) if storage.unknown else ():
+        storage.unknown.pop(byte, None)
 
 
 def _set_mask(storage: Storage, at: int, size: int, state: int) -> None:
@@ -486,5 +493,8 @@ def copy_bytes(target: Storage, start: int, source: Storage, at: int, length: in
     target.data[start : start + length] = data
     target.holes += target.mask.count(_SET, start, start + length) - mask.count(_SET)
     target.mask[start : start + length] = mask
+    for offset, why in list(source.unknown.items()):
+        if at <= offset < at + length:
+            target.unknown[offset - at + start] = why
     for offset, cell in cells.items():
         target.cells[start + offset] = cell
