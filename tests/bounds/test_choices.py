@@ -116,7 +116,7 @@ def test_memory_that_the_loop_may_write_is_no_input(tmp_path):
     body = "int f(int **p, int *q) { int n = 0; while (**p) { **p = n; n ^= 5; sink(q); } return n; }"
     found = reads_of(tmp_path, body)
     assert found.sources and not found.inputs
-    assert str(found).startswith("memory that it may write decides how long it runs, which is not followed: memory at ")
+    assert str(found).startswith("memory that it may write decides how long it runs, which is not followed: **p at ")
 
 
 @pytest.mark.parametrize(
