@@ -139,3 +139,15 @@ def test_what_a_stub_says_is_listed(answer, run, tmp_path):
     assert (line["return"], line["assumptions"]) == (4, document["assumptions"])
     status, document = answer("eval", file, "f", "9")
     assert (document["status"], document["assumptions"]) == ("unknown", [])
+
+
+def test_arguments_that_a_function_does_not_name_are_said_not_to_be_followed(run, tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(
+        "#include <stdarg.h>\n"
+        "static int sum(int n, ...) { va_list a; va_start(a, n); int s = va_arg(a, int); va_end(a); return s + n; }\n"
+        "int f(int x) { return sum(3, x, 2, 3); }\n",
+        encoding="utf-8",
+    )
+    told = run("eval", str(file), "f", "3").stdout
+    assert "sum is called with 4 arguments, of which it names 1; the others are not followed" in told

@@ -389,8 +389,10 @@ def bind_parameters(code: Compiled, frame: Frame, values: list[Value], arguments
     """Give the parameters their values."""
     parameters = code.flowgraph.parameters
     if len(parameters) != len(arguments):
-        what = f"{code.flowgraph.source_name} is called with {len(arguments)} arguments instead of {len(parameters)}"
-        raise Stop("unknown", what)
+        given = f"{code.flowgraph.source_name} is called with {len(arguments)} arguments"
+        if len(arguments) > len(parameters):  # variable ones, or what a declaration without a prototype lets pass
+            raise Stop("unknown", f"{given}, of which it names {len(parameters)}; the others are not followed")
+        raise Stop("unknown", f"{given} instead of {len(parameters)}")
     for parameter, argument in zip(parameters, arguments, strict=True):
         if parameter.object is not None:
             if not isinstance(argument, tuple):
