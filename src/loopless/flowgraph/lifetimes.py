@@ -207,9 +207,12 @@ def _own_scopes(function: ir.Function, fixed: Container[str]) -> dict[str, Aroun
 
 
 def _surely_dead(function: ir.Function, marked: set[str]) -> dict[_Position, frozenset[str]]:
-    """By position the objects with markers that do not live there, on whatever way control came."""
+    """By position the objects with markers that do not live there, on whatever way control came. What a marker begins
+    does not live before it (LLVM's language reference).
+    """
     start: dict[str, frozenset[str]] = {block.label: frozenset(marked) for block in function.blocks}
-    start[function.entry.label] = frozenset()
+    begun_later = {name for i in function.instructions() if (name := _marker(i, _START)) is not None}
+    start[function.entry.label] = frozenset(marked & begun_later)
     found: dict[_Position, frozenset[str]] = {}
     changed = True
     while changed:
