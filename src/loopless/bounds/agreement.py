@@ -45,10 +45,11 @@ def _shown(left: Condition) -> Condition:
 
 def _least_at_most(found: Claim, *, ends: bool) -> Claim:
     """The claim with a least number that is no more than the upper bound. Where both contradict each other no run ends
-    without undefined behaviour: it would take at least, and at most, so many iterations.
+    without undefined behaviour: it would take at least, and at most, so many iterations. Where no run meets undefined
+    behaviour there is no such contradiction, whether it can be shown or not.
     """
     upper, lower = found.upper, found.lower
-    if upper is None or found.exact or lower is ZERO or surely_at_most(lower, upper):
+    if upper is None or found.exact or found.undefined is FALSE or lower is ZERO or surely_at_most(lower, upper):
         return found
     if size(upper) + size(lower) > MOST_COMPARED:
         return replace(found, lower=lesser(lower, upper))
