@@ -30,7 +30,7 @@ def test_a_parameter_is_the_variable_that_it_is_copied_to() -> None:
         ("u = u % v;", {"division-by-zero"}),
         ("x = x >> y;", {"shift"}),
         ("x = x << 3;", {"shift-overflow", "shift-of-negative"}),
-        ("x = x << y;", {"shift", "shift-overflow", "shift-of-negative"}),
+        ("x = x << y;", {"left-shift", "shift-overflow", "shift-of-negative"}),
         ("c = c << 3;", {"shift-of-negative"}),
         ("u = u << 3;", set()),
         ("u = u << y;", {"shift"}),

@@ -85,7 +85,7 @@ def test_mathematical_variables_are_of_the_integers_where_they_are_signed() -> N
     assert slots(text, Options(mathematical=True)) == {"x": INTEGERS, "y": U32, "z": INTEGERS, "b": BIT}
     assert slots(text) == {"x": S32, "y": U32, "z": S16, "b": BIT}
     found = memory(text, Options(mathematical=True))
-    assert found.number_type(1, signed=True) == IntType(1)
+    assert found.number_type(1, signed=True) == IntType(1, signed=False)  # a truth value is 0 or 1
 
 
 def test_pointers_are_variables_as_far_as_they_vary() -> None:

@@ -39,7 +39,7 @@ def orders(text, tmp_path):
     (tmp_path / "a.c").write_text(HEAD + text)
     module = load([tmp_path / "a.c"]).inlined
     found = [s for b in build(module.functions["f"], module).blocks.values() for s in b.statements]
-    known = [s for s in found if isinstance(s, Assign) and s.target.name.startswith("%order")]
+    known = [s for s in found if isinstance(s, Assign) and s.target.name.startswith("a value")]
     return len(known), len([s for s in found if isinstance(s, Havoc) and s.name == "order"])
 
 
