@@ -229,8 +229,7 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 CLOCKS = frozenset({"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns", "thread_time"})
 CLOCKS_OF_WORK = frozenset({"process_time", "process_time_ns", "clock_gettime", "getrusage"})
-MAY_READ_CLOCKS = frozenset({"clock.py", "cli/fuzz.py"})
-"""And campaigns, whose seconds are those that people wait for."""
+MAY_READ_CLOCKS = frozenset({"clock.py"})
 MAY_SET_TIMERS = frozenset({"queries/deadline.py", "check/oracle/child.py"})
 
 
@@ -260,7 +259,7 @@ def test_time_is_the_processors() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         name = path.relative_to(PACKAGE).as_posix()
         uses = clock_uses(ast.parse(path.read_text(encoding="utf-8")))
-        if name in MAY_READ_CLOCKS or name.startswith("fuzzing/"):
+        if name in MAY_READ_CLOCKS:
             uses = {use for use in uses if not use.startswith(("time.", "resource."))}
         if name in MAY_SET_TIMERS:
             uses -= {"signal.setitimer"}

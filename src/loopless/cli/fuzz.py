@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
+from loopless import clock
 from loopless.cli.app import ANSWERED, Request
 from loopless.cli.options import SECONDS
 from loopless.errors import UsageError
@@ -164,7 +164,7 @@ def _work(plan: Any, rows: list[Row], options: dict[str, Any]) -> None:
     many: int | None = options["programs"]
     wanted = itertools.count(first, step) if many is None else range(first, first + many, step)
     seeds = (seed for seed in wanted if seed not in done)
-    started = time.monotonic()
+    started = clock.wall()
     until = None if options["seconds"] is None else started + options["seconds"]
     before, shown = len(rows), sys.stderr.isatty()
 
@@ -179,7 +179,7 @@ def _work(plan: Any, rows: list[Row], options: dict[str, Any]) -> None:
                 if keep is not None:
                     write_rows(keep / LOG, [row])
                 if shown:
-                    line = progress(rows[before:], time.monotonic() - started)
+                    line = progress(rows[before:], clock.wall() - started)
                     click.echo(f"\r\033[K{line}", nl=False, err=True)
         except KeyboardInterrupt:
             pass

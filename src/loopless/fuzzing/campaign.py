@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from loopless import clock
 from loopless.fuzzing.keeping import keep_program
 from loopless.fuzzing.plan import Plan
 from loopless.fuzzing.programs import START_S, judge_program
@@ -43,7 +43,7 @@ def campaign(
     keep: Path | None = None,
     work: Work | None = None,
 ) -> Iterator[Row]:
-    """The rows of ``seeds`` as they come, none started after ``until`` (by ``time.monotonic``).
+    """The rows of ``seeds`` as they come, none started after ``until`` (by :func:`loopless.clock.wall`).
 
     ``base`` is a folder for temporary files. ``keep``: a folder for the minimized cases of what is wrong.
     """
@@ -57,7 +57,7 @@ def campaign(
         while True:
             while pool.busy < max(1, jobs):
                 job = again.popleft() if again else None
-                if job is None and (until is None or time.monotonic() < until):
+                if job is None and (until is None or clock.wall() < until):
                     seed = next(waiting, None)
                     job = None if seed is None else (_JUDGE, (plan, seed, base))
                 if job is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from loopless import clock
 from loopless.check.generator.case import Case, save_case
 from loopless.check.generator.generate import nondet_stream, print_program
 from loopless.check.generator.minimize import minimize
@@ -57,11 +57,11 @@ def keep_program(plan: Plan, row: Row, keep: Path, base: Path, seconds: float) -
     else:
         start = Case(program, tuple(0 for _ in program.function.params))
         fails = _crash_fails(row, folder, path)
-    ends = time.monotonic() + seconds
+    ends = clock.wall() + seconds
     if not _quietly(fails, start):
         _write(path, print_program(program), facts)
         return path
-    minimize(start, lambda candidate: time.monotonic() < ends and _quietly(fails, candidate), _BUDGET)
+    minimize(start, lambda candidate: clock.wall() < ends and _quietly(fails, candidate), _BUDGET)
     return path
 
 

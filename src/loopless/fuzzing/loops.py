@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Final
 
+from loopless import clock
 from loopless.check.claims import Claims, Judgement, judge_all
 from loopless.check.contents import ClaimReader, Entry
 from loopless.check.entries import draw_entries, every_entry
@@ -54,12 +54,12 @@ def read(text: str, folder: Path, name: str = "f") -> Subject:
     """Compile a program and take its function apart."""
     file = folder / "case.c"
     file.write_text(text, encoding="utf-8")
-    started = time.perf_counter()
+    started = clock.wall()
     function = load([file])[name]
-    seconds = {"read": time.perf_counter() - started}  # clang is another process
-    started = time.process_time()
+    seconds = {"read": clock.wall() - started}  # clang is another process
+    started = clock.now()
     graph = function.graph()
-    seconds["flowgraph"] = time.process_time() - started
+    seconds["flowgraph"] = clock.now() - started
     if isinstance(graph, Refused):
         return Subject(function, None, graph, seconds)
     return Subject(function, graph, None, seconds)
@@ -68,12 +68,12 @@ def read(text: str, folder: Path, name: str = "f") -> Subject:
 def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
     """Summarize one loop as the tool does, and note what came of it."""
     assert subject.graph is not None
-    started = time.process_time()
+    started = clock.now()
     graph = subject.function.over_streams
     assert not isinstance(graph, Refused)
     paths = paths_of(graph, loop, known=subject.function.inner)
-    row.seconds["paths"] = time.process_time() - started
-    started = time.process_time()
+    row.seconds["paths"] = clock.now() - started
+    started = clock.now()
     outcome: Outcome
     if isinstance(paths, NoPaths):
         outcome = paths.refused
@@ -82,11 +82,11 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
         try:
             paths, outcome = from_entry(graph, paths, summarize(paths))
             subject.paths[loop.name] = paths
-            row.seconds["summary"] = time.process_time() - started
+            row.seconds["summary"] = clock.now() - started
             if isinstance(outcome, Summary):
-                started = time.process_time()
+                started = clock.now()
                 outcome = readable(outcome)
-                row.seconds["reading"] = time.process_time() - started
+                row.seconds["reading"] = clock.now() - started
         except LimitError as error:
             outcome = Refused(Reason.BUDGET, loop.name, str(error))
     subject.outcomes[loop.name] = outcome
@@ -186,12 +186,12 @@ def judge_loop(subject: Subject, loop: LoopInfo, row: LoopRow, seed: int, states
         row.unjudged = _FOLDER.sub("", found) if row.status != "refused" else ""
         return
     assert subject.graph is not None
-    started = time.process_time()
+    started = clock.now()
     add_judgement(row, found.judge(found.drawn(seed, states)))
     if everything and not row.mismatches:
         header = found.every()
         add_judgement(row, found.judge(header if header is not None else entry_states(subject.graph, loop)))
-    row.seconds["judge"] = time.process_time() - started
+    row.seconds["judge"] = clock.now() - started
 
 
 def add_judgement(row: LoopRow, judged: Judgement) -> None:

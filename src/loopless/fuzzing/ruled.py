@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import random
 import re
-import time
-import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from loopless import clock
 from loopless.bounds import Claim
 from loopless.check.certificates.property import Property
 from loopless.check.certificates.repeating import Follower
@@ -22,14 +21,13 @@ from loopless.check.generator.entered import entered_program
 from loopless.check.interpreter.run import Run as Interpreted
 from loopless.fuzzing.keeping import path_of, write_facts
 from loopless.fuzzing.plan import RULED, Plan
-from loopless.fuzzing.programs import JUDGE_S, host, workplace
+from loopless.fuzzing.programs import host, workplace
 from loopless.fuzzing.rows import ProgramRow, Row
 from loopless.fuzzing.run_bounds import Bounded, bounded, judged
-from loopless.fuzzing.several import settings
+from loopless.fuzzing.several import judged_row, settings
 from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.queries.bound_answers import FunctionBound
 from loopless.queries.loop_rules import RuledLoop, bounded_loops, verdict_of
-from loopless.queries.sandbox import note
 from loopless.queries.verdict import Verdict
 from loopless.queries.verification import verify
 from loopless.terms import FALSE, Condition, Const, EvaluationError, Term, Var, evaluate, holds
@@ -43,17 +41,11 @@ _NUMBER: Final = re.compile(r"'(\d+)$")
 
 def judge_ruled(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ()) -> Row:
     """The row of a seed. ``skip``: stages that met a limit before and are left out."""
-    row = Row(RULED, seed)
-    row.program = ProgramRow()
-    try:
-        row.stage = "judging"
-        note(row, JUDGE_S)
-        if row.stage not in skip:
-            judge_rule(entered_program(seed), row.program, plan, seed, workplace(base))
-        row.stage, row.status = "", "done"
-    except Exception:  # noqa: BLE001  # a crash on any program is a finding, and the campaign goes on
-        row.status, row.note = "crash", traceback.format_exc(limit=-6)
-    return row
+
+    def judge(row: ProgramRow) -> None:
+        judge_rule(entered_program(seed), row, plan, seed, workplace(base))
+
+    return judged_row(RULED, seed, skip, judge)
 
 
 def keep_ruled(plan: Plan, row: Row, keep: Path, base: Path, seconds: float) -> Path:
@@ -100,7 +92,7 @@ def judge_rule(text: str, row: ProgramRow, plan: Plan, seed: int, folder: Path) 
 
 
 def _terminates(answer: Bounded, plan: Plan) -> Verdict:
-    until = time.monotonic() + TERMINATION_S
+    until = clock.now() + TERMINATION_S
     return verify(answer.program, Property.TERMINATION, settings(plan), until)
 
 

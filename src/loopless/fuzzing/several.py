@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -49,15 +48,24 @@ def streams(seed: int, count: int) -> list[tuple[int, ...]]:
 
 def judge_several(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ()) -> Row:
     """The row of a seed. ``skip``: stages that met a limit before and are left out."""
-    row = Row(SEVERAL, seed)
+
+    def judge(row: ProgramRow) -> None:
+        judge_text(print_program(generate_program(seed)), row, plan, seed, workplace(base))
+
+    return judged_row(SEVERAL, seed, skip, judge)
+
+
+def judged_row(campaign: str, seed: int, skip: tuple[str, ...], judge: Callable[[ProgramRow], None]) -> Row:
+    """The row of a seed that ``judge`` fills; a crash, on whatever program, is a finding."""
+    row = Row(campaign, seed)
     row.program = ProgramRow()
     try:
         row.stage = "judging"
         note(row, JUDGE_S)
         if row.stage not in skip:
-            judge_text(print_program(generate_program(seed)), row.program, plan, seed, workplace(base))
+            judge(row.program)
         row.stage, row.status = "", "done"
-    except Exception:  # noqa: BLE001  # a crash on any program is a finding, and the campaign goes on
+    except Exception:  # noqa: BLE001  # the campaign goes on
         row.status, row.note = "crash", traceback.format_exc(limit=-6)
     return row
 
@@ -144,10 +152,10 @@ def keep_several(plan: Plan, row: Row, keep: Path, base: Path, seconds: float) -
     program = generate_program(row.seed)
     kind = _kind(row)
     facts = {"profile": row.profile, "seed": row.seed}
-    ends = time.monotonic() + seconds
+    ends = clock.wall() + seconds
 
     def fails(candidate: Program) -> bool:
-        if time.monotonic() > ends:
+        if clock.wall() > ends:
             return False
         text = print_program(candidate)
         found = again(text, plan, row.seed, folder)

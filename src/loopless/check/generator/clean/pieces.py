@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from loopless.check.generator.reduction import reduced
+
 Language = Literal["c", "c++"]
 _HOOK: Final = re.compile(r"/\*(enter|head|body) #(\d+)\*/")
 
@@ -92,20 +94,4 @@ def _smaller(pieces: tuple[Piece, ...]) -> Iterator[tuple[Piece, ...]]:
 
 def reduce(program: CleanProgram, still_fails: Callable[[CleanProgram], bool], budget: int = 400) -> CleanProgram:
     """The smallest program found that still fails; ``still_fails`` is asked at most ``budget`` times."""
-    tried = {text_of(program)}
-    start, asked = 0, 0
-    while True:
-        for place, candidate in enumerate(smaller(program)):
-            if place < start or (text := text_of(candidate)) in tried:
-                continue
-            tried.add(text)
-            asked += 1
-            if asked > budget:
-                return program
-            if still_fails(candidate):
-                program, start = candidate, place
-                break
-        else:
-            if start == 0:
-                return program
-            start = 0
+    return reduced(program, smaller, text_of, still_fails, budget)

@@ -12,31 +12,16 @@ from dataclasses import replace
 from loopless.check.generator.minimize import smaller_blocks
 from loopless.check.generator.programs.model import Program, Routine
 from loopless.check.generator.programs.printer import print_program
+from loopless.check.generator.reduction import reduced
 
 
 def reduce(program: Program, still_fails: Callable[[Program], bool], budget: int = 500) -> Program:
     """The smallest program found that still fails; ``still_fails`` is asked at most ``budget`` times."""
-    tried = {print_program(program)}
-    asked, start = 0, 0
-    while True:
-        size = len(print_program(program))
-        for place, candidate in enumerate(_candidates(program)):
-            if place < start:
-                continue
-            text = print_program(candidate)
-            if len(text) >= size or text in tried or not _is_complete(candidate, text):
-                continue
-            tried.add(text)
-            asked += 1
-            if asked > budget:
-                return program
-            if still_fails(candidate):
-                program, start = candidate, place
-                break
-        else:
-            if start == 0:
-                return program
-            start = 0
+
+    def complete(whole: Program) -> Iterator[Program]:
+        return (one for one in _candidates(whole) if _is_complete(one, print_program(one)))
+
+    return reduced(program, complete, print_program, still_fails, budget)
 
 
 def _is_complete(program: Program, text: str) -> bool:
