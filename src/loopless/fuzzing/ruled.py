@@ -1,7 +1,7 @@
 """The rule that every loop has a bound, termination, and bounds, of programs whose loops are entered in few states.
 
-Judged by native runs that count, and by the interpreter, which tells that a run never ends: what is said to be bounded
-takes no more than that, what is said never to end does not end, and what several claims say of one input agrees.
+Native runs count iterations, which must not exceed a bound. The interpreter finds runs that never end, of which a bound
+must not speak. Claims about one input must agree.
 """
 
 from __future__ import annotations

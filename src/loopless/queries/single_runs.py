@@ -1,8 +1,7 @@
-"""What a function does for the few inputs that its summary leaves open: by a run of the judge's interpreter for each.
+"""Counts for the few inputs that a function's summary leaves open, by one run of the judge's interpreter for each.
 
-A run that is followed to its end counts its loops exactly, and one that comes to a state in which it was before never
-ends. Together the runs say all only where they are all that there are: nothing is said where an input may have more
-values than are tried, or where a run needs what nobody knows.
+A run that ends counts its loops exactly. A run that repeats a state never ends. The runs are an answer only if they
+cover all inputs: there is none where an input may have more values than are tried, or where a run needs an unknown one.
 """
 
 from __future__ import annotations
