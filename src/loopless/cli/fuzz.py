@@ -19,6 +19,7 @@ from loopless.cli.options import SECONDS
 from loopless.errors import UsageError
 
 if TYPE_CHECKING:
+    from loopless.fuzzing.plan import Plan
     from loopless.fuzzing.rows import Row
 
 VIOLATED: Final = 1
@@ -89,22 +90,11 @@ def command(request: Request, /, **options: Any) -> int:
       loopless fuzz --only readings --programs 2
       loopless fuzz --only clean --programs 10 --loop-timeout 1
     """
-    from loopless.fuzzing.plan import CLEAN, READING, READINGS, RULED, SEVERAL, Plan, check_profile
     from loopless.fuzzing.rows import read_rows
     from loopless.fuzzing.table import report
 
     del request
-    named = {"programs": SEVERAL, "rule": RULED, "data": READING, "readings": READINGS, "clean": CLEAN}
-    plan = Plan(
-        profile=named.get(options["only"] or "") or check_profile(options["profile"]),
-        states=options["states"],
-        inputs=options["inputs"],
-        every=options["every"],
-        loops=options["only"] != "functions",
-        functions=options["only"] != "loops",
-        limit_s=options["loop_timeout"],
-        undefined=options["undefined"],
-    )
+    plan = _plan(options)
     keep: Path | None = options["keep"]
     rows: list[Row] = []
     if keep is not None:
@@ -117,6 +107,23 @@ def command(request: Request, /, **options: Any) -> int:
         raise UsageError(f"there is nothing to report: {keep / LOG} has no programs of {plan.profile}")
     click.echo(report(rows))
     return VIOLATED if any(row.wrong for row in rows) else ANSWERED
+
+
+def _plan(options: dict[str, Any]) -> Plan:
+    """What is drawn and judged. Raises ``UsageError`` for a profile that there is not."""
+    from loopless.fuzzing.plan import CLEAN, READING, READINGS, RULED, SEVERAL, Plan, check_profile
+
+    named = {"programs": SEVERAL, "rule": RULED, "data": READING, "readings": READINGS, "clean": CLEAN}
+    return Plan(
+        profile=named.get(options["only"] or "") or check_profile(options["profile"]),
+        states=options["states"],
+        inputs=options["inputs"],
+        every=options["every"],
+        loops=options["only"] != "functions",
+        functions=options["only"] != "loops",
+        limit_s=options["loop_timeout"],
+        undefined=options["undefined"],
+    )
 
 
 def _of_readings() -> Any:

@@ -211,6 +211,53 @@ def _words(options: SourceOptions, command: CompileCommand | None, language: str
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Compiler:
+    """The compiler for one ``file``; the last two of its ``arguments`` name the ``language``.
+
+    Its methods give a module, empty where there is none, the compiler's messages and its status.
+    """
+
+    file: Path
+    folder: Path
+    cwd: Path | None
+    options: SourceOptions
+    language: str
+    arguments: list[str]
+
+    def marked(self, words: Sequence[str], out: Path) -> tuple[str, str, int]:
+        """The module with what C says and LLVM does not (:mod:`loopless.source.marks`)."""
+        text, err, status = self.compiled(words, out)
+        if text and not self.options.traps:
+            beside = out.with_stem(f"{out.stem}-checked")
+            checked = self.compiled([*marks.SHIFT_CHECKS, *words], beside)[0] if marks.has_shifts(text) else ""
+            text = marks.mark(text, checked)
+        if text:
+            beside = out.with_stem(f"{out.stem}-unfolded")
+            chosen = not self.options.traps and folding.has_choices(text)
+            unfolded = self.compiled([*folding.CHECKS, *words], beside)[0] if chosen else ""
+            names = (scopes.UNOPTIMIZED, *((scopes.SCOPED,) if self.language == "c" else ()))
+            text += folding.mark(err, unfolded) + scopes.mark(text, *names)
+        return text, err, status
+
+    def compiled(self, words: Sequence[str], out: Path) -> tuple[str, str, int]:
+        """The module as it is written; coroutines in it are made functions."""
+        text, err, status = self._written([*self.arguments, *words], out)
+        if not inline_bodies.has_coroutines(text):
+            return text, err, status
+        plain = out.with_stem(f"{out.stem}-plain")
+        plain.write_text(inline_bodies.not_inlined(text), encoding="utf-8")
+        passing = inline_bodies.with_passes(self.arguments[:-2])
+        text, said, status = self._written([*passing, str(plain)], out.with_stem(f"{out.stem}-split"))
+        return text, err + said, status
+
+    def _written(self, words: Sequence[str], out: Path) -> tuple[str, str, int]:
+        what = f"compiling {self.file}"
+        status, err = run([*words, "-o", str(out)], self.folder, self.cwd, self.options.timeout_s, what)
+        good = status == 0 and out.exists()
+        return out.read_text(encoding="utf-8", errors="replace") if good else "", err, status
+
+
 def _compile(
     file: Path,
     folder: Path,
@@ -222,60 +269,32 @@ def _compile(
     """Compile ``file`` (relative to ``cwd``, except that a compile command has a directory of its own)."""
     language = options.language if file == STANDARD_INPUT else _language(file, command)
     arguments = _words(options, command, language)
+    compiler = _Compiler(file, folder, cwd, options, language, arguments)
     named = str(file.absolute()) if command is not None else _no_option(file)
     here = folder / file if cwd == folder else file
-
-    def made(words: Sequence[str], out: Path) -> tuple[str, str, int]:
-        """The module, empty where there is none, the compiler's messages and its status."""
-        text, err, status = compiled(words, out)
-        if text and not options.traps:
-            beside = out.with_stem(f"{out.stem}-checked")
-            checked = compiled([*marks.SHIFT_CHECKS, *words], beside)[0] if marks.has_shifts(text) else ""
-            text = marks.mark(text, checked)
-        if text:
-            beside = out.with_stem(f"{out.stem}-unfolded")
-            chosen = not options.traps and folding.has_choices(text)
-            unfolded = compiled([*folding.CHECKS, *words], beside)[0] if chosen else ""
-            names = (scopes.UNOPTIMIZED, *((scopes.SCOPED,) if language == "c" else ()))
-            text += folding.mark(err, unfolded) + scopes.mark(text, *names)
-        return text, err, status
-
-    def compiled(words: Sequence[str], out: Path) -> tuple[str, str, int]:
-        text, err, status = written([*arguments, *words], out)
-        if not inline_bodies.has_coroutines(text):
-            return text, err, status
-        plain = out.with_stem(f"{out.stem}-plain")
-        plain.write_text(inline_bodies.not_inlined(text), encoding="utf-8")
-        passing = inline_bodies.with_passes(arguments[:-2])  # the last two name the language
-        text, said, status = written([*passing, str(plain)], out.with_stem(f"{out.stem}-split"))
-        return text, err + said, status
-
-    def written(words: Sequence[str], out: Path) -> tuple[str, str, int]:
-        status, err = run([*words, "-o", str(out)], folder, cwd, options.timeout_s, f"compiling {file}")
-        good = status == 0 and out.exists()
-        return out.read_text(encoding="utf-8", errors="replace") if good else "", err, status
-
     odd = instead is not None or _ODD_NAME.search(file.name) is not None
     main = _stand_in(here, named, folder, instead=instead) if odd else [named]
     listed = folder / "included"
-    text, err, status = made([*main, *inline_bodies.listing_included(listed)], folder / "out.ll")
+    text, err, status = compiler.marked([*main, *inline_bodies.listing_included(listed)], folder / "out.ll")
     if not text:
         raise SourceError(_explain(err, file, status))
     own = _OWN_ENDING.findall(text)
     if own:  # to be read as the program defines them
         arguments[-2:-2] = [f"-fno-builtin-{name}" for name in own]
-        text, err, status = made(main, folder / "own.ll")
+        text, err, status = compiler.marked(main, folder / "own.ll")
         if not text:
             raise SourceError(_explain(err, file, status))
     unused = _UNUSED.findall(err) if language == "c" else ()  # clang leaves them out
     read = [here.read_bytes() if instead is None else instead, *inline_bodies.included(listed, cwd, Path(arguments[0]))]
     if inline_bodies.may_lack(text, read, language):
         around = inline_bodies.FIRST, inline_bodies.LAST
-        whole = without_keeping(made(_stand_in(here, named, folder, unused, instead, around), folder / "inline.ll")[0])
+        copy = _stand_in(here, named, folder, unused, instead, around)
+        whole = without_keeping(compiler.marked(copy, folder / "inline.ll")[0])
         if inline_bodies.has_found(whole):
             return inline_bodies.restored(whole, text)
     if unused:
-        text = without_keeping(made(_stand_in(here, named, folder, unused, instead), folder / "all.ll")[0]) or text
+        copy = _stand_in(here, named, folder, unused, instead)
+        text = without_keeping(compiler.marked(copy, folder / "all.ll")[0]) or text
     return text
 
 

@@ -322,22 +322,8 @@ class Runner:
             case Assume():
                 if not here.holds(statement.condition):
                     return "assumption"
-            case Havoc(target=target, name=name) if self._depth and name == GONE_INTO:
-                values[target] = 0
-            case Havoc(target=target, origin=Origin.CALL) if _is_left(self.graph.blocks[label].statements, index):
-                run.taken.setdefault((label, index), set()).add(values[target])  # natively it stays what it was
-                run.exact = False
-            case Havoc(target=target, origin=origin):
-                value = target.type.wrap(choose(target, origin, label, index))
-                values[target] = value
-                run.taken.setdefault((label, index), set()).add(value)
-                if is_input(self.graph, label, index):
-                    run.inputs.append(value)
-                    run.exact = run.exact and origin is Origin.NONDET
-                elif origin is Origin.UNINITIALISED:
-                    run.uninitialised[self.graph.variables[target].shown] = value
-                else:
-                    run.exact = False
+            case Havoc():
+                self._chosen(statement, label, index, run, values, choose)
             case Load(target=target):
                 place = (here.evaluate(statement.address.object), here.evaluate(statement.address.offset))
                 self._accessed(run, statement, place[1])
@@ -372,6 +358,28 @@ class Runner:
                     if part is not None:
                         values[part] = part.type.wrap(choose(part, Origin.CALL, label, index))
         return None
+
+    def _chosen(
+        self, statement: Havoc, label: str, index: int, run: Run, values: dict[Var, int], choose: Choose
+    ) -> None:
+        """A value of which nothing is known."""
+        match statement:
+            case Havoc(target=target, name=name) if self._depth and name == GONE_INTO:
+                values[target] = 0
+            case Havoc(target=target, origin=Origin.CALL) if _is_left(self.graph.blocks[label].statements, index):
+                run.taken.setdefault((label, index), set()).add(values[target])  # natively it stays what it was
+                run.exact = False
+            case Havoc(target=target, origin=origin):
+                value = target.type.wrap(choose(target, origin, label, index))
+                values[target] = value
+                run.taken.setdefault((label, index), set()).add(value)
+                if is_input(self.graph, label, index):
+                    run.inputs.append(value)
+                    run.exact = run.exact and origin is Origin.NONDET
+                elif origin is Origin.UNINITIALISED:
+                    run.uninitialised[self.graph.variables[target].shown] = value
+                else:
+                    run.exact = False
 
     def _is_told(self, label: str) -> bool:
         """Whether what a call returns that is passed over there is told."""
