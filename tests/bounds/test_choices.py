@@ -165,7 +165,6 @@ def test_what_code_that_is_not_known_can_write_is_chosen_there(tmp_path):
     assert found.inputs
 
 
-
 GIVEN = [
     "int f(int **p, int *q) { int n = 0; while (**p) { *q = n; n ^= 5; sink(q); } return n; }",
     "unsigned f(char **t) { const char *p = *t; unsigned n = 0; while (*p++) n++; return n; }",

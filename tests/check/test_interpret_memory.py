@@ -92,7 +92,6 @@ def test_what_is_stored_without_a_value_is_not_called_uninitialised() -> None:
     assert again.outcome.return_value == 7
 
 
-
 @pytest.mark.parametrize("offset", [-1, 5, 8, 100])
 def test_accesses_outside_of_an_object_are_undefined(offset: int) -> None:
     assert straight(Store(at(1, offset), ZERO, I32), objects=(LOCAL,)).status == "undefined"

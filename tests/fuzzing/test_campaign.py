@@ -24,6 +24,7 @@ from loopless.fuzzing.table import report
 LOOPS = Plan("single-path", states=60, inputs=6, functions=False, limit_s=10)
 CALLS = dataclasses.replace(LOOPS, loops=False, functions=True)
 
+
 def rows_of(plan: Plan, seeds: range, base: Path, **how: Any) -> list[Row]:
     return sorted(campaign(plan, seeds, base, **how), key=lambda row: row.seed)
 

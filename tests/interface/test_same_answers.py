@@ -19,8 +19,6 @@ FILES = (
 )
 
 
-
-
 def answer_of(held, loop) -> dict:
     """The JSON of an answer, or what there is of it where it is refused."""
     if isinstance(held, loopless.Refused):

@@ -159,10 +159,6 @@ def test_a_refusal_equals_the_one_that_others_carry(program):
     assert refused != loopless.Refused(refused.reason, refused.where, "something else")
 
 
-
-
-
-
 def test_what_people_hold_has_a_public_name(program):
     for held in shown_in(program).values():
         assert any(isinstance(held, getattr(loopless, name)) for name in loopless.__all__ if name != "load")

@@ -22,7 +22,6 @@ def by_earliest_exit(paths):
     return earliest_exit.METHOD.run(paths, Tried())
 
 
-
 def random_loop(seed: int) -> str:
     """A single-path loop over an unsigned, a signed and a checked variable, each of which moves by a constant."""
     chosen = random.Random(seed)

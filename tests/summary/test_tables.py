@@ -21,7 +21,6 @@ def by_cyclic_modes(paths):
     return found
 
 
-
 def random_loop(seed: int, kind: str) -> str:
     """Three or four branches by the value of x, which rises below and falls above; sums of what each branch adds."""
     chosen = random.Random(seed)

@@ -124,7 +124,6 @@ def test_the_text_means_what_it_says(drawn: tuple[Term, Callable[[Term], Conditi
         assert eval(whole, dict(FUNCTIONS), names) == t.holds(condition, point)  # type: ignore[arg-type]
 
 
-
 @pytest.mark.parametrize(
     ("term", "expected"),
     [

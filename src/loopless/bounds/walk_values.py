@@ -19,6 +19,7 @@ from loopless.terms import (
 MAX_NODES: Final = 60
 """A value that is longer than this becomes a symbol of which nothing is known. A guess."""
 
+
 def substituted(condition: Condition, values: Mapping[Var, Term]) -> Condition:
     """The condition over other values; true where it grows too large."""
     try:

@@ -168,6 +168,7 @@ class LoopAlone:
         services = Services(self._interpreter.compiled, world, inputs, Limits(max_steps, deadline))
         values: list[Value] = [state.get(var, 0) for var in code.variables]
         frame = Given(world, self.contents, contents)
+
         def reads() -> Mapping[str, frozenset[int]]:
             drawn = {INPUTS: frozenset(range(INPUT_SIZE * services.drawn))} if self._reads_inputs else {}
             return {**frame.bytes_read(), **drawn}

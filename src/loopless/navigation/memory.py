@@ -45,6 +45,7 @@ from loopless.verification.transitions import assigned_in
 LONGEST: Final = 1 << 16
 """More bytes are not filled or copied at once. A guess."""
 
+
 class NoWay(Exception):
     """A path ends here: what it does is undefined."""
 

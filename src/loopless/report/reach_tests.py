@@ -24,6 +24,8 @@ _LITERAL: Final = 90
 _ALIGNED: Final = 16
 """Memory that is no array of integers begins at a multiple of this, as where it was replayed."""
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+
+
 def c_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, name: str = "test") -> str:
     """A C file to be put into ``folder`` under this name, with a ``main`` that gives the function its inputs;
     ``purpose`` is the sentence that says what for.

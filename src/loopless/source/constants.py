@@ -359,7 +359,6 @@ class Constants:
             return None
         return Gep(operands[0], offset, tuple(steps), source)
 
-
     def _size_of(self, t: Type) -> int:
         """As that of the layout, which takes a type apart to know it again."""
         found = self._sizes.get(id(t))

@@ -177,7 +177,6 @@ class LoopMark:
     end: Loc | None
 
 
-
 @dataclass(frozen=True, slots=True)
 class Access:
     """What a load, store, alloca or atomic operation touches: ``type`` at alignment ``align`` (bytes, 0: unsaid).

@@ -229,6 +229,8 @@ def equal_as_declared(node: Compare, layouts: Mapping[str, Layout], closed: Cont
 
 def _is_atom(monomial: Monomial) -> bool:
     return len(monomial) == 1 and monomial[0][1] == 1
+
+
 def about_pointers(
     parts: Sequence[Condition], halves: Mapping[Var, Var], pointers: Mapping[Var, str], *, all_of: bool
 ) -> dict[int, tuple[str, int]]:

@@ -485,7 +485,6 @@ def fold_text(name: str, shared: Folding, style: Style) -> str:
     return f"{name}({length.name}) = {shown.removesuffix(f'.{value_names(fold, style.taken)[0]}')}"
 
 
-
 def _plus(term: Term, constant: int) -> Term:
     poly = polynomial(term)
     poly[()] = poly.get((), 0) + constant

@@ -42,6 +42,7 @@ from loopless.terms import IntType
 
 __all__ = ["Application", "Argument", "CallHook", "Interpreter", "Jump", "LoopHook", "Memory", "Pointed", "Run"]
 
+
 @dataclass(frozen=True, slots=True)
 class Pointed:
     """What a pointer points to: its bytes, and by their offsets there the pointers in it that are not null."""

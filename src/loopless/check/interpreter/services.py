@@ -73,6 +73,7 @@ CallHook = Callable[[Mapping[Var, int], Sequence[int]], "Application | None"]
 """Called at the entry of the outermost call, with the values of all variables that have one and with the inputs that
 can be read; None: interpret it."""
 
+
 class LoopState(dict[Var, int]):
     """The values of variables at a loop's header; ``content``: what memory holds there, by the names of objects."""
 
