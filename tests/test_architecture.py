@@ -263,6 +263,8 @@ def test_time_is_the_processors() -> None:
             uses = {use for use in uses if not use.startswith(("time.", "resource."))}
         if name in MAY_SET_TIMERS:
             uses -= {"signal.setitimer"}
+        if name == "metering.py":
+            uses -= {"timeout of Z3"}
         if uses:
             found[name] = uses
     assert found == {}

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from loopless.logic.smt_bits import BIT_OPERATORS, BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
-from loopless.metering import STEPS_PER_MS, check, limit_steps
+from loopless.metering import STEPS_PER_MS, check, limit_steps, steps_per_ms
 from loopless.terms import (
     TRUE,
     Aggregate,
@@ -76,10 +76,10 @@ def satisfiable(condition: Condition, timeout_ms: int = 1000, *, steps: int | No
     if condition is TRUE:
         return Outcome(Answer.YES, Model({}, {}))
     translations = _translations(condition)
-    most = steps or timeout_ms * STEPS_PER_MS
     share = len(translations)
     for kind in translations:
-        outcome = _ask(condition, kind, most // share)
+        per_ms = _steps_per_ms(condition, kind)
+        outcome = _ask(condition, kind, (steps or timeout_ms * per_ms) // share, per_ms)
         if outcome.answer is not Answer.UNKNOWN:
             return outcome
     return Outcome(Answer.UNKNOWN)
@@ -116,6 +116,18 @@ def _translations(condition: Condition) -> tuple[Translation, ...]:
     return (IntegerTranslation, BitTranslation)
 
 
+def _steps_per_ms(condition: Condition, kind: Translation) -> int:
+    """How many of Z3's steps count as a millisecond."""
+    if kind is BitTranslation:
+        return STEPS_PER_MS
+    nodes = list(walk(condition))
+    quotients = sum(isinstance(node, Op) and node.op in _QUOTIENTS for node in nodes)
+    return steps_per_ms(quotients, products=any(map(_is_nonlinear, nodes)))
+
+
+_QUOTIENTS: Final = ("floor_div", "mod", "trunc_div", "trunc_rem")
+
+
 def _is_nonlinear(node: Node) -> bool:
     return isinstance(node, Sum) and any(sum(exponent for _, exponent in m) > 1 for m, _ in node.items)
 
@@ -125,7 +137,7 @@ def load_solver() -> None:
     import z3  # type: ignore[import-untyped]  # noqa: F401
 
 
-def _ask(condition: Condition, kind: Translation, steps: int) -> Outcome:
+def _ask(condition: Condition, kind: Translation, steps: int, per_ms: int) -> Outcome:
     import z3
 
     context = z3.Context()
@@ -133,7 +145,7 @@ def _ask(condition: Condition, kind: Translation, steps: int) -> Outcome:
     goal = translation.condition(condition)
     solver = z3.Solver(ctx=context)
     solver.set(random_seed=1)
-    limit_steps(solver, steps)
+    limit_steps(solver, steps, per_ms)
     solver.add(goal, *translation.facts)
     try:
         found = check(solver)
