@@ -314,8 +314,8 @@ def test_flow_facts_say_exact_of_numbers_of_the_given_values_only(run, tmp_path)
         assert 'totalcount="7" exact="true"' in facts
 
 
-def test_names_that_two_variables_have_give_neither_a_value(answer, run, tmp_path):
-    """f takes its parameter n and the global n in its loops: with n=10 it is not said which is meant."""
+def test_two_variables_of_one_name_are_told_apart(answer, run, tmp_path):
+    """f takes its parameter n and the global n in its loops: ``n`` is the parameter, ``::n`` the global behind it."""
     file, other = tmp_path / "names.c", tmp_path / "other.c"
     file.write_text(
         "int n, s;\n"
@@ -324,12 +324,12 @@ def test_names_that_two_variables_have_give_neither_a_value(answer, run, tmp_pat
         encoding="utf-8",
     )
     _, document = answer("bound", file, "--function", "f", "--at", "n=10,m=4")
-    assert [loop["value"] for loop in document["loops"]] == [None, 4]
+    assert [loop["value"] for loop in document["loops"]] == [10, 4]
     assert document["functions"][0]["value"] is None
-    done = run("bound", file, "--function", "f", "--at", "n=10,m=4")
-    assert "several variables of f are called n" in done.stderr
+    _, document = answer("bound", file, "--function", "f", "--at", "n=10,m=4,::n=3")
+    assert document["functions"][0]["value"] == 17
     done = run("bound", file, "--function", "f", "--at", "n=10,m=4", "--unwindset")
-    assert done.stdout == "--unwindset f.1:5\n"
+    assert done.stdout == "--unwindset f.0:11,f.1:5\n"
     file.write_text(
         "int s;\nstatic int k = 5;\nvoid h(void);\n"
         "int main(void) { for (int i = 0; i < k; i++) s ^= 1; h(); return 0; }\n",
@@ -340,9 +340,10 @@ def test_names_that_two_variables_have_give_neither_a_value(answer, run, tmp_pat
     )
     for more in ((), ("--entry", "main")):
         done = run("bound", file, other, "--at", "k=5", *more, "--unwindset")
-        assert done.returncode == 3
-        assert ":6" not in done.stdout
-        assert "several variables of main are called k" in done.stderr
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "inputs are names.c:k, other.c:k" in done.stderr
+    done = run("bound", file, other, "--at", "names.c:k=5,other.c:k=50", "--unwindset")
+    assert done.stdout == "--unwindset main.0:6,h.0:51\n"
 
 
 GRANTED = {
@@ -400,7 +401,8 @@ unsigned f(unsigned m, int p) {
 }
 """
     )
-    assert "one entry: never ends, over the values there, when p <= 0" in run("bound", str(file)).stdout
+    told = run("bound", str(file)).stdout
+    assert "one entry: may never end, over the values there, when p <= 0 (no run is known to enter it so)" in told
 
 
 AT = """int nd(void); static int inner(int n) { int s = 0; while (s < n) s++; return s; } int outer(int n) { return inner(n); }

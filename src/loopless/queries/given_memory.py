@@ -26,7 +26,9 @@ def array_of(layouts: Mapping[str, Layout], name: str) -> tuple[str, int, IntTyp
     bytes where it has no type of its own; no type where the elements are no integers. None where there is no array.
     """
     if name in layouts:
-        row = layouts[name].array
+        layout, row = layouts[name], layouts[name].array
+        if row is None and layout.whole:  # one number, or a structure
+            return None
         return name, 0, BYTE if row is None else row.element
     for object, layout in layouts.items():
         for row in layout.rows if name.startswith(object) else ():
@@ -42,7 +44,7 @@ def place_of(layouts: Mapping[str, Layout], name: str) -> tuple[str, int, IntTyp
     for array, layout in layouts.items():
         if not name.startswith(array):
             continue
-        if layout.array is None and (found := _INDEX.fullmatch(name, len(array))):
+        if layout.array is None and not layout.whole and (found := _INDEX.fullmatch(name, len(array))):
             return array, int(found[1]), BYTE
         for row in layout.rows:
             head = f"{array}{row.head}"
