@@ -59,7 +59,7 @@ def foreign(text: str, source: str) -> set[str]:
     text = re.sub(r'"[^"]*"', "", text)
     known = own | FUNCTIONS | PHRASES | OF_C
     words = {word for word in _WORD.findall(text) if word.lstrip(".") not in known or word.startswith(("%", "$"))}
-    return {word for word in words if not MADE.fullmatch(word)}
+    return {word for word in words if not MADE.fullmatch(word.removeprefix("."))}
 
 
 def check(file: Path, *words: str) -> None:

@@ -201,6 +201,11 @@ def test_no_count_of_an_inexact_case_of_a_function_is_claimed() -> None:
     assert partly.has_gap
 
 
+def test_a_summary_says_nothing_of_loops_that_it_does_not_know() -> None:
+    assert claim_of_call(composed(LOOP, lambda same: same), "a call that stands for loops", ()).upper is None
+
+
+
 def test_cases_are_put_together_only_where_both_are_exact_or_none() -> None:
     plain = summary(FIG_1A)
     together = next(part.cases for part in merged(plain) if len(part.cases) > 1)

@@ -123,7 +123,7 @@ def _named(found: Claim, counted_by: str, bounds: Bounds) -> Claim:
 
 def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) -> Claim:
     """The iterations of a loop, by its name, in one call of its function."""
-    if summary is None:
+    if summary is None or loop not in summary.loops:  # a summary says nothing of loops that it does not know
         return _named(_by_bounds(bounds), "", bounds)
     exact = [case for case in summary.cases if case.kind != "assumption" and case.exact]
     pieces = [(case.when, case.iterations.get(loop, ZERO)) for case in exact if loop not in case.uncounted]
