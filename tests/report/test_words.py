@@ -54,10 +54,11 @@ def expressions(found: Any, key: str = "") -> Iterator[str]:
 def foreign(text: str, source: str) -> set[str]:
     """The words of an expression that are neither the source's nor ours."""
     own = set(re.findall(r"[A-Za-z_]\w*", source))
+    own |= {name.removeprefix("__VERIFIER_") for name in own}  # inputs go without it, as the README says
     for phrase in _PROSE.values():
         text = text.replace(phrase, "")
     text = re.sub(r'"[^"]*"', "", text)
-    known = own | FUNCTIONS | PHRASES | OF_C
+    known = own | FUNCTIONS | {name.upper() for name in FUNCTIONS} | PHRASES | OF_C
     words = {word for word in _WORD.findall(text) if word.lstrip(".") not in known or word.startswith(("%", "$"))}
     return {word for word in words if not MADE.fullmatch(word.removeprefix("."))}
 
