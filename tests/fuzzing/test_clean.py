@@ -66,12 +66,12 @@ def test_lives_that_end_with_the_callee_are_found(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.slow
 def test_a_row_of_commands_is_written_and_read(tmp_path: Path) -> None:
-    row = clean.judge_clean(PLAN, 30, tmp_path)
+    row = clean.judge_clean(PLAN, 40, tmp_path)
     assert row.status == "done" and not row.wrong, row.note or row.clean
     assert row.clean is not None and any(name.startswith("verify") for name in row.clean.asked)
     write_rows(tmp_path / "log", [row])
     (again,) = read_rows(tmp_path / "log")
-    assert again.clean == row.clean and "10 programs (10 c)" in report([again])
+    assert again.clean == row.clean and "10 programs (10 c, 0 c++)" in report([again])
 
 
 def test_a_mismatch_is_told() -> None:
@@ -94,12 +94,14 @@ def test_sanitizers_tell_clean_runs_from_others(tmp_path: Path) -> None:
     text = """
     int gone(int a, int b) { int *p = &a; if (b) { int x = 5; p = &x; } return *p; }
     int sum(int a, int b) { return a + b; }
+    static inline __attribute__((always_inline)) int up(int n) { return n < 1 ? 0 : up(n - 1) + 1; }
+    int grown(int a, int b) { return up(a) + b; }
     """
-    calls = [("gone", 3, 0), ("gone", 3, 1), ("sum", 2147483647, 1), ("sum", 2, 1)]
+    calls = [("grown", 5, 1), ("gone", 3, 0), ("gone", 3, 1), ("sum", 2147483647, 1), ("sum", 2, 1)]
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (1 << 36, hard))  # as workers have limits
     try:
-        assert sanitized(text, "c", calls, tmp_path) == [3, None, None, 3]
+        assert sanitized(text, "c", calls, tmp_path) == [6, 3, None, None, 3]
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     assert sanitized("no program", "c", calls, tmp_path) is None

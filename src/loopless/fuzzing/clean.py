@@ -2,7 +2,7 @@
 
 What lives how long, the flowgraph says, and the methods and the judge both read it there. So only native runs can
 contradict it. Each program is run natively on several inputs; where all witnesses agree that a run is clean, the
-judge's interpreter must return the same, with calls inlined and as they are. Of one program of each file commands are
+judge's interpreter must return the same, with calls inlined and as they are. Of one program of some files commands are
 asked, too: ``eval``, ``verify``, and ``bound`` beside native counts.
 """
 
@@ -46,6 +46,8 @@ BATCH: Final = 10
 """Programs of one file: the compilers take as long to start as they take for one program."""
 CPP_EVERY: Final = 3
 """Each third file is in C++."""
+ASKED_EVERY: Final = 4
+"""Of a program of each fourth file commands are asked, if it is in C: that takes twice as long as all else."""
 _STEPS: Final = 20_000
 _RUN_S: Final = 20.0
 """Seconds for one run by the interpreter."""
@@ -105,7 +107,8 @@ def judge_clean(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ()) -
         if _starts(row, "judging", skip, JUDGE_S):
             runs = _judge(programs, row.clean, plan, folder)
             asked = random.Random(f"asked:{seed}").choice(programs)
-            if row.clean.language == "c" and _starts(row, "asking", skip, _ASKED_S):
+            commands = seed // BATCH % ASKED_EVERY == 0 and row.clean.language == "c"
+            if commands and _starts(row, "asking", skip, _ASKED_S):
                 _ask(asked, [run for run in runs if run.entry == asked.entry], row.clean, plan, folder)
         row.stage, row.status = "", "done"
     except Exception:  # noqa: BLE001  # a crash on any program is a finding, and the campaign goes on
