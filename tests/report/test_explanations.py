@@ -78,3 +78,48 @@ def test_what_is_advised_against_exceptions_helps(tmp_path: Path) -> None:
     text = (tmp_path / "a.cpp").read_text(encoding="utf-8")
     (tmp_path / "a.cpp").write_text(text.replace("int g(int);", "int g(int) noexcept;"), encoding="utf-8")
     assert "exact, complete" in command(tmp_path, "summarize", "a.cpp")
+
+
+Change = tuple[str, str]
+UP = "static int up(int k) { for (int i = 0; i < 3; i++) k++; return k; }\n"
+ADVICE: dict[str, tuple[list[Change], str]] = {
+    # By reason: what is written in the example instead of what, and the words of a command that summarizes exactly.
+    "L101": ([("if (x > 5) goto inside;", "if (x > 5) { x += 3; if (x >= 100) return x; }"), ("inside:", "")], ""),
+    "L106": ([], "--function f --vars n"),
+    "L107": ([("for (int i = 0; i < 3; i++) k++;", "k = up(k);"), ("int f(", UP + "int f(")], "--function up"),
+    "L108": ([("int *end", "int size"), ("p < end", "p < *from + size")], ""),
+    "L109": ([], ""),
+    "L201": ([], "--vars i"),
+    "L202": ([], "--assume y==3"),
+    "L206": ([], "--assume u<1000&&v<100000"),
+    "L207": ([], "--wrapv"),
+}
+COUNTED = {
+    # By reason: a command that counts instead, and what it says.
+    "L203": ("eval a.c gcd 12 18", "2 iterations"),
+    "L204": ("eval a.c f 1 2 30", "7 iterations"),
+    "L206": ("eval a.c f 12 15", "1 iteration"),
+    "L209": ("summarize a.c", "never ends when x == 0"),
+    "L301": ("bound a.c", ": n iterations [O(n)] in a call"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", ADVICE)
+def test_what_is_advised_gives_an_exact_summary(code: str, tmp_path: Path) -> None:
+    changes, words = ADVICE[code]
+    written(code, tmp_path)
+    text = (tmp_path / "a.c").read_text(encoding="utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "a.c").write_text(text, encoding="utf-8")
+    assert "exact, complete" in command(tmp_path, "summarize", "a.c", *words.split())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", COUNTED)
+def test_what_is_advised_counts(code: str, tmp_path: Path) -> None:
+    words, says = COUNTED[code]
+    written(code, tmp_path)
+    assert says in command(tmp_path, *words.split())
