@@ -4,6 +4,9 @@
 file, so often alone and so often beside so many processes that do nothing but work, and compares the answers: all of
 the JSON but the fields that say how long something took. It prints a table, and every difference.
 
+``--jobs`` asks several questions at once. ``--save FILE`` keeps the answers of a quiet machine, and ``--beside FILE``
+compares those of this run with them: so a campaign can be the work beside, and ``--busy 0`` is none of its own.
+
 Everything: ``python bench/determinism.py $BENCHMARKS/everyday/*.c --commands loops,bound`` and
 ``python bench/determinism.py --svcomp $BENCHMARKS/svcomp --most 40``.
 """
@@ -18,7 +21,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -105,24 +109,36 @@ def questions(options: argparse.Namespace) -> Iterator[tuple[str, Path, list[str
 
 
 def measured(options: argparse.Namespace) -> list[Row]:
-    """All answers."""
-    rows = []
-    for command, file, more in questions(options):
-        row = Row(command, str(file))
-        rows.append(row)
-        for answers, count in ((row.alone, 0), (row.beside, options.busy)):
+    """All answers: those of before, those of a machine that does nothing else, and those beside busy loops."""
+    begun = [Row(**row) for row in json.loads(options.beside.read_text())] if options.beside else []
+    known = {(row.command, row.file): row for row in begun}
+    asks = list(questions(options))
+    rows = [known.get((command, str(file)), Row(command, str(file))) for command, file, _ in asks]
+
+    def ask(number: int) -> tuple[int, Any, float]:
+        started = time.perf_counter()
+        return number, asked(*asks[number]), time.perf_counter() - started
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for count in [options.busy] if options.beside else sorted({0, options.busy}):
             with busy(count):
-                for _ in range(options.runs):
-                    started = time.perf_counter()
-                    answers.append(asked(command, file, more))
-                    row.seconds.append(time.perf_counter() - started)
+                for number, answer, seconds in pool.map(ask, list(range(len(asks))) * options.runs):
+                    row = rows[number]
+                    (row.beside if count or options.beside else row.alone).append(answer)
+                    row.seconds.append(seconds)
+    if options.save:
+        options.save.write_text(json.dumps([asdict(row) for row in rows]))
+    return rows
+
+
+def tell(rows: Sequence[Row]) -> None:
+    """Say of each question whether its answers are the same, and where they differ."""
+    for row in rows:
         word = "same" if row.is_same else "DIFFERENT"
-        sys.stderr.write(f"{word:9} {command:9} {row.seconds[0]:6.1f} s, {max(row.seconds):6.1f} s  {row.file}\n")
+        sys.stderr.write(f"{word:9} {row.command:9} {row.seconds[0]:6.1f} s, {max(row.seconds):6.1f} s  {row.file}\n")
         for other in {json.dumps(answer): answer for answer in row.answers[1:]}.values():
             for line in differences(row.answers[0], other):
                 sys.stderr.write(f"    {line}\n")
-        sys.stderr.flush()
-    return rows
 
 
 def main() -> int:
@@ -135,8 +151,12 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3, help="so often alone, and so often beside others")
     parser.add_argument("--busy", type=int, default=8, help="processes that work beside")
     parser.add_argument("--timeout", type=float, default=60.0, help="of verify")
+    parser.add_argument("--jobs", type=int, default=1, help="questions asked at once")
+    parser.add_argument("--save", type=Path, help="write the answers to this file")
+    parser.add_argument("--beside", type=Path, help="compare with the answers in this file")
     options = parser.parse_args()
     rows = measured(options)
+    tell(rows)
     print("| command | questions | same | different | cut by a limit | differ alone |\n|---|---|---|---|---|---|")
     for command, count in Counter(row.command for row in rows).items():
         mine = [row for row in rows if row.command == command]
