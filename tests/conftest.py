@@ -12,13 +12,13 @@ from hypothesis import settings
 settings.register_profile("loopless", deadline=None, print_blob=True)
 settings.load_profile("loopless")
 
-ONE_IN = 6
+ONE_IN = 12
 """Of the slow cases of a file, the share that a run of the whole suite takes without ``--every``."""
 _THINNED = "LOOPLESS_TESTS_THINNED"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--every", action="store_true", help="every case of the slow tests, not one in six of those of each file")
+    parser.addoption("--every", action="store_true", help="every case of the slow tests, not one in twelve of those of each file")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out five in six of the slow cases of each file, the same ones in every run."""
+    """Leave out eleven in twelve of the slow cases of each file, the same ones in every run."""
     if not os.environ.get(_THINNED):
         return
     seen: Counter[str] = Counter()

@@ -104,6 +104,7 @@ def circles(graph: Mapping[str, set[str]]) -> list[tuple[str, ...]]:
     return cycles({module: sorted(targets) for module, targets in graph.items()})
 
 
+@pytest.mark.slow
 def test_no_modules_import_one_another() -> None:
     found = imports(PACKAGE)
     assert len(found) > 300

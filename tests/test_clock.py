@@ -56,6 +56,7 @@ def test_a_forked_process_goes_on_with_the_clock() -> None:
 
 
 @pytest.mark.parametrize(("code", "over"), [(WORKS, "work"), (SLEEPS, "wall")], ids=["works", "sleeps"])
+@pytest.mark.slow
 def test_a_process_is_watched(code: str, over: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its work ends it, or the fence; waiting for a processor is neither."""
     monkeypatch.setattr(clock, "GRACE_S", 1.0)

@@ -200,6 +200,7 @@ AT_ONCE = Method("at once", "this test", at_once)
 SOME = "int f(signed char x, signed char n) { while (x < n) { if (x < 0) x += 2; else x += 3; } return x; }"
 
 
+@pytest.mark.slow
 def test_a_method_for_parts_is_added_in_the_same_way() -> None:
     summary, regions = judge_alone(SOME, lambda found: summarize_parts(found, (AT_ONCE,)), count=0)
     assert summary.method == "at once"

@@ -230,6 +230,7 @@ def test_what_the_logic_has_no_time_for_is_kept_and_marked() -> None:
 
 
 @pytest.mark.parametrize("source", DETERMINISTIC + WITH_INPUT)
+@pytest.mark.slow
 def test_every_run_takes_a_transition_that_tells_the_truth(source: str) -> None:
     found = automaton(source)
     walker = Walker(found.paths, 7)

@@ -207,6 +207,7 @@ def test_concrete_runs_keep_to_the_pattern(source: str) -> None:
         "int f(int n, int x) { while (n > 0) { if (x >= 50) x -= 2; else if (x < 0) x++; else x += 11; n--; } return x; }",
     ],
 )
+@pytest.mark.slow
 def test_irregular_loops_do_differ_between_rounds(source: str) -> None:
     given = loop(source)
     found = execution(given)

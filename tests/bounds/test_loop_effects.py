@@ -69,6 +69,7 @@ def test_a_loop_around_that_may_wrap_around(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.slow
 def test_no_bound_is_below_the_truth(name: str) -> None:
     kind, text = OTHERS[name]
     judge(*outer(text, kind), kind)

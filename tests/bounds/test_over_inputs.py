@@ -62,6 +62,7 @@ def test_a_binary_search_takes_logarithmic_time(tmp_path):
 
 
 @pytest.mark.parametrize(("low", "high", "size"), [(0, 3, 5), (1, 1, 7), (2, 1, 9), (-3, 4, -1), (0, 0, 0)])
+@pytest.mark.slow
 def test_a_nest_whose_count_is_over_what_it_reads(tmp_path, low, high, size):
     most = bound(tmp_path, CODES).over_inputs
     assert most is not None

@@ -59,6 +59,7 @@ def test_figure_2():
         assert at(branch, g, n=n) == min(max(0, n), 3)
 
 
+@pytest.mark.slow
 def test_figure_3():
     """max(0, n - 1) for the outer loop, the sum of max(0, n - K - 1) for 0 <= K <= max(-1, n - 2) for the inner."""
     g = example("looperman/fig3.c")
@@ -93,6 +94,7 @@ def test_the_second_case_of_section_7():
                 assert at(total(g, 0), g, x=x, y=y, n=n) == truth
 
 
+@pytest.mark.slow
 def test_the_third_case_of_section_7():
     """x + max(0, y) and max(0, y) for x > 0."""
     g = example("looperman/gives_back.c")

@@ -110,6 +110,7 @@ def test_what_is_renewed_until_a_clock_runs_out(name):
 
 
 @pytest.mark.parametrize("name", NESTS)
+@pytest.mark.slow
 def test_nests_are_bounded_as_a_whole(name):
     text, grows = NESTS[name]
     found, compared = judged(text, 1)

@@ -32,6 +32,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", STRIDES)
+@pytest.mark.slow
 def test_what_moves_in_strides_is_met(name: str) -> None:
     kind, text, values, times = STRIDES[name]
     g, loop, found = outer(text, kind)

@@ -276,6 +276,7 @@ def _signed(value: int) -> int:
     return (value + 128) % 256 - 128
 
 
+@pytest.mark.slow
 def test_every_pair_of_bytes(tmp_path: Path) -> None:
     flowgraph = _flowgraph(
         tmp_path,

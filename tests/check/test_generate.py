@@ -106,6 +106,7 @@ def test_programs_compile_and_mostly_end_well(host: NativeHost, name: str) -> No
     assert found["ok"] >= (0.25 if PROFILES[name].undefined else 0.6) * found.total()
 
 
+@pytest.mark.slow
 def test_the_other_outcomes_occur_too(host: NativeHost) -> None:
     found: Counter[str] = Counter()
     for seed in range(100, 140):
@@ -126,6 +127,7 @@ def test_every_feature_occurs() -> None:
     assert min(found.values()) >= 20
 
 
+@pytest.mark.slow
 def test_profiles_keep_their_word() -> None:
     def shown(name: str) -> Counter[str]:
         return Counter(feature for seed in range(300) for feature in features(generate(seed, PROFILES[name])))
@@ -283,6 +285,7 @@ def test_a_function_may_call_itself_but_nothing_that_comes_later() -> None:
 
 
 @pytest.mark.parametrize("name", ["data", "data-8"])
+@pytest.mark.slow
 def test_loops_that_read_data_stay_inside_and_do_what_they_look_for(host: NativeHost, name: str) -> None:
     """All rules by which such loops are summarized have their programs; none reads outside of what it is given."""
     texts = [print_program(generate(seed, PROFILES[name])) for seed in range(300)]

@@ -76,6 +76,7 @@ def test_a_failure_of_the_native_run_shrinks_and_stays(host: NativeHost) -> None
     assert size(small) < size(start) / 3
 
 
+@pytest.mark.slow
 def test_loops_and_inputs_shrink_too(host: NativeHost) -> None:
     def ten(outcome: Outcome) -> bool:
         return outcome.status == "ok" and (outcome.return_value or 0) >= 10

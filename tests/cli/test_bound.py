@@ -43,6 +43,7 @@ def test_exact_counts_are_called_exact(answer):
     assert loop["valid_when"]["text"] == "true"
 
 
+@pytest.mark.slow
 def test_counts_say_that_undefined_behaviour_may_end_them(answer, run, tmp_path):
     may_overflow, cannot = tmp_path / "may.c", tmp_path / "cannot.c"
     may_overflow.write_text("int f(int n, int c) { for (int i = 0; i < n; i++) c++; return c; }")
@@ -79,6 +80,7 @@ def test_functions_have_the_sum_of_their_loops(answer, nest):
     assert (function["name"], function["value"]) == ("f", 44)
 
 
+@pytest.mark.slow
 def test_a_loop_without_a_bound_is_status_3(answer, run, nest):
     status, document = answer("bound", nest, "--function", "g")
     assert status == 3
@@ -105,6 +107,7 @@ def test_wrong_values(run, nest, at):
     assert "--at" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_counter(answer, run, nest):
     _, document = answer("bound", nest, "--function", "f", "--cost", "c", "--at", "n=5,m=0")
     assert document["cost"]["value"] == 35
@@ -122,6 +125,7 @@ int main(void) {
 """
 
 
+@pytest.mark.slow
 def test_a_whole_program(answer, run, tmp_path):
     """sum runs for 10 and for k in 0, 1, 2: 3 * 10 + 3 iterations, 10 at most in an entry."""
     file = tmp_path / "program.c"
@@ -146,6 +150,7 @@ def test_flow_facts(run, nest):
     assert "/* ai: loop here min 0 max 8 end; */" in run("bound", nest, *at, "--flow-facts", "ais").stdout
 
 
+@pytest.mark.slow
 def test_comparison(run, tmp_path, nest):
     texts = {
         "old": NEST,
@@ -171,6 +176,7 @@ def test_comparison(run, tmp_path, nest):
     assert run("bound", "--compare", tmp_path / "old.json").returncode == 2
 
 
+@pytest.mark.slow
 def test_comparison_of_runs(run, tmp_path):
     """The loop of the callee, entered once more for each n, is the only one; its place has moved."""
     for name, calls in {"old": "g(n)", "worse": "g(n); for (int k = 0; k < n; k++) s += g(n)"}.items():
@@ -302,6 +308,7 @@ def test_flow_facts_count_the_body_that_is_left_on_the_way(run, tmp_path, loop):
         assert facts.count("totalcount") == facts.count('totalcount="10"')
 
 
+@pytest.mark.slow
 def test_flow_facts_say_exact_of_numbers_of_the_given_values_only(run, tmp_path):
     """The count is c; that it is 255 at most, for c is an unsigned char, is no exact number."""
     file = tmp_path / "char.c"
@@ -314,6 +321,7 @@ def test_flow_facts_say_exact_of_numbers_of_the_given_values_only(run, tmp_path)
         assert 'totalcount="7" exact="true"' in facts
 
 
+@pytest.mark.slow
 def test_two_variables_of_one_name_are_told_apart(answer, run, tmp_path):
     """f takes its parameter n and the global n in its loops: ``n`` is the parameter, ``::n`` the global behind it."""
     file, other = tmp_path / "names.c", tmp_path / "other.c"
@@ -357,6 +365,7 @@ GRANTED = {
 
 
 @pytest.mark.parametrize("assumption", GRANTED)
+@pytest.mark.slow
 def test_what_is_taken_for_granted_is_said(answer, run, tmp_path, assumption):
     file = tmp_path / "granted.c"
     file.write_text(GRANTED[assumption], encoding="utf-8")
@@ -419,6 +428,7 @@ def at_line(text: str, start: str) -> str:
     return next(line for line in paragraph.splitlines() if line.startswith("  at n="))
 
 
+@pytest.mark.slow
 def test_numbers_for_given_values(run, tmp_path):
     (tmp_path / "a.c").write_text(AT, encoding="utf-8")
     done = run("bound", "a.c", "--at", "n=3", "--at", "m=2^3-4,nd()=9,a=[3,0,4]", cwd=tmp_path)
@@ -446,6 +456,7 @@ def test_values_that_no_input_has(run, tmp_path):
         assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_why_a_loop_has_no_number_for_cbmc(run, tmp_path):
     (tmp_path / "a.c").write_text(
         AT + "int by_type(void) { int k = 0; while (nd()) k++; return k; }\n"

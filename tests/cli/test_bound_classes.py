@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def test_exact_counts_have_a_lower_class(answer, tmp_path):
     file = tmp_path / "classes.c"
@@ -16,6 +18,7 @@ def test_exact_counts_have_a_lower_class(answer, tmp_path):
     assert classes == {"f": ("O(m + n)", "Omega(size)"), "h": ("O(n)", "Omega(n)"), "g": ("O(n)", None)}
 
 
+@pytest.mark.slow
 def test_inputs_along_which_a_count_grows_as_fast_as_its_class(answer, run, tmp_path):
     file = tmp_path / "worst.c"
     file.write_text(

@@ -83,6 +83,7 @@ def test_loops_that_known_calls_come_to_have_numbers_in_a_run(answer, tmp_path, 
     assert truth <= loop["value"] <= 3 * truth
 
 
+@pytest.mark.slow
 def test_what_a_pointer_leads_to_is_not_counted_with_the_loops_of_the_caller(answer, tmp_path):
     """main itself takes 3 iterations, and calls what takes 50 in each; without the pointer it is 3 in all."""
     file = tmp_path / "program.c"
@@ -130,6 +131,7 @@ def test_functions_that_call_each_other_are_not_taken_for_calls_without_iteratio
     assert [loop["upper"]["text"] for loop in document["loops"]] == ["max(0, n)"]
 
 
+@pytest.mark.slow
 def test_a_run_that_comes_only_to_functions_that_are_not_inlined(answer, run, tmp_path):
     file = tmp_path / "program.c"
     file.write_text(
@@ -161,6 +163,7 @@ NUMBERED_OTHERWISE = {
 
 
 @pytest.mark.parametrize("what", NUMBERED_OTHERWISE)
+@pytest.mark.slow
 def test_loops_that_cbmc_may_number_otherwise_have_no_option(run, tmp_path, what):
     code, alike = NUMBERED_OTHERWISE[what]
     file = tmp_path / "numbers.c"
@@ -178,6 +181,7 @@ def test_loops_that_cbmc_may_number_otherwise_have_no_option(run, tmp_path, what
             assert "no numbers for CBMC for the loops of f" in done.stderr
 
 
+@pytest.mark.slow
 def test_loops_at_one_place_are_all_told_in_a_run(answer, run, tmp_path):
     """A macro with two loops: one takes 10 + 100 iterations in all, the other 20 + 200, each at the same place."""
     file = tmp_path / "program.c"
@@ -206,6 +210,7 @@ def test_loops_at_one_place_are_all_told_in_a_run(answer, run, tmp_path):
     assert 'maxcount="200" totalcount="220" exact="false"' in both
 
 
+@pytest.mark.slow
 def test_a_loop_of_a_header_has_no_number_where_one_of_its_functions_is_not_inlined(answer, run, tmp_path):
     """What each file has of the header are two functions with one loop: 10 iterations in one, 1000 in the other."""
     (tmp_path / "h.h").write_text(

@@ -75,6 +75,7 @@ def test_version_is_one_line(run):
     assert re.fullmatch(r"loopless \S+\n", done.stdout)
 
 
+@pytest.mark.slow
 def test_loops_lists_each_loop_of_the_source_once_with_its_nesting(answer, run, three):
     status, document = answer("loops", three)
     assert status == 0
@@ -155,6 +156,7 @@ def test_an_assumption_that_iterations_keep_can_leave_one_path(answer):
     assert moving["then"]["z"]["text"] == "z"
 
 
+@pytest.mark.slow
 def test_what_has_no_complete_answer_is_status_3_unless_that_is_fine(run, three):
     assert run("summarize", three, "--function", "h").returncode == 3
     assert run("summarize", three, "--function", "h", "--unknown-ok").returncode == 0
@@ -204,6 +206,7 @@ def test_a_compile_database_gives_the_flags_and_the_files(answer, tmp_path):
     assert any(case["then"]["x"]["text"] == "77" for case in document["loops"][0]["cases"])
 
 
+@pytest.mark.slow
 def test_readings_of_overflow(answer, tmp_path):
     (tmp_path / "o.c").write_text("int f(int x) { while (x > 0) x++; return x; }\n", encoding="utf-8")
 
@@ -217,6 +220,7 @@ def test_readings_of_overflow(answer, tmp_path):
     assert regions("--integers", "mathematical") == (False, True, 1)
 
 
+@pytest.mark.slow
 def test_classify_counts_the_types_per_file_and_in_all(answer, run, tmp_path):
     folder = tmp_path / "deep" / "er"
     folder.mkdir(parents=True)
@@ -239,6 +243,7 @@ def test_classify_counts_the_types_per_file_and_in_all(answer, run, tmp_path):
     assert "three" not in text
 
 
+@pytest.mark.slow
 def test_cases_that_come_to_the_same_are_shown_as_one(answer, run):
     """Proteus, Fig. 1(a): three effects, four traces."""
     file = "examples/proteus/fig1a.c"
@@ -271,6 +276,7 @@ def test_the_automaton_is_a_picture(run, three, command):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_the_automaton_is_drawn(run, three):
     for command in ("summarize", "classify"):
         drawn = run(command, three, "--function", "f", "--format", "dot").stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def test_the_loops_of_a_run_are_no_counts_where_a_call_may_end_it(answer, tmp_path):
     file = tmp_path / "a.c"
@@ -22,6 +24,7 @@ def test_the_loops_of_a_run_are_no_counts_where_a_call_may_end_it(answer, tmp_pa
     assert sentence in function["assumptions"]
 
 
+@pytest.mark.slow
 def test_numbers_for_tools_are_not_exact_where_a_call_may_end_the_run(run, tmp_path):
     file = tmp_path / "a.c"
     file.write_text(

@@ -126,6 +126,7 @@ def _schema():
     return json.loads(files("loopless.report").joinpath("schema.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_what_a_stub_says_is_listed(answer, run, tmp_path):
     """By a single call, on a stream, and in the text."""
     file, stubs = tmp_path / "p.c", tmp_path / "stubs.c"

@@ -10,12 +10,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 Command = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 SMALL = ("fuzz", "--profile", "single-path", "--only", "loops", "--states", 50, "--every", 0)
 
 
+@pytest.mark.slow
 def test_a_few_programs_and_the_log_is_gone_on_with(run: Command, tmp_path: Path) -> None:
     done = run(*SMALL, "--seed", 1, "--programs", 2, "--keep", tmp_path)
     assert done.returncode == 0, done.stderr
@@ -32,6 +35,7 @@ def test_a_few_programs_and_the_log_is_gone_on_with(run: Command, tmp_path: Path
     assert table.stdout == more.stdout
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_in_the_log_gives_status_one(run: Command, tmp_path: Path) -> None:
     run(*SMALL, "--seed", 1, "--programs", 1, "--keep", tmp_path)
     log = tmp_path / "programs.jsonl"

@@ -56,6 +56,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_all_listings_have_the_loops_by_their_names(answer, run, folder):
     for command in "loops", "classify", "summarize", "bound":
         status, document = answer(command, "a.c", "--loop-timeout", 1, cwd=folder)
@@ -64,6 +65,7 @@ def test_all_listings_have_the_loops_by_their_names(answer, run, folder):
     assert run("loops", "a.c", "--function", "count", cwd=folder).stdout == "a.c:count:6:3  type 1  exact\n"
 
 
+@pytest.mark.slow
 def test_the_rule_counts_them(run, folder):
     """spin steps over 0 where n is odd; main does not come to it."""
     done = run("verify", "a.c", "--rule", "bounded-loops", cwd=folder)

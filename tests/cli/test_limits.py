@@ -44,6 +44,7 @@ sys.exit(main(sys.argv[2:]))
 
 @pytest.mark.parametrize("engine", ["isl", "z3"])
 @pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.slow
 def test_a_hanging_engine_costs_one_loop(tmp_path, engine, workers):
     (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
     (tmp_path / "driver.py").write_text(DRIVER, encoding="utf-8")

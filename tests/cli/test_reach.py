@@ -75,6 +75,7 @@ def test_where_values_wrap_around_native_runs_do_so_too(asked):
     assert (status, found["verdict"], found["inputs"]["arguments"][0]["value"]) == (0, "reached", 2**31 - 1)
 
 
+@pytest.mark.slow
 def test_what_is_not_found_in_time_is_unknown(asked):
     status, found, _ = asked(HASHED, "--line", 5, "--timeout", 1.5)
     assert (status, found["verdict"], found["inputs"]) == (3, "unknown", None)
@@ -218,11 +219,13 @@ def test_a_pointer_back_is_found_and_written(asked, tmp_path):
         assert "there" in ran.stdout.splitlines()
 
 
+@pytest.mark.slow
 def test_behind_the_words_of_argv_is_a_null_pointer(asked):
     _, found, _ = asked(WORDS, "--line", 9, "--when", "argv[argc]", "--timeout", "2", "--unknown-ok")
     assert found["verdict"] in ("unreachable", "unknown")
 
 
+@pytest.mark.slow
 def test_tests_for_all_branches(asked, tmp_path):
     folder = tmp_path / "tests"
     status, found, _ = asked(BRANCHES, "--cover", "--write-test", folder)

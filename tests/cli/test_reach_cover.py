@@ -70,6 +70,7 @@ def run_all(folder, flags):
     return told
 
 
+@pytest.mark.slow
 def test_the_tests_take_every_side_that_can_be_taken(asked, tmp_path):
     folder = tmp_path / "tests"
     status, found, said = asked(MARKED, "--write-test", folder)
@@ -99,6 +100,7 @@ def test_tests_of_what_main_reads_are_test_cases_of_the_competition(asked, tmp_p
     assert sorted(int(case[0].text) == 1000003 for case in cases) == [False, True]
 
 
+@pytest.mark.slow
 def test_what_is_not_known_makes_the_status_3(asked):
     status, text, said = asked(HASHED, "--timeout", 1.5, form="text")
     assert (status, said) == (3, "")
@@ -134,6 +136,7 @@ int f(const char *s, int len) {
 """
 
 
+@pytest.mark.slow
 def test_a_parser_is_covered_in_the_time_of_some_searches(asked):
     """Of its sides only the switch's default cannot be taken: the loop has ended in the other states."""
     _, found, _ = asked(PARSER, "--timeout", 20)

@@ -77,6 +77,7 @@ int f(struct s *s) { if (s->in->n == 3 && s->in->v[2] == 17 && s->name[0] == 'q'
 
 
 @pytest.mark.parametrize("name", KINDS)
+@pytest.mark.slow
 def test_what_is_found_is_written_and_gets_there(name, asked, tmp_path):
     text = HEAD + KINDS[name]
     line = 1 + next(number for number, one in enumerate(text.splitlines()) if '"there"' in one)
@@ -114,6 +115,7 @@ def test_a_number_is_told_as_c_writes_it(asked):
         ("int f(double x) {\n if (x * x - 2 * x == 1234.5)\n  return 1;\n return 0; }\n", "tried for x gets there"),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_given_is_named(text, reason, asked):
     status, found, _ = asked(text, "--line", 3, "--timeout", 16)
     assert (status, found["verdict"]) == (3, "unknown")

@@ -112,6 +112,7 @@ def test_evaluation_agrees(run, tmp_path):
     assert done.stdout.splitlines()[0] == f"returns {after_steps(0)}"
 
 
+@pytest.mark.slow
 def test_bounds_that_differ_in_a_definition_only_are_told_apart(run, tmp_path):
     for name, source in (("old", DIVISIONS), ("new", DIVISIONS.replace("+ 7;", "+ 700;"))):
         (tmp_path / "a.c").write_text(source, encoding="utf-8")
@@ -120,6 +121,7 @@ def test_bounds_that_differ_in_a_definition_only_are_told_apart(run, tmp_path):
     assert run("bound", "--compare", "old.json", "old.json", cwd=tmp_path).stdout == "no changes\n"
 
 
+@pytest.mark.slow
 def test_three_thousand_steps_one_inside_the_other_end_in_no_traceback(run, tmp_path):
     body = "".join(f"    x = (x * 7 + {k % 13}) % 8095;\n" for k in range(3000))
     (tmp_path / "a.c").write_text(f"int f(int x) {{\n{body}    return x;\n}}\n", encoding="utf-8")

@@ -211,6 +211,7 @@ def test_pipes_are_not_read(run, program):
     refused(run("loops", "/dev/stdin", stdin=PROGRAM), "/dev/stdin is a pipe")
 
 
+@pytest.mark.slow
 def test_functions_that_nothing_calls_have_loops_too(answer, run, tmp_path):
     (tmp_path / "used.h").write_text("static inline int h(int n) { while (n > 3) n--; return n; }\n")
     (tmp_path / "unused.c").write_text(
@@ -257,6 +258,7 @@ def test_flags_for_clang_are_for_what_compiles(run):
     refused(run("explain", "L101", "--", "-DX"), "--")
 
 
+@pytest.mark.slow
 def test_the_folder_of_a_campaign(run, tmp_path):
     (tmp_path / "file").write_text("")
     small = ("fuzz", "--programs", 1, "--only", "loops", "--profile", "single-path", "--every", 0, "--states", 20)

@@ -63,6 +63,7 @@ def judged(certificate):
     return subprocess.run(command, cwd=ROOT / "src", capture_output=True, check=False).returncode
 
 
+@pytest.mark.slow
 def test_a_right_program_is_true_with_a_certificate_and_a_witness(answer, tmp_path):
     file, certificate, witness = written(tmp_path, RIGHT), tmp_path / "c.json", tmp_path / "w.yml"
     status, found = answer("verify", file, "--certificate", certificate, "--witness", witness)
@@ -106,6 +107,7 @@ def test_a_wrong_program_is_false_with_inputs_and_a_harness(answer, tmp_path):
     assert "reach_error was called" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_overflow_is_false_and_its_harness_overflows(answer, tmp_path):
     file, harness = tmp_path / "midpoint.c", tmp_path / "h.c"
     shutil.copy(EXAMPLES / "midpoint.c", file)
@@ -129,6 +131,7 @@ def test_what_a_run_that_overflows_does_then_is_not_said(asked, tmp_path):
     assert "overflow" in found["reason"]
 
 
+@pytest.mark.slow
 def test_what_is_not_found_in_time_is_unknown(answer, run, tmp_path):
     file = written(tmp_path, HASHED)
     status, found = answer("verify", file, "--timeout", 6)
@@ -139,6 +142,7 @@ def test_what_is_not_found_in_time_is_unknown(answer, run, tmp_path):
     assert done.stdout.startswith("unknown: ")
 
 
+@pytest.mark.slow
 def test_every_run_of_an_example_ends(answer, tmp_path):
     certificate = tmp_path / "c.json"
     status, found = answer("verify", EXAMPLES / "two_counters.c", "--property", "termination", "--certificate", certificate)
@@ -151,6 +155,7 @@ def test_every_run_of_an_example_ends(answer, tmp_path):
     assert judged(certificate) == 1
 
 
+@pytest.mark.slow
 def test_a_run_of_an_example_never_ends(answer):
     status, found = answer("verify", EXAMPLES / "odd_start.c", "--property", "termination")
     assert (status, found["verdict"]) == (1, "false(termination)")
@@ -173,6 +178,7 @@ int main(void) { int n = __VERIFIER_nondet_int(); if (n > 1000) return 0; return
 
 
 @pytest.mark.parametrize("name", REPEATING)
+@pytest.mark.slow
 def test_a_run_that_repeats_a_state_never_ends(answer, name, tmp_path):
     file = written(tmp_path, HEAD + REPEATING[name])
     status, found = answer("verify", file, "--property", "termination")
@@ -182,6 +188,7 @@ def test_a_run_that_repeats_a_state_never_ends(answer, name, tmp_path):
     assert found["judged"]["accepted"] is True
 
 
+@pytest.mark.slow
 def test_a_nest_has_an_invariant_for_each_loop(answer):
     status, found = answer("verify", EXAMPLES / "pairs.c", "--property", "termination")
     assert (status, found["verdict"]) == (0, "true")
@@ -229,6 +236,7 @@ def task(tmp_path):
     return made
 
 
+@pytest.mark.slow
 def test_a_task_names_its_file_data_model_and_property(asked, task):
     status, found, _ = asked(task())
     assert (status, found["verdict"]) == (1, "false(unreach-call)")
@@ -300,6 +308,7 @@ int main(void) {
 """
 
 
+@pytest.mark.slow
 def test_every_loop_has_a_bound_or_a_reason_why_not(answer, run, tmp_path):
     file = written(tmp_path, ENDLESS, "rule.c")
     status, found = answer("verify", file, "--rule", "bounded-loops")
@@ -316,6 +325,7 @@ def test_every_loop_has_a_bound_or_a_reason_why_not(answer, run, tmp_path):
     assert run("verify", file, "--rule", "bounded-loops", "--property", "termination").returncode == 2
 
 
+@pytest.mark.slow
 def test_what_is_taken_for_granted_of_unknown_functions_is_listed(answer, tmp_path):
     text = "extern int sensor(int *); int main(void) { int n; for (int i = 0; i < 5; i++) sensor(&n); return 0; }\n"
     file = written(tmp_path, text, "calls.c")
@@ -328,6 +338,7 @@ def test_what_is_taken_for_granted_of_unknown_functions_is_listed(answer, tmp_pa
     assert answer("verify", known, "--property", "termination")[1]["assumptions"] == []
 
 
+@pytest.mark.slow
 def test_a_violation_behind_more_iterations_than_a_run_makes_is_foreseen(asked, tmp_path):
     text = (
         "int main(void) { unsigned last = 0xffffffff; for (unsigned a = 0; a < last; a++) for (unsigned b = 0; b < last; b++)"

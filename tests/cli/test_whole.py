@@ -44,6 +44,7 @@ def function(document, name):
     return next(found for found in document["functions"] if found["name"] == name)
 
 
+@pytest.mark.slow
 def test_functions_are_answered_beside_their_loops(answer, program):
     status, document = answer("summarize", program, "--whole", "--unknown-ok")
     assert status == 0
@@ -74,6 +75,7 @@ def test_a_case_composes_branches_and_loops(answer, program):
     assert any("total" in case["then"] for case in climb["cases"])
 
 
+@pytest.mark.slow
 def test_regions_name_their_loop_or_their_reason(answer, program):
     _, document = answer("summarize", program, "--whole", "--unknown-ok")
     (region,) = function(document, "waits")["diverges"]
@@ -85,6 +87,7 @@ def test_regions_name_their_loop_or_their_reason(answer, program):
     assert residual["when"]["text"] in ("n >= 2", "n > 1")
 
 
+@pytest.mark.slow
 def test_inputs_and_pointers(answer, program):
     _, document = answer("summarize", program, "--whole", "--unknown-ok")
     reads = function(document, "reads")
@@ -95,6 +98,7 @@ def test_inputs_and_pointers(answer, program):
     assert {case["then"]["return"]["text"] for case in where["cases"]} == {"0", "4*n"}
 
 
+@pytest.mark.slow
 def test_text_says_it_in_words(run, program):
     done = run("summarize", program, "--whole")
     assert done.returncode == 3

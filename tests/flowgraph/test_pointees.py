@@ -154,6 +154,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", sorted(PROGRAMS))
+@pytest.mark.slow
 def test_against_native(name: str, tmp_path) -> None:
     """Where objects overlap that are taken not to, the run is not answered; else it is as native ones are."""
     text, expected = PROGRAMS[name]

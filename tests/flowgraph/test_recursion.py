@@ -109,6 +109,7 @@ def test_what_happens_to_globals_is_the_same(name: str, tmp_path: Path) -> None:
     assert compare(GLOBAL[name], tmp_path, [(n,) for n in BYTE]) == len(BYTE)
 
 
+@pytest.mark.slow
 def test_random_recursions(tmp_path: Path) -> None:
     as_loops = compared = 0
     for seed in range(60):

@@ -48,6 +48,7 @@ def test_no_two_variables_have_one_name() -> None:
     assert sorted(found) == ["x", "x@4", "x@7"] or sorted(found) == ["x", "x@2", "x@4"]
 
 
+@pytest.mark.slow
 def test_two_files_have_a_static_of_one_name(tmp_path: Path) -> None:
     for name, more in (("one", ""), ("two", "int two(int); ")):
         text = f"static int total; {more}int {name}(int n) {{ int i = 0; while (i < n) {{ i++; total += i; }} return total; }}"

@@ -56,6 +56,7 @@ def test_what_holds_at_the_entry_of_a_value_that_does_not_matter(tmp_path: Path)
     assert row.regions == {"diverges": 20} and not row.mismatches
 
 
+@pytest.mark.slow
 def test_a_planted_error_of_loops_is_found_and_kept_small(tmp_path: Path) -> None:
     rows = rows_of(LOOPS, range(1, 4), tmp_path, keep=tmp_path / "kept", work=WRONG_LOOPS)
     wrong = [row for row in rows if row.mismatches]
@@ -71,6 +72,7 @@ def test_a_planted_error_of_loops_is_found_and_kept_small(tmp_path: Path) -> Non
     assert f"{len(wrong)} with a mismatch" in told and f"single-path {wrong[0].seed}, loop " in told
 
 
+@pytest.mark.slow
 def test_a_planted_error_of_functions_is_found_and_kept(tmp_path: Path) -> None:
     rows = rows_of(CALLS, range(1, 4), tmp_path, keep=tmp_path / "kept", work=WRONG_FUNCTIONS)
     wrong = [row for row in rows if row.mismatches]
@@ -82,6 +84,7 @@ def test_a_planted_error_of_functions_is_found_and_kept(tmp_path: Path) -> None:
             assert oracle.run(kept.function, kept.args, nondet=kept.nondet).agrees_with(kept.expected)
 
 
+@pytest.mark.slow
 def test_a_loop_that_hangs_is_left_out_and_the_rest_is_judged(tmp_path: Path) -> None:
     plan = dataclasses.replace(LOOPS, functions=True, limit_s=1.0)
     started = time.monotonic()

@@ -6,6 +6,8 @@ import dataclasses
 import json
 from pathlib import Path
 
+import pytest
+
 from fuzzing.unrolled import SLIPS, UNROLLED
 from loopless.check.generator.generate import PROFILES
 from loopless.fuzzing.campaign import campaign
@@ -23,6 +25,7 @@ def rows_of(plan: Plan, seeds: range, base: Path, **how) -> list[Row]:
     return sorted(campaign(plan, seeds, base, **how), key=lambda row: row.seed)
 
 
+@pytest.mark.slow
 def test_what_is_right_of_the_first_iterations_is_found_right(tmp_path: Path) -> None:
     assert check_profile(READING) == READING and f"{READING}-8" in PROFILES
     rows = rows_of(PLAN, range(20, 32), tmp_path, work=UNROLLED, jobs=2)
@@ -32,6 +35,7 @@ def test_what_is_right_of_the_first_iterations_is_found_right(tmp_path: Path) ->
     assert sum(loop.regions.get("outside", 0) for loop in loops) > 50
 
 
+@pytest.mark.slow
 def test_all_contents_at_eight_bits(tmp_path: Path) -> None:
     plan = dataclasses.replace(PLAN, every=1)
     (row,) = rows_of(plan, range(400, 401), tmp_path, work=UNROLLED)
@@ -39,6 +43,7 @@ def test_all_contents_at_eight_bits(tmp_path: Path) -> None:
     assert row.loops[0].states > 1000 and row.loops[0].compared > 500
 
 
+@pytest.mark.slow
 def test_a_wrong_element_is_found_and_kept_small(tmp_path: Path) -> None:
     rows = rows_of(PLAN, range(1, 4), tmp_path, keep=tmp_path / "kept", work=SLIPS)
     wrong = [row for row in rows if row.mismatches]

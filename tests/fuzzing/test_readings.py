@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from loopless.check.generator.readings import BYTES, MOST, reading
 from loopless.fuzzing.campaign import Work, campaign
 from loopless.fuzzing.plan import READINGS, Plan
@@ -22,6 +24,7 @@ def rows_of(seeds: range, base: Path, printing: Printing = PRINTING, keep: Path 
     return sorted(campaign(PLAN, seeds, base, work=work, jobs=2, keep=keep), key=lambda row: row.seed)
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_native_runs(tmp_path: Path) -> None:
     rows = rows_of(range(8), tmp_path)
     assert all(row.status == "done" and not row.wrong for row in rows), [(row.note, row.program) for row in rows]
@@ -48,6 +51,7 @@ def _slipped(answer):
     return _without_signs(summary_json(answer))
 
 
+@pytest.mark.slow
 def test_a_reading_that_is_printed_wrong_is_found_and_kept(tmp_path: Path) -> None:
     keep = tmp_path / "kept"
     rows = rows_of(range(8), tmp_path, Printing(bound_json, _slipped), keep)

@@ -44,6 +44,7 @@ def test_what_is_right_is_found_right(tmp_path: Path) -> None:
     assert sum(sum(found.values()) for what, found in row.program.found.items() if what.startswith("rule")) == 1
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_said_to_never_end_and_ends_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From states that nobody enters, as the rule did."""
     assert judged(monkeypatch, tmp_path, EVEN).mismatches == 0

@@ -27,6 +27,7 @@ def test_a_limit_of_time_is_kept_and_named():
     assert program["bubble_sort"].evaluate(2, [2, 1]).by == "interpretation"
 
 
+@pytest.mark.slow
 def test_the_limit_of_a_call_is_kept_and_named(tmp_path):
     file = tmp_path / "long.c"
     step = "a[0] = a[0] * 6364136223846793005u + 1442695040888963407u; n = a[0] >> 33 | 1;"

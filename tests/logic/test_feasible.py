@@ -45,6 +45,7 @@ def bound(draw: st.DrawFn) -> Condition:
 
 
 @check(300, st.lists(bound(), max_size=8))
+@pytest.mark.slow
 def test_bounds_on_single_variables(parts: list[Condition]) -> None:
     c = t.conjunction((*parts, window((Z,))))
     assert logic.feasible(c) == fulfilled(c, (X, Y, Z))
@@ -192,6 +193,7 @@ def test_points_that_a_search_finds(asked: Condition, monkeypatch: pytest.Monkey
 
 
 @check(300, st.lists(condition((X, Y), depth=1), min_size=1, max_size=4), condition((X, Y), depth=1))
+@pytest.mark.slow
 def test_intervals_tell_what_follows(parts: list[Condition], claim: Condition) -> None:
     """What intervals say holds at all points at which the conditions do."""
     known = Intervals(parts)

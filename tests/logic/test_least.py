@@ -92,6 +92,7 @@ def test_an_equality_after_many_wraps_is_one_modular_expression(step: int) -> No
 
 
 @check(40, term((K, *PAIR), depth=1), condition((K, *PAIR), depth=0))
+@pytest.mark.slow
 def test_the_extremes_of_a_term_while_a_variable_runs(value: Term, c: Condition) -> None:
     where = Region.of(t.conjunction((c, t.between(0, K, SMALL))), (K, *PAIR))
     high, low = logic.greatest(value, K, where), logic.least(value, K, where)

@@ -38,6 +38,7 @@ def test_a_region_over_three_variables_has_the_points_of_its_condition(c: Condit
 
 
 @check(150, condition(PAIR))
+@pytest.mark.slow
 def test_reading_back_keeps_the_points(c: Condition) -> None:
     back = Region.of(c, PAIR).condition()
     assert back.variables <= set(PAIR)
@@ -45,6 +46,7 @@ def test_reading_back_keeps_the_points(c: Condition) -> None:
 
 
 @check(80, condition(PAIR, depth=1), condition(PAIR, depth=1))
+@pytest.mark.slow
 def test_the_algebra_of_regions_is_that_of_conditions(c: Condition, d: Condition) -> None:
     a, b = Region.of(c, PAIR), Region.of(d, PAIR)
     in_c, in_d, everything = set(true_points(c)), set(true_points(d)), set(true_points(t.TRUE))

@@ -61,6 +61,7 @@ def solutions(c: Condition) -> int:
 
 @given(anything(), anything(depth=1), st.sampled_from([t.less, t.equal, t.greater]), condition((X, U), depth=0))
 @settings(deadline=None, max_examples=80)
+@pytest.mark.slow
 def test_answers_are_right(a: Term, b: Term, relation, c: Condition) -> None:
     whole = t.conjunction((relation(a, b), c))
     outcome = logic.satisfiable(whole, 400)

@@ -101,6 +101,7 @@ REACHED = {
 
 
 @pytest.mark.parametrize("name", REACHED)
+@pytest.mark.slow
 def test_what_the_function_writes_is_read_again(name, tmp_path):
     source, fixed = REACHED[name]
     replayed(source, tmp_path, **fixed)

@@ -293,6 +293,7 @@ void g(int x) { while (x > 0) { if (__VERIFIER_nondet_int()) x--; else x++; if (
 """
 
 
+@pytest.mark.slow
 def test_where_there_is_no_bound_the_states_from_which_a_loop_never_ends_are_told(tmp_path):
     file = tmp_path / "a.c"
     file.write_text(NEVER)
@@ -313,6 +314,7 @@ def test_where_there_is_no_bound_the_states_from_which_a_loop_never_ends_are_tol
         assert not any(holds(s.condition, dict.fromkeys(values, 0)) for s in found.loops[0].recurrent)
 
 
+@pytest.mark.slow
 def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
     """The search over the function as a whole takes for ever: the bounds of the loops by themselves are known by then."""
     file = tmp_path / "a.c"

@@ -147,6 +147,7 @@ def _for_ever(*_: object) -> None:
 
 
 @pytest.mark.parametrize("more", ["", "if (x * y % 7 == z) break; z += x; x = x * 3 + y; "])
+@pytest.mark.slow
 def test_a_loop_whose_search_meets_a_limit_keeps_its_quick_bound(tmp_path, monkeypatch, more: str) -> None:
     monkeypatch.setattr(bounds, "bounds_of", _for_ever)
     # What is put in its place here is there in children that are forked only.

@@ -101,6 +101,7 @@ int main(void) {
 
 
 @pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.slow
 def test_a_loop_that_a_run_enters_and_never_leaves_breaks_the_rule(tmp_path: Path, name: str) -> None:
     loops = ruled(tmp_path, BROKEN[name])
     assert verdict_of(loops) == "false(bounded-loops)", rule_text(loops)

@@ -433,6 +433,7 @@ def made(seed):
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.slow
 def test_random_programs_with_inline_functions(tmp_path, seed):
     """Each loop is listed once, and calls come to what they do natively. For gcc all functions are plain ones: it would
     not link inline definitions.

@@ -190,6 +190,7 @@ def test_an_error_on_purpose_ends_the_request(method):
         run_all([misused], Limits(), 1)
 
 
+@pytest.mark.slow
 def test_the_deadline_ends_what_runs_and_what_has_not_begun(method):
     started = time.monotonic()
     jobs = [functools.partial(quick, 2), *[functools.partial(time.sleep, 30)] * 50]
@@ -200,6 +201,7 @@ def test_the_deadline_ends_what_runs_and_what_has_not_begun(method):
     assert time.monotonic() - started < 15
 
 
+@pytest.mark.slow
 def test_workers_are_kept_unless_fresh_ones_are_asked_for(method):
     assert len(set(run_all([process] * 4, Limits(), 1))) == 1
     assert len(set(run_all([process] * 4, Limits(), 1, fresh=True))) == 4
@@ -217,6 +219,7 @@ def test_what_jobs_print_does_not_get_among_the_answers(method, capfd):
     assert capfd.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_a_pool_takes_arguments_and_goes_on_after_an_overrun(method):
     with Pool([quick, time.sleep], Limits(time_s=1)) as pool:
         assert pool.call(0, 7) == 49

@@ -38,6 +38,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return program, stubs
 
 
+@pytest.mark.slow
 def test_what_is_gained_and_listed(files: tuple[Path, Path]) -> None:
     program, stubs = files
     without, told = loopless.load(program), loopless.load(program, stubs=[stubs])

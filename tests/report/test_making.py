@@ -75,6 +75,7 @@ def but_line_3(make: Callable[[LoopAnswer], Any], instead: Callable[[], None]) -
 @pytest.mark.parametrize(
     ("instead", "reason"), [(at_work, Reason.TIME_LIMIT), (greedy, Reason.MEMORY_LIMIT), (recursive, Reason.BUDGET)]
 )
+@pytest.mark.slow
 def test_what_is_too_much_costs_one_loop(instead, reason):
     found = answers(PROGRAM)
     made, all_of_it = parts(but_line_3(loop, instead), found, loop_without, SETTINGS)
@@ -89,6 +90,7 @@ def test_what_is_too_much_costs_one_loop(instead, reason):
         jsonschema.validate(one, {**SCHEMA["$defs"]["loop"], "$defs": SCHEMA["$defs"]})
 
 
+@pytest.mark.slow
 def test_the_text_says_the_same():
     shown, all_of_it = parts(but_line_3(loop_summary, at_work), answers(PROGRAM), loop_without, SETTINGS)
     assert not all_of_it
@@ -102,6 +104,7 @@ def test_what_can_be_made_is_made_as_without_limits():
     assert parts(loop, found, loop_without, Settings(sandboxed=False)) == ([loop(answer) for answer in found], True)
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_made_one_sentence_says_so():
     with pytest.raises(LimitError, match="the answer was found, but not written: cut by --loop-timeout"):
         whole(at_work, SETTINGS)

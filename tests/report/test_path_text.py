@@ -32,6 +32,7 @@ def told(folder: Path, text: str, layout: Layout) -> list[str]:
         (TURNS, {"n % 2 == 0 && s < INT_MAX: n' = n / 2, s' = s + 1", "n != 1 && n % 2 != 0 && s < INT_MAX: n' = (uint32_t)(3*n + 1), s' = s + 1"}),
     ],
 )
+@pytest.mark.slow
 def test_what_one_iteration_does_is_told_where_many_are_not(tmp_path: Path, text: str, wanted: set[str]) -> None:
     lines = told(tmp_path, text, Layout())
     at = lines.index("  one iteration")

@@ -140,6 +140,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("words", ASKED, ids=" ".join)
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.slow
 def test_names_are_words_of_the_source(name: str, words: tuple[str, ...], tmp_path: Path) -> None:
     file = tmp_path / "a.c"
     file.write_text(PROGRAMS[name])

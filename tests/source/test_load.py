@@ -290,6 +290,7 @@ def test_a_crash_of_llvm_is_an_error_and_the_next_request_works(monkeypatch, wri
     assert "x" in load(path).module.globals
 
 
+@pytest.mark.slow
 def test_a_worker_that_hangs_is_ended(monkeypatch, write):
     child = write("child.py", "import time\ntime.sleep(60)\n")
     path = write("t.ll", compile_ir("int x;"))

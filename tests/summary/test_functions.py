@@ -297,6 +297,7 @@ def test_a_loop_that_reads_what_was_written_before_is_not_answered() -> None:
         assert result == (min(n_at, 10) if cell_at > 3 else 0)
 
 
+@pytest.mark.slow
 def test_too_many_ways_are_a_residual_and_no_error() -> None:
     bits = "".join(f"if (n & {1 << i}) s = s * {i + 3} + {i};" for i in range(11))
     g = graph(f"unsigned f(unsigned n) {{ unsigned s = 1; if (n > 2000) return 5; {bits} return s; }}")

@@ -140,6 +140,7 @@ def _regions(outcome: FunctionSummary) -> list[Region]:
 
 
 @pytest.mark.parametrize("name", STRAIGHT)
+@pytest.mark.slow
 def test_functions_do_what_their_summaries_say(name: str, tmp_path: Path) -> None:
     function = _function(name, tmp_path)
     graph = _graph(function)

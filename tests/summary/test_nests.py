@@ -1,6 +1,4 @@
-"""Loops around loops: judged from any state at the outer header, and against recurrences written by hand at a length
-that no run could have.
-"""
+"""Loops around loops: judged from any state at the outer header, and against recurrences over lengths no run has."""
 
 from __future__ import annotations
 
@@ -372,6 +370,7 @@ def test_products_of_two_counters_are_checked_from_every_state() -> None:
     assert regions["case"] > 50
 
 
+@pytest.mark.slow
 def test_what_is_known_at_the_entry_helps() -> None:
     g = graph(FEEDING_BACK)
     paths = paths_of(g, g.loops[0])

@@ -169,6 +169,7 @@ LOOPS_OF_ONE_VARIABLE = [
 
 
 @pytest.mark.parametrize(("source", "near"), LOOPS_OF_ONE_VARIABLE)
+@pytest.mark.slow
 def test_such_loops_are_presburger(source, near):
     found, _ = judge_alone(source, count=300, near=near, max_steps=20_000)
     assert found.complete

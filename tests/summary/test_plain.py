@@ -70,6 +70,7 @@ def of_one(draw: st.DrawFn) -> Condition:
 
 
 @check(250, of_one(), of_one(), condition((X,), depth=1))
+@pytest.mark.slow
 def test_intervals_of_one_variable_are_where_it_holds(c: Condition, other: Condition, context: Condition) -> None:
     for whole in (c, t.conjunction((c, other)), t.disjunction((c, other))):
         plain = plainer(whole, context)
@@ -79,6 +80,7 @@ def test_intervals_of_one_variable_are_where_it_holds(c: Condition, other: Condi
 
 
 @check(120, nonlinear(depth=2), condition(PAIR, depth=1))
+@pytest.mark.slow
 def test_decided_values_are_the_same_where_the_context_holds(value: Term, context: Condition) -> None:
     plain = decided(value, context)
     for p in points(PAIR):

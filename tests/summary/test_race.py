@@ -194,6 +194,7 @@ unsigned long long f(unsigned long long i, int x) {
 """
 
 
+@pytest.mark.slow
 def test_a_value_that_wraps_around_as_it_fails_is_not_taken_to_fail():
     """(uint64_t)(i*3^k) and (int64_t)(i*3^k - x): that the second is out of range first does not stand for the first."""
     near = {"i": (1, 2, 3, 5, 7, 1000), "x": (-20, -3, -1, -(2**31), -(2**30), 100, 2**31 - 1)}

@@ -65,6 +65,7 @@ def program_of(text: str, folder: Path) -> loopless.Program:
 
 
 @pytest.mark.parametrize(("text", "name", "given", "truth"), CALLS, ids=[name for _, name, *_ in CALLS])
+@pytest.mark.slow
 def test_every_answer_is_that_of_the_run(text: str, name: str, given: dict, truth: int, tmp_path: Path) -> None:
     with NativeOracle(text) as native:
         assert native.run(name, list(given.values())).return_value == truth
@@ -125,6 +126,7 @@ int truth(const _Bool *b, int n) { int i = 0; while (i < n && *((const unsigned 
 """
 
 
+@pytest.mark.slow
 def test_members_rows_and_tables(tmp_path: Path) -> None:
     program = program_of(STRUCTURES, tmp_path)
 

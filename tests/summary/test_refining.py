@@ -91,6 +91,7 @@ def test_nothing_to_divide_by_signs():
     )
 
 
+@pytest.mark.slow
 def test_domains_of_many_parts_are_divided():
     text = "signed char f(signed char i, signed char n, signed char x)"
     text += " { while (i < x && n % 5 != 0) { i *= 2; n++; } return n; }"
@@ -161,6 +162,7 @@ unsigned char f(unsigned char n, unsigned char x, unsigned char y, unsigned char
 """
 
 
+@pytest.mark.slow
 def test_a_variable_that_is_idle_in_some_states_chooses_in_the_others():
     """Where n is not changed and is 16, the loop never ends; so elsewhere n is not 16, and seems to choose nothing."""
     near = {"n": (15, 16, 16, 16, 17), "s": (16, 0, 3), "t": range(6), "x": range(6), "c": range(6), "z": (0, 1, 255)}

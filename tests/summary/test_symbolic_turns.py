@@ -65,6 +65,7 @@ def test_every_start_of_eight_bits(a, b):
     assert counts["residual"] == 0
 
 
+@pytest.mark.slow
 def test_two_billion_turns():
     summary, _ = judge_alone(BOTH_STEPS, count=10)
     t, x, a, b = 2_000_000_000, 5, 1_000_003, 999

@@ -63,6 +63,7 @@ def test_every_state_of_a_cycle_at_8_bits():
 
 
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.slow
 def test_wide_loops_run_natively_as_summarized(seed):
     source = (
         random_loop(200 + seed, "int").replace("unsigned char n", "unsigned n").replace("i < n && i < 900", "i < n")

@@ -121,6 +121,7 @@ def test_undefined_behaviour_within_the_iterations_is_told() -> None:
     assert {part.kind for part in summary.undefined} == {"signed-overflow"}
 
 
+@pytest.mark.slow
 def test_every_input_of_eight_bits() -> None:
     g = graph(SHIFTED)
     paths = paths_of(g, g.loops[0])
@@ -137,6 +138,7 @@ def test_every_input_of_eight_bits() -> None:
     assert evaluator.run((34, 1), max_steps=0).status == "undefined"
 
 
+@pytest.mark.slow
 def test_many_iterations_are_not_put_together() -> None:
     assert short_runs(LONG)[1] is None
 

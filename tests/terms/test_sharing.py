@@ -267,6 +267,7 @@ def test_the_judges_code_has_each_part_once(node):
 # -- nested deep ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ten_thousand_steps_are_as_good_as_twenty():
     term = generator(10_000)
     value = 5
@@ -381,6 +382,7 @@ def test_a_form_that_would_be_much_longer_stays_the_canonical_one():
     assert len(text(term)) <= 80 * parts(term)
 
 
+@pytest.mark.slow
 def test_what_is_too_large_is_said_to_be():
     term = repeated(lambda t, k: ite(less(Y, const(k)), add(t, const(k)), const(k)), MAX_PARTS // 3)
     assert re.fullmatch(r"an expression of \d+ parts, too large to be written", text(term))

@@ -175,6 +175,7 @@ def host():
 
 
 @pytest.mark.parametrize("name", RULES)
+@pytest.mark.slow
 def test_evaluations_and_native_runs_agree(name: str, host: NativeHost, tmp_path: Path) -> None:
     number, type_, expression, values, overflows = RULES[name]
     file = tmp_path / "a.c"

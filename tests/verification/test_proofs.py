@@ -55,6 +55,7 @@ def test_k_induction_proves_what_k_steps_tell(value, most, proved):
     assert proves(made, found) if proved else found is None
 
 
+@pytest.mark.slow
 def test_equations_prove_what_needs_polynomials():
     made = search(CUBES)
     made.sampled(1.0)
@@ -101,6 +102,7 @@ int main(void) {{
 
 
 @pytest.mark.parametrize("wrong", [0, 1])
+@pytest.mark.slow
 def test_what_is_doubled_is_a_power_or_wraps_around_to_0(wrong):
     """The first loop never ends where b is 0; behind it, b divides what it has to."""
     made = search(UNSIGNED_DIVISION.format(wrong))
@@ -233,6 +235,7 @@ HALVED = """int main(void) {{
 
 
 @pytest.mark.parametrize(("source", "right", "seconds"), [(COFACTORS, 1, 0.0), (HALVED, 0, 10.0)], ids=["cofactors", "powers"])
+@pytest.mark.slow
 def test_products_are_proved_by_equations_and_case_by_case(source, right, seconds):
     """The determinant stays 1; p is a power of two, for each of which d = m * p is linear."""
     made = search(source.format(right))

@@ -187,6 +187,7 @@ ONCE = "int main(void) { int a[4] = {0}; %s return 0; }\n"
                       + ONCE % "again(a, a, 3);"),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_pointers_that_a_function_is_given_may_overlap_where_the_calls_are_not_inlined(
     property_: Property, text: str, tmp_path: Path
 ) -> None:

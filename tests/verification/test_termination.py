@@ -53,6 +53,7 @@ def found(text, kind):
 
 
 @pytest.mark.parametrize("name", ENDING)
+@pytest.mark.slow
 def test_programs_that_end_have_a_rank(name):
     made, answer = found(ENDING[name], Ranked)
     assert answer is not None
@@ -80,6 +81,7 @@ def test_ranks_fall_along_single_runs(name):
 
 
 @pytest.mark.parametrize("name", ENDLESS)
+@pytest.mark.slow
 def test_programs_that_never_end_have_a_recurrent_set(name):
     made, answer = found(ENDLESS[name], Trap)
     assert answer is not None
@@ -154,6 +156,7 @@ def ranks_of_calls(body):
 
 
 @pytest.mark.parametrize("body", ["if (n > -9) { f(n - 1); f(n / 2); }", "unsigned u = n; f(u % 7 + 1); f(n);", "f(n); f(n);"])
+@pytest.mark.slow
 def test_a_recursion_that_never_ends_has_no_rank(body):
     """f(0) calls f(0) in the first one, after f(-1) has returned."""
     assert ranks_of_calls(body) == []

@@ -224,7 +224,7 @@ class Given(Frame):
         self._names = {content.number: content.name for content in objects}
         self._open = {content.number: set[int]() for content in objects if content.size is None}
 
-    def load(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
+    def read(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
         """The integer of ``size`` bytes there; conditions of paths find 0 where there is none: their other parts decide
         then, since the loop takes no path on account of what it does not read.
         """

@@ -10,6 +10,7 @@ from typing import Final
 
 from loopless.graphs import cycles
 from loopless.source import folding, scopes
+from loopless.source.aggregates import in_parts
 from loopless.source.constants import Constants, starts_type
 from loopless.source.debug import DebugVariable
 from loopless.source.instructions import Reader
@@ -231,7 +232,7 @@ class _ModuleReader:
         if not body:
             return function
         blocks = tuple(self._blocks(body, locals_, str(sum(p.name.isdigit() for p in function.params))))
-        blocks = _with_repeated(blocks)
+        blocks = in_parts(_with_repeated(blocks), function.params, self.layout)
         variables = _variables(blocks)
         params = tuple(_with_debug(function.params, blocks, variables))
         return replace(function, blocks=blocks, variables=variables, params=params)

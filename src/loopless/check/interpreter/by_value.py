@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loopless.check.interpreter.memory import Storage, World, blank, copy_bytes
+from loopless.check.interpreter.memory import World
+from loopless.check.interpreter.storage import Storage, blank, copy_bytes
 from loopless.check.interpreter.values import Stop
 from loopless.flowgraph.model import Flowgraph
 

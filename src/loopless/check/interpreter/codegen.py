@@ -143,7 +143,7 @@ class _Writer(StatementWriter):
         with out.deeper():
             if self.variables:
                 out(f"{', '.join(self.names[v] for v in self.variables)}, = values")
-            out("ld, st, ldp, stp = fr.load, fr.store, fr.load_pointer, fr.store_pointer")
+            out("ld, st, ldp, stp = fr.read, fr.store, fr.load_pointer, fr.store_pointer")
             out("sync, syncp, fetch, fetchp = fr.sync, fr.sync_pointer, fr.fetch, fr.fetch_pointer")
             loops = range(len(self.flowgraph.loops))
             for loop in loops:

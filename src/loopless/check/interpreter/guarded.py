@@ -51,9 +51,9 @@ class GuardedFrame(Frame):
                 raise Stop("unknown", f"an access to {name} through a pointer that is taken to point elsewhere")
             raise Stop("unknown", f"the flowgraph says that nothing reaches byte {at} of {name}, but something does")
 
-    def load(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
+    def read(self, number: int, offset: int, size: int, signed: bool) -> Value:  # noqa: FBT001
         self._guard(number, offset, size)
-        return super().load(number, offset, size, signed)
+        return super().read(number, offset, size, signed)
 
     def store(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
         self._guard(number, offset, size)

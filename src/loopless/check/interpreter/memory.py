@@ -1,8 +1,4 @@
-"""Memory of interpreted runs: objects of bytes, in which pointers are stored as what they are.
-
-A :class:`Storage` is one object. Its bytes are initialised or not; a pointer that is stored is kept as the object and
-the offset that it points to, so its bytes have no numbers: reading them as an integer ends the run as ``unknown``. Byte
-order is little-endian, as on all targets that the source package compiles for.
+"""Memory of interpreted runs: the objects that there are, and what activations call them.
 
 Functions number objects each in their own way (see :class:`loopless.flowgraph.model.MemoryObject`). A :class:`Frame`
 translates between the numbers of one activation and the storages, which all activations of a run share.
@@ -11,56 +7,29 @@ translates between the numbers of one activation and the storages, which all act
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from loopless.check.interpreter.naming import symbol_of
+from loopless.check.interpreter.storage import (
+    MAX_OBJECT,
+    Content,
+    Storage,
+    blank,
+    copy_bytes,
+    fill_bytes,
+    initialise,
+    known,
+    load_pointer_from,
+    put_cell,
+    read_slowly,
+    store_cell,
+    store_slowly,
+)
 from loopless.check.interpreter.values import Missing, Stop, Value
 from loopless.flowgraph.model import NULL_OBJECT, MemoryObject
 
-MAX_OBJECT = 1 << 26
-"""Objects of more bytes are not held: a run that makes one is unknown."""
 MAX_MARK = 1 << 20
 """Memory of at most so many bytes is compared by content when states are compared."""
-
-_UNSET, _SET, _OPAQUE = 0, 1, 2
-
-
-@dataclass(slots=True, eq=False)
-class Storage:
-    """One object, equal to itself only. ``data`` holds the bytes, ``mask`` says of each whether it is unset, set, or
-    part of a ``cell``.
-
-    ``cells``: by offset, what is stored there that is not bytes: a pointer (storage, offset, size) or an integer of ℤ
-    outside its type (None, value, size). ``holes`` counts the bytes that are not set; size -1: nothing is known.
-    """
-
-    name: str
-    data: bytearray
-    mask: bytearray
-    holes: int
-    size: int
-    constant: bool = False
-    dead: str = ""
-    symbol: str = ""
-    cells: dict[int, tuple[Storage | None, int, int]] = field(default_factory=dict)
-    unknown: dict[int, str] = field(default_factory=dict)
-    """By offset, why the value that was stored in a byte is not known."""
-
-    def content(self) -> Content:
-        """A copy of everything that may change."""
-        return bytes(self.data), bytes(self.mask) if self.holes else b"", dict(self.cells)
-
-
-def blank(name: str, size: int, *, zeroed: bool = False, constant: bool = False) -> Storage:
-    """A storage of ``size`` bytes, uninitialised unless ``zeroed``."""
-    if size > MAX_OBJECT:
-        raise Stop("unknown", f"{name} has {size} bytes, more than the {MAX_OBJECT} that the interpreter holds")
-    mask = bytearray(b"\x01" * size if zeroed else size)
-    return Storage(name, bytearray(size), mask, 0 if zeroed else size, size, constant)
-
-
-Content = tuple[bytes, bytes, dict[int, tuple[Storage | None, int, int]]]
-"""What an object holds."""
 
 
 @dataclass(slots=True)
@@ -112,7 +81,7 @@ class World:
             self.bytes += found.size
             self.version += 1
             for at, target, offset in described.relocations:
-                _put_cell(found, at, (self.named(target, pointer_size), offset, pointer_size))
+                put_cell(found, at, (self.named(target, pointer_size), offset, pointer_size))
             if symbol in self.overrides:
                 store_slowly(found, 0, found.size, self.overrides[symbol])
         return found
@@ -261,13 +230,17 @@ class Frame:
     # ------------------------------------------------------------------------------------------------------- accesses
 
     def load(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
-        """The integer of ``size`` bytes there."""
+        """The integer of ``size`` bytes there, which is known, else the run ends."""
+        return known(self.read(number, offset, size, signed))
+
+    def read(self, number: int, offset: int, size: int, signed: bool) -> Value:  # noqa: FBT001
+        """The integer of ``size`` bytes there, unknown where it is not initialised: copying it is no use of it."""
         place = self.places.get(number)
         storage, base = place if place is not None else self._bind(number)
         at = offset + base
         if not storage.holes and size and at >= 0 and at + size <= storage.size and not storage.dead:
             return int.from_bytes(storage.data[at : at + size], "little", signed=signed)
-        return load_slowly(storage, at, size, signed)
+        return read_slowly(storage, at, size, signed)
 
     def store(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
         """The integer goes there; ``signed`` is the reading of its type, by which it fits or (in ℤ) not."""
@@ -318,10 +291,7 @@ class Frame:
             return
         storage, at = self.pointer(number, offset)
         self.world.version += 1
-        held = self._exists(storage)
-        _prepare_write(held, at, length)
-        held.data[at : at + length] = bytes((byte & 255,)) * length
-        _set_mask(held, at, length, _SET)
+        fill_bytes(self._exists(storage), at, byte, length)
 
     def copy(self, to: tuple[int, int], source: tuple[int, int], length: int, apart: bool = False) -> None:  # noqa: FBT001, FBT002
         """``length`` bytes go from ``source`` to ``to``; with ``apart`` the two may be the same but not overlap."""
@@ -339,10 +309,10 @@ class Frame:
     def fetch(self, number: int, offset: int, size: int, signed: bool, width: int | None) -> Value:  # noqa: FBT001
         """The scalar there, or an unknown value that says why there is none."""
         try:
-            value = Frame.load(self, number, offset, size, signed)
+            value = Frame.read(self, number, offset, size, signed)
         except Stop as stop:
             return Missing(stop.reason, stop.where, absent=stop.status == "undefined")
-        if width == 1 and value not in (0, 1):
+        if width == 1 and not isinstance(value, Missing) and value not in (0, 1):
             return Missing(f"a truth value holds {value}")
         return value
 
@@ -381,120 +351,3 @@ class Frame:
         if storage is None:
             raise Stop("undefined", "access through a null pointer")
         return storage
-
-
-def initialise(storage: Storage, described: MemoryObject) -> None:
-    """Give a global its bytes at the start of the program (its pointers aside)."""
-    assert described.size is not None
-    assert described.content is not None
-    if described.size > MAX_OBJECT:
-        raise Stop("unknown", f"{described.name} has {described.size} bytes, more than the interpreter holds")
-    storage.name = described.name
-    storage.data = bytearray(described.content.ljust(described.size, b"\0"))
-    storage.mask = bytearray((_SET,)) * described.size
-    storage.holes = 0
-    storage.size = described.size
-    storage.constant = described.constant
-
-
-def check_range(storage: Storage, at: int, size: int) -> None:
-    """End the run unless the bytes exist."""
-    if storage.dead:
-        raise Stop("undefined", f"access to {storage.name}, {storage.dead}")
-    if storage.size < 0:
-        raise Stop("unknown", f"the content of {storage.name} is not known")
-    if at < 0 or at + size > storage.size:
-        raise Stop("undefined", f"access to byte {at} of {storage.name}, which has {storage.size} bytes")
-
-
-def load_slowly(storage: Storage, at: int, size: int, signed: bool) -> int:  # noqa: FBT001
-    """The integer of ``size`` bytes at ``at``, with all checks."""
-    if size == 0:
-        raise Stop("unknown", f"an access to {storage.name} has no size")
-    check_range(storage, at, size)
-    mask = storage.mask[at : at + size]
-    if _OPAQUE in mask:
-        cell = storage.cells.get(at)
-        if cell is not None and cell[0] is None and cell[2] == size:
-            return cell[1]
-        raise Stop("unknown", f"reads bytes of a pointer in {storage.name} as an integer")
-    if _UNSET in mask:
-        byte = at + mask.index(_UNSET)
-        never = f"reads uninitialised memory: byte {byte} of {storage.name}"
-        raise Stop("unknown", storage.unknown.get(byte, never))
-    return int.from_bytes(storage.data[at : at + size], "little", signed=signed)
-
-
-def store_slowly(storage: Storage, at: int, size: int, value: Value, signed: bool | None = None) -> None:  # noqa: FBT001
-    """An integer (or an unknown value) goes to ``at``, with all checks.
-
-    With ``signed`` an integer outside that range of its size is kept as it is (it is one of ℤ); without, all integers
-    that fit the bytes in either reading become bytes.
-    """
-    if size == 0:
-        raise Stop("unknown", f"an access to {storage.name} has no size")
-    _prepare_write(storage, at, size)
-    if isinstance(value, Missing):
-        _set_mask(storage, at, size, _UNSET)
-        storage.unknown.update(dict.fromkeys(range(at, at + size), value.reason))
-    elif (0 if signed is False else -1 << 8 * size - 1) <= value < 1 << 8 * size - bool(signed):
-        storage.data[at : at + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
-        _set_mask(storage, at, size, _SET)
-    else:
-        _put_cell(storage, at, (None, value, size))
-
-
-def load_pointer_from(storage: Storage, at: int, size: int) -> tuple[Storage | None, int]:
-    """The pointer at ``at``; bytes that no pointer was stored to are a number, 0 the null pointer."""
-    check_range(storage, at, size)
-    cell = storage.cells.get(at)
-    if cell is not None and cell[0] is not None and cell[2] == size:
-        return cell[0], cell[1]
-    if _OPAQUE in storage.mask[at : at + size]:
-        raise Stop("unknown", f"reads a part of a pointer in {storage.name}")
-    return None, load_slowly(storage, at, size, False)
-
-
-def store_cell(storage: Storage, at: int, cell: tuple[Storage | None, int, int]) -> None:
-    """A pointer goes to ``at``, with all checks."""
-    _prepare_write(storage, at, cell[2])
-    _put_cell(storage, at, cell)
-
-
-def _put_cell(storage: Storage, at: int, cell: tuple[Storage | None, int, int]) -> None:
-    storage.data[at : at + cell[2]] = bytes(cell[2])
-    storage.cells[at] = cell
-    _set_mask(storage, at, cell[2], _OPAQUE)
-
-
-def _prepare_write(storage: Storage, at: int, size: int) -> None:
-    """Check the range, and break the cells that the write overlaps: what is left of them is no value any more."""
-    check_range(storage, at, size)
-    if storage.constant:
-        raise Stop("undefined", f"writes to {storage.name}, which is constant")
-    if storage.cells:
-        for start in [s for s, cell in storage.cells.items() if s < at + size and at < s + cell[2]]:
-            del storage.cells[start]
-    for byte in range(at, at + size) if storage.unknown else ():
-        storage.unknown.pop(byte, None)
-
-
-def _set_mask(storage: Storage, at: int, size: int, state: int) -> None:
-    storage.holes += storage.mask.count(_SET, at, at + size) - (size if state == _SET else 0)
-    storage.mask[at : at + size] = bytes((state,)) * size
-
-
-def copy_bytes(target: Storage, start: int, source: Storage, at: int, length: int) -> None:
-    """``length`` bytes go from ``source`` to ``target``, pointers that lie wholly in them as pointers."""
-    check_range(source, at, length)
-    data, mask = bytes(source.data[at : at + length]), bytes(source.mask[at : at + length])
-    cells = {s - at: c for s, c in source.cells.items() if at <= s and s + c[2] <= at + length}
-    _prepare_write(target, start, length)
-    target.data[start : start + length] = data
-    target.holes += target.mask.count(_SET, start, start + length) - mask.count(_SET)
-    target.mask[start : start + length] = mask
-    for offset, why in list(source.unknown.items()):
-        if at <= offset < at + length:
-            target.unknown[offset - at + start] = why
-    for offset, cell in cells.items():
-        target.cells[start + offset] = cell

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from loopless.check.interpreter.memory import MAX_MARK, Content, Mark, Storage, World
+from loopless.check.interpreter.memory import MAX_MARK, Mark, World
+from loopless.check.interpreter.storage import Content, Storage
 from loopless.check.interpreter.values import Stop, Value
 
 REPEATED_CALL: Final = "a call begins in the state in which one began that has not returned"

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from loopless.check.interpreter.codegen import Compiled, Uncompilable, compile_flowgraph
 from loopless.check.interpreter.expressions import byte_size
-from loopless.check.interpreter.memory import Storage, World, blank, load_slowly, store_cell, store_slowly
+from loopless.check.interpreter.memory import World
 from loopless.check.interpreter.naming import symbol_of
 from loopless.check.interpreter.services import (
     Application,
@@ -29,6 +29,7 @@ from loopless.check.interpreter.services import (
     Services,
     execute,
 )
+from loopless.check.interpreter.storage import Storage, blank, load_slowly, store_cell, store_slowly
 from loopless.check.interpreter.values import Inputs, Missing, Stop
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import UsageError

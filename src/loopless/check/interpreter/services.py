@@ -12,9 +12,10 @@ from loopless import clock
 from loopless.check.interpreter.by_value import own_copies
 from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
-from loopless.check.interpreter.memory import Frame, Storage, World
+from loopless.check.interpreter.memory import Frame, World
 from loopless.check.interpreter.naming import callee_named, holding, object_named, symbol_of
 from loopless.check.interpreter.repeating import REPEATED_CALL, OpenCalls, Watch, equal
+from loopless.check.interpreter.storage import Storage
 from loopless.check.interpreter.values import Inputs, Missing, Stop, UsedUp, Value, reduced
 from loopless.check.outcome import Status
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
