@@ -70,6 +70,8 @@ int main(int argc, char **argv) { int k = 0; for (int i = 0; i < argc; i++) k++;
 static int inner(int n) { int s = 0; for (int i = 0; i < n; i++) s += 2; return s; }
 void ones(void *p, int n) { char *c = p; for (int i = 0; i < n; i++) c[i] = 1; }
 int outer(int n) { return inner(n) + inner(2 * n); }
+static int one_of(int n) { if (n > 2) return 2 * n; return 7; }
+int calling(int n) { return one_of(n); }
 int take(int n) { int s = 0; for (int i = 0; i < n; i++) s += __VERIFIER_nondet_int(); return s; }
 struct led { char *p; int a, b; };
 long apart(struct led x) { return 10L * x.a + x.b; }
@@ -195,6 +197,7 @@ def test_the_line_of_the_end_is_told(called):
     assert first_line(called("find", "hello", "l")) == "returns 2 in line 10"
     assert first_line(called("find", "hello", "z")) == "returns -1 in line 13"
     assert first_line(called("look", "2")) == "returns 0"
+    assert first_line(called("calling", "3")) == "returns 6"  # of whose callee it is another one
     wrong = called("look", "7")
     assert first_line(wrong).startswith("undefined behaviour: an access outside of its object at ")
     assert wrong.place.endswith("a.c:29")

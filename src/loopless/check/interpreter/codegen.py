@@ -345,7 +345,8 @@ class _Writer(StatementWriter):
     def _came(self, edge: Edge) -> None:
         """Note by which of several ``return`` statements the function returns."""
         end = self.flowgraph.blocks[edge.target].end
-        if end is not None and end.kind == "return" and self.layout.incoming[edge.target] > 1 and edge.loc is not None:
+        several = end is not None and end.kind == "return" and self.layout.incoming[edge.target] > 1
+        if several and edge.loc is not None and edge.loc.inlined_at is None:  # else a callee's returns meet there
             self.places.append((self.flowgraph.name, edge.loc))
             self.out(f"rt.returned = P[{len(self.places) - 1}]")
 
