@@ -76,7 +76,7 @@ def command(request: Request, /, **options: Any) -> int:
 
     Clean: whole programs in C and C++ with structures by value, temporaries, jumps, and pointers to locals; a run that
     sanitizers call clean (also gcc's, where the machine has it) meets no undefined behaviour for the interpreter, and
-    comes to the same; eval, verify and bound are asked about one program of each file of ten.
+    comes to the same; eval, verify and bound are asked about a program of each fourth file of ten.
 
     Exit status: 0 where nothing is wrong, 1 where an answer is wrong or Loopless crashed, 2 for bad usage.
 
