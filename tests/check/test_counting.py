@@ -77,3 +77,37 @@ def test_calls_that_are_not_noted_count_by_themselves():
         (counts,) = run(counted(MANY), [()], host)
     assert [(count.total, count.most) for count in counts.loops] == [(120, 3), (40, 40)]
     assert counts.dropped > 0
+
+
+STRUCTURES = """\
+struct s { int n; };
+static struct s make(int n)
+{
+    /*begin make | n | */;
+    struct s r = {n};
+    if (n > 2) return r;
+    r.n = 2;
+    return r;
+}
+int main(void)
+{
+    /*begin main | | */;
+    int k = 0;
+    /*enter 0*/;
+    while (/*head 0*/(k < make(k + 1).n + 20)) {
+        if (k == 10) break;
+        k++;
+    }
+    return /*leave*/(make(1).n);
+}
+"""
+
+
+def test_a_function_that_returns_a_structure_is_left():
+    """What its callers do behind it is none of its own."""
+    with NativeHost() as host:
+        (counts,) = run(counted(STRUCTURES), [()], host)
+    made = [each for each in counts.activations if each.function == "make"]
+    assert made and all(each.returned and each.everything == 0 for each in made)
+    (main,) = [each for each in counts.activations if each.function == "main"]
+    assert main.returned and main.everything == counts.loops[0].total == 10

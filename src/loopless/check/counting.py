@@ -6,7 +6,8 @@ The C text says in comments what is to be counted:
   ``;`` between them, and objects that may overlap there, each as ``name=address=size``;
 - ``/*enter N*/;`` before the loop of number N, in the line before it;
 - ``/*head N*/(condition)`` for its condition if that is tested first, else ``/*body N*/;`` where its body begins;
-- ``/*leave*/(value)`` for what is returned, ``/*leave*/;`` where a function ends that returns nothing.
+- ``/*leave*/(value)`` for what is returned, ``/*leave*/;`` where a function ends that returns nothing; where neither
+  stands, as where a structure is returned, the function is left behind all that it does.
 
 Comments become code; lines stay. An iteration is a taken back edge: a visit of the header that is not an entry.
 """
@@ -193,7 +194,11 @@ def _cell(function: Watched, loop: int) -> int:
 
 def _begin(number: int, function: Watched) -> str:
     words = _size(function)
-    parts = [f"long long counted_own[{words}] = {{0}}, *counted_here = counted_begin({number}, {words}, counted_own)"]
+    parts = [
+        f"long long counted_own[{words}] = {{0}}",
+        "long long *counted_here __attribute__((cleanup(counted_left)))",
+        f"counted_here = counted_begin({number}, {words}, counted_own)",
+    ]
     at = _FIXED
     for value in function.values:
         parts.append(f"counted_here[{at}] = (long long)({value})")
@@ -222,9 +227,11 @@ _RUNTIME: Final = (
     "  if (at) for (long long k = 0; k < region[1]; k++) found = (found ^ at[k]) * 1099511628211ull;",
     "  return (long long)((found >> 2) | (1ull << 62)); }",
     "static void counted_leave(long long *here) {",
+    "  if (here[1]) return;",
     "  for (long long k = 0, *at = here + here[6]; k < here[7]; k++, at += 3)",
     "    if (at[2]) at[2] = at[2] != counted_bytes(at);",
     "  here[1] = 1; here[3] = counted_log[1]; here[5] = counted_calls; }",
+    "static void counted_left(long long **here) { counted_leave(*here); }",  # a return that nothing marks
     "static long long counted_value(long long *here, long long value) { counted_leave(here); return value; }",
     "static void counted_visit(long long n, long long *cell) {",
     "  if (++counted_visits > {VISITS}) exit(113);",
