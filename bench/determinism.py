@@ -51,6 +51,12 @@ class Row:
         return all(answer == self.answers[0] for answer in self.answers)
 
     @property
+    def says_the_same(self) -> bool:
+        """Whether all answers are alike but for why there is none: which method was at work when a limit was met."""
+        found = [place for other in self.answers[1:] for place in differences(self.answers[0], other)]
+        return all(place.partition(":")[0] in (".reason", ".cut") for place in found)
+
+    @property
     def is_cut(self) -> bool:
         """Whether a limit cut something."""
         return "cut by" in json.dumps(self.answers) or '"cut"' in json.dumps(self.answers)
@@ -157,12 +163,15 @@ def main() -> int:
     options = parser.parse_args()
     rows = measured(options)
     tell(rows)
-    print("| command | questions | same | different | cut by a limit | differ alone |\n|---|---|---|---|---|---|")
+    print("| command | questions | same | but for the words of a limit | different | cut by a limit | differ alone |")
+    print("|---|---|---|---|---|---|---|")
     for command, count in Counter(row.command for row in rows).items():
         mine = [row for row in rows if row.command == command]
         same = sum(row.is_same for row in mine)
+        alike = sum(row.says_the_same for row in mine) - same
         alone = sum(any(answer != row.alone[0] for answer in row.alone) for row in mine)
-        print(f"| {command} | {count} | {same} | {count - same} | {sum(row.is_cut for row in mine)} | {alone} |")
+        cut = sum(row.is_cut for row in mine)
+        print(f"| {command} | {count} | {same} | {alike} | {count - same - alike} | {cut} | {alone} |")
     return 0 if all(row.is_same for row in rows) else 1
 
 

@@ -330,7 +330,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
     call, entry = bound.call, bound.entry
     refused = bound.refused or bound.refused_call
     return {
-        **loop_json(bound.answer.with_cut(bound.cut)),
+        **loop_json(bound.answer.with_cut(bound.cut or bound.answer.cut)),
         "assumptions": [
             *granted_for(found, bound),
             *_may_end(bound.calls, call),
