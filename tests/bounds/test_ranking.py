@@ -164,3 +164,17 @@ def test_paths_of_inputs_may_be_given():
     found = paths(WITH_INPUTS["a step that is read"])
     assert isinstance(found, LoopPaths)
     assert any(p.unknowns for p in found.iterative)
+
+
+def test_what_is_read_leaves_the_limits_under_which_nothing_wraps_around() -> None:
+    """kc wraps around only where hi is 255; what g returns decides which way the loop is left."""
+    source = """int g(int); int f(unsigned char lo, unsigned char hi) {
+        for (unsigned char kc = lo; kc <= hi; ++kc) if (g(kc)) return kc;
+        return 0; }"""
+    found = rank(paths(source))
+    assert not isinstance(found, Refused)
+    hi, kc = (variable(graph_of(source), name) for name in ("hi", "kc"))
+    states = [({hi: high, kc: low}, max(0, high - low + 1)) for high in (0, 7, 254) for low in (0, 5, 200, 255)]
+    for state, count in states:
+        assert {evaluate(r.iterations, state) for r in found if holds(r.valid_when, state)} == {count}
+    assert not any(holds(r.valid_when, {hi: 255, kc: 3}) for r in found)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from loopless.bounds.transition_system import System, parts_of
-from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
+from loopless.logic import BudgetExceeded, NotPresburger, feasible, presburger_part
 from loopless.paths import LoopPaths
 from loopless.paths.invariants import inductive
 from loopless.terms import (
@@ -95,13 +95,16 @@ def _limits(system: System) -> Iterator[Term]:
         if not any(isinstance(node, Wrap) for term in path.update.values() for node in walk(term)):
             continue
         for transition in parts_of(path):
+            # What is read decides in which iteration it wraps around, not whether it can.
             unchanging = [v for v in transition.variables if v in system.parameters]
             try:
-                needed = Region.of(transition).project_onto(unchanging).condition()
+                needed = presburger_part(transition).project_onto(unchanging).condition()
             except (NotPresburger, BudgetExceeded):
                 continue
-            if isinstance(needed, Compare) and needed.relation == "le":
+            if isinstance(needed, Compare) and needed.relation in ("le", "eq"):
                 yield sub(needed.term, ONE)
+            if isinstance(needed, Compare) and needed.relation == "eq":  # at the end of a type
+                yield sub(neg(needed.term), ONE)
 
 
 def is_inductive(paths: LoopPaths, condition: Condition, given: Condition) -> bool:
