@@ -83,7 +83,7 @@ def test_what_is_advised_against_exceptions_helps(tmp_path: Path) -> None:
 Change = tuple[str, str]
 UP = "static int up(int k) { for (int i = 0; i < 3; i++) k++; return k; }\n"
 ADVICE: dict[str, tuple[list[Change], str]] = {
-    # By reason: what is written in the example instead of what, and the words of a command that summarizes exactly.
+    # By reason: replacements in the text of the example, and the options with which `summarize` is exact.
     "L101": ([("if (x > 5) goto inside;", "if (x > 5) { x += 3; if (x >= 100) return x; }"), ("inside:", "")], ""),
     "L106": ([], "--function f --vars n"),
     "L107": ([("for (int i = 0; i < 3; i++) k++;", "k = up(k);"), ("int f(", UP + "int f(")], "--function up"),
@@ -95,7 +95,7 @@ ADVICE: dict[str, tuple[list[Change], str]] = {
     "L207": ([], "--wrapv"),
 }
 COUNTED = {
-    # By reason: a command that counts instead, and what it says.
+    # By reason: a command that tells more, and a part of its answer.
     "L203": ("eval a.c gcd 12 18", "2 iterations"),
     "L204": ("eval a.c f 1 2 30", "7 iterations"),
     "L206": ("eval a.c f 12 15", "1 iteration"),

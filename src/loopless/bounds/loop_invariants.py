@@ -95,7 +95,7 @@ def _limits(system: System) -> Iterator[Term]:
         if not any(isinstance(node, Wrap) for term in path.update.values() for node in walk(term)):
             continue
         for transition in parts_of(path):
-            # What is read decides in which iteration it wraps around, not whether it can.
+            # Only Presburger conjuncts are projected: without the others more parameters may allow a wrap-around.
             unchanging = [v for v in transition.variables if v in system.parameters]
             try:
                 needed = presburger_part(transition).project_onto(unchanging).condition()
