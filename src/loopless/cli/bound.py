@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from loopless.queries.loop_name import LoopName
     from loopless.queries.program import Function, Loop, Program
     from loopless.queries.runs import RunBound
+    from loopless.queries.settings import Settings
 
 
 _ENGINES: Final = ("ctypes", "loopless.queries.bounds", "loopless.report.bounds_without", "loopless.report.making")
@@ -87,22 +88,11 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         program = load_while_importing(files, settings, _ENGINES)
         from loopless.queries.bounds import answer_bounds
         from loopless.queries.inputs import check_values, given_values, names_in_bounds, names_in_reach
-        from loopless.queries.selection import select_loops
 
         given = given_values(options["at"])
-        entry = (options["entry"],) if options["entry"] else ()
-        loops = select_loops(program, entry or options["functions"], options["places"])
-        loops = program[entry[0]].loops if entry else loops
-        named = [program[name] for name in options["functions"]]
-        # What is asked for by name is answered also where all its loops are those of inlined functions.
-        asked_for = [f for f in named if f.loops and not options["places"]] or [program[name] for name in entry]
-        functions = list(dict.fromkeys([*(loop.function for loop in loops), *asked_for]))
-        for function in functions:
-            function.graph()
-        costly = _function_with(named or functions, options["cost"])
-        own = [*(program[name] for name in entry), *([costly] if costly is not None else [])]
-        asked = list(dict.fromkeys([*(named or functions), *own]))
+        loops, functions, asked, costly = _asked(program, options)
         check_values(given, asked, names_in_reach(asked))
+    entry = options["entry"]
     if not entry and costly is None and not given and _is_text(options):
         return _tell_as_found(request, options, functions, [loop.name for loop in loops])
     runs: Sequence[RunBound] = ()
@@ -117,34 +107,83 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         answers = answer_bounds(functions, options["method"], settings, until)
     check_values(given, asked, names_in_bounds(answers))
     show_trouble([found.trouble for found in answers] + [b.answer.trouble for found in answers for b in found.loops])
-    names = [loop.name for loop in loops]
-    from loopless.queries.costs import answer_cost
-    from loopless.report.bounds import only_inlined, selected
-
     cost = None
     if costly is not None:
-        at = functions.index(costly) if costly in functions and not entry else None
-        about = answers[at] if at is not None else answer_bounds([costly], options["method"], settings, until)[0]
-        cost = answer_cost(costly, options["cost"], about, settings, until)
-
+        known = {} if entry else dict(zip(functions, answers, strict=True))
+        cost = _cost(costly, known.get(costly), options, settings, until)
     _say_aside(answers, given, alone=bool(options["facts_for"] or options["unwind"]))
-    complete = all(run.total is not None for run in runs) and (of_run is None or of_run.refused is None)
-    claims = [*(b.call for _, b in selected(answers, names)), *(found.call for found in answers if only_inlined(found))]
-    complete = complete and (of_run is not None or not any(claim.has_gap for claim in claims))
+    all_found = _Found(answers, [loop.name for loop in loops], given, cost, of_run, runs)
     if options["facts_for"] or options["unwind"]:
-        if not loops and not runs:
-            inlined = [found.name for found in answers if only_inlined(found)]
-            why = f"the loops of {', '.join(inlined)} stand in what is called: ask for the functions there"
-            warn(why if inlined else f"no loops in {', '.join(map(str, files))}")
-        without = _numbered_otherwise(program, [run.loop for run in runs] or loops) if options["unwind"] else set()
-        names = [loop.name for loop in loops if loop.function.name not in without]
-        runs = [run for run in runs if run.loop.function not in without]
-        complete = _print_for_tools(answers, names, given, of_run, runs, options) and not without
+        complete = _for_tools(program, loops, all_found, files, options)
     else:
-        complete = _print(request, options, _Found(answers, names, given, cost, of_run, runs)) and complete
+        complete = _print(request, options, all_found) and _is_complete(all_found)
     if cost is not None:
         complete = complete and cost.cost.upper is not None
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+def _asked(
+    program: Program, options: dict[str, Any]
+) -> tuple[list[Loop], list[Function], list[Function], Function | None]:
+    """The loops that are asked for, the functions to be answered, those that values are given for, and the one whose
+    cost is asked for.
+    """
+    from loopless.queries.selection import select_loops
+
+    entry = (options["entry"],) if options["entry"] else ()
+    loops = list(select_loops(program, entry or options["functions"], options["places"]))
+    loops = list(program[entry[0]].loops) if entry else loops
+    named = [program[name] for name in options["functions"]]
+    # What is asked for by name is answered also where all its loops are those of inlined functions.
+    asked_for = [f for f in named if f.loops and not options["places"]] or [program[name] for name in entry]
+    functions = list(dict.fromkeys([*(loop.function for loop in loops), *asked_for]))
+    for function in functions:
+        function.graph()
+    costly = _function_with(named or functions, options["cost"])
+    own = [*(program[name] for name in entry), *([costly] if costly is not None else [])]
+    return loops, functions, list(dict.fromkeys([*(named or functions), *own])), costly
+
+
+def _cost(
+    function: Function, bound: FunctionBound | None, options: dict[str, Any], settings: Settings, until: float | None
+) -> CostAnswer:
+    """How much the variable that is asked for grows in a call of ``function``, whose bounds are known, perhaps."""
+    from loopless.queries.bounds import answer_bounds
+    from loopless.queries.costs import answer_cost
+
+    about = bound if bound is not None else answer_bounds([function], options["method"], settings, until)[0]
+    return answer_cost(function, options["cost"], about, settings, until)
+
+
+def _for_tools(
+    program: Program, loops: Sequence[Loop], found: _Found, files: Sequence[Path], options: dict[str, Any]
+) -> bool:
+    """Print numbers in the form of a tool; whether there is one for each loop that is asked for."""
+    if not loops and not found.runs:
+        _warn_of_none(found.answers, files)
+    without = _numbered_otherwise(program, [run.loop for run in found.runs] or loops) if options["unwind"] else set()
+    names = [loop.name for loop in loops if loop.function.name not in without]
+    runs = [run for run in found.runs if run.loop.function not in without]
+    return _print_for_tools(found.answers, names, found.given, found.of_run, runs, options) and not without
+
+
+def _is_complete(found: _Found) -> bool:
+    """Whether there is a bound on all that is asked for."""
+    from loopless.report.bounds import only_inlined, selected
+
+    if found.of_run is not None:
+        return found.of_run.refused is None and all(run.total is not None for run in found.runs)
+    inlined = (one.call for one in found.answers if only_inlined(one))
+    return not any(claim.has_gap for claim in (*(b.call for _, b in selected(found.answers, found.names)), *inlined))
+
+
+def _warn_of_none(answers: Sequence[FunctionBound], files: Sequence[Path]) -> None:
+    """Say why there is no loop to print a number of."""
+    from loopless.report.bounds import only_inlined
+
+    inlined = [found.name for found in answers if only_inlined(found)]
+    why = f"the loops of {', '.join(inlined)} stand in what is called: ask for the functions there"
+    warn(why if inlined else f"no loops in {', '.join(map(str, files))}")
 
 
 def _is_text(options: dict[str, Any]) -> bool:

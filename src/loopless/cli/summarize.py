@@ -61,9 +61,16 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         return _whole(request, files, options)
     if options["format_"] == "text":
         return _text(request, files, options)
-    from loopless.cli.asking import ask, written, written_whole
+    from loopless.cli.asking import ask
 
     answers = ask(request, files, options)
+    complete = _document(request, answers, options) and all(answer.answered for answer in answers)
+    return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+def _document(request: Request, answers: Sequence[LoopAnswer], options: dict[str, Any]) -> bool:
+    """Print the answers as one document; whether all of it could be written."""
+    from loopless.cli.asking import written, written_whole
     from loopless.report.making import loop_without
 
     told = True
@@ -92,8 +99,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
             from loopless.report.svg import picture
 
             click.echo(picture(answers), nl=False)
-    complete = told and all(answer.answered for answer in answers)
-    return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+    return told
 
 
 def _text(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:

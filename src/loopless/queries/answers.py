@@ -105,9 +105,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in occurring(shown_paths) if v in shown})
     assumed = assumption_of(function, graph, name.info, question.assume)
     if assumed is not None and question.assume is not None:
-        there, found = found, narrowed(found, assumed)
-        if not feasible(assumed) or (there.all and not found.all):
-            raise UsageError(f"no entry state of the loop {name.place} satisfies the assumption {question.assume!r}")
+        found = _under(found, assumed, name, question.assume)
         shown_paths = found.uncounted()
         answer = replace(answer, assumptions=(f"on entry: {question.assume.strip()}",))
     outcome: Outcome | None = None
@@ -137,10 +135,8 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     answer = replace(answer, paths=relative_paths(shown_paths))
     if question.draw:
         answer = _drawn(answer, shown_paths, assumed)
-    if not question.summarize:
-        return replace(answer, refused=answer.untyped)
     if outcome is None:
-        return replace(answer, refused=ends)
+        return replace(answer, refused=ends if question.summarize else answer.untyped)
     if paths is not found:
         with _granted(question):
             answer = replace(answer, paths=relative_paths(readable_paths(paths.uncounted())))
@@ -152,6 +148,14 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
     with _granted(question):
         absolute = readable(outcome, assumed if assumed is not None else TRUE)
     return _summarized(answer, absolute, shown, question)
+
+
+def _under(paths: LoopPaths, assumed: Condition, name: LoopName, said: str) -> LoopPaths:
+    """The paths from entry states that satisfy the assumption. Raises ``UsageError`` where there is no such state."""
+    found = narrowed(paths, assumed)
+    if not feasible(assumed) or (paths.all and not found.all):
+        raise UsageError(f"no entry state of the loop {name.place} satisfies the assumption {said!r}")
+    return found
 
 
 def _outcome(

@@ -201,90 +201,115 @@ class Stub:
         return f"{self.name} is as {'defined' if self.defined else 'declared'} in {self.place}"
 
 
-def _table() -> dict[str, LibraryFunction]:
-    table: dict[str, LibraryFunction] = {}
-
-    def add(names: str, function: LibraryFunction) -> None:
-        table.update(dict.fromkeys(names.split(), function))
-
-    add(" ".join(ABSOLUTE_VALUES | DIVISIONS), LibraryFunction(Effect.NONE, pure=True))
-    add("isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit",
-        LibraryFunction(Effect.NONE, pure=True))  # fmt: skip
-    add("tolower toupper toascii isascii ffs ffsl ffsll htonl htons ntohl ntohs",
-        LibraryFunction(Effect.NONE, pure=True))  # fmt: skip
-    floats = (
-        "sqrt cbrt pow exp exp2 expm1 log log2 log10 log1p logb ilogb sin cos tan asin acos atan atan2 sinh cosh tanh"
-    )
-    floats += (
-        " asinh acosh atanh floor ceil round trunc fabs fmod remainder hypot fmin fmax fdim fma lround llround lrint"
-    )
-    floats += " llrint rint nearbyint copysign nextafter scalbn scalbln ldexp erf erfc tgamma"
-    add(" ".join(n + s for n in floats.split() for s in ("", "f", "l")), LibraryFunction(Effect.NONE, pure=True))
-    add("difftime btowc wctob", LibraryFunction(Effect.NONE, pure=True))
-    add("frexp frexpf frexpl modf modff modfl", LibraryFunction(Effect.WRITES, (1,)))
-    add("rand random lrand48 mrand48 drand48 clock getpid getppid getuid geteuid getgid getegid sysconf",
-        LibraryFunction(Effect.NONE))  # fmt: skip
-    add("srand srandom srand48 sleep usleep sched_yield", LibraryFunction(Effect.NONE))
-    add("__errno_location __error ___errno __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc",
-        LibraryFunction(Effect.NONE))  # fmt: skip
-    add("getchar getchar_unlocked", LibraryFunction(Effect.NONE))
-    add("fgetc getc ungetc feof ferror fclose fgetc_unlocked getc_unlocked feof_unlocked ferror_unlocked",
-        LibraryFunction(Effect.NONE))  # fmt: skip
-    add("clearerr clearerr_unlocked fileno fileno_unlocked fseek fseeko fseeko64 ftell ftello ftello64 rewind",
-        LibraryFunction(Effect.NONE))  # fmt: skip
-    add("flockfile funlockfile ftrylockfile tmpfile tmpfile64 pclose", LibraryFunction(Effect.NONE))
-    add("close dup dup2 dup3 lseek lseek64 isatty fsync fdatasync ftruncate ftruncate64 fchmod fchown fchdir umask",
-        LibraryFunction(Effect.NONE))  # fmt: skip
-    add("closedir rewinddir dirfd", LibraryFunction(Effect.NONE))
-    add("putchar putchar_unlocked fputc putc fputc_unlocked putc_unlocked fflush fflush_unlocked",
-        LibraryFunction(Effect.NONE, prints=True))  # fmt: skip
-    add("printf fprintf puts fputs perror fwrite vprintf vfprintf dprintf vdprintf write pwrite pwrite64",
-        LibraryFunction(Effect.READS, prints=True))  # fmt: skip
-    add("fputs_unlocked fwrite_unlocked __printf_chk __fprintf_chk", LibraryFunction(Effect.READS, prints=True))
-    add("open open64 openat openat64 creat creat64 faccessat unlink unlinkat remove rename renameat symlink",
-        LibraryFunction(Effect.READS))  # fmt: skip
-    add("mkdir mkdirat rmdir chdir chmod chown lchown mkfifo truncate utime utimes futimes futimens utimensat",
-        LibraryFunction(Effect.READS))  # fmt: skip
-    add("fopen fopen64 fdopen freopen freopen64 opendir fdopendir fsetpos nanosleep",
-        LibraryFunction(Effect.READS))  # fmt: skip
-    add("strlen strnlen strcmp strncmp strcasecmp strncasecmp strcoll memcmp bcmp strspn strcspn",
-        LibraryFunction(Effect.READS, pure=True))  # fmt: skip
-    add("wcslen wcsnlen wcscmp wcsncmp wmemcmp wcsspn wcscspn", LibraryFunction(Effect.READS, pure=True))
-    add("strchr strrchr strstr strpbrk memchr memrchr rawmemchr strchrnul",
-        LibraryFunction(Effect.READS, pure=True))  # fmt: skip
-    add("wcschr wcsrchr wcsstr wcspbrk wmemchr atoi atol atoll atof getenv", LibraryFunction(Effect.READS, pure=True))
-    add(
+_OF_FLOATS: Final = """
+    sqrt cbrt pow exp exp2 expm1 log log2 log10 log1p logb ilogb sin cos tan asin acos atan atan2 sinh cosh tanh
+    asinh acosh atanh floor ceil round trunc fabs fmod remainder hypot fmin fmax fdim fma lround llround lrint
+    llrint rint nearbyint copysign nextafter scalbn scalbln ldexp erf erfc tgamma
+"""
+"""Functions of floating-point numbers, which have kin that end by ``f`` and ``l``."""
+_FUNCTIONS: Final[tuple[tuple[str, LibraryFunction], ...]] = (
+    (" ".join(ABSOLUTE_VALUES | DIVISIONS), LibraryFunction(Effect.NONE, pure=True)),
+    (
+        "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit",
+        LibraryFunction(Effect.NONE, pure=True),
+    ),
+    ("tolower toupper toascii isascii ffs ffsl ffsll htonl htons ntohl ntohs", LibraryFunction(Effect.NONE, pure=True)),
+    (
+        " ".join(name + kin for name in _OF_FLOATS.split() for kin in ("", "f", "l")),
+        LibraryFunction(Effect.NONE, pure=True),
+    ),
+    ("difftime btowc wctob", LibraryFunction(Effect.NONE, pure=True)),
+    ("frexp frexpf frexpl modf modff modfl", LibraryFunction(Effect.WRITES, (1,))),
+    (
+        "rand random lrand48 mrand48 drand48 clock getpid getppid getuid geteuid getgid getegid sysconf",
+        LibraryFunction(Effect.NONE),
+    ),
+    ("srand srandom srand48 sleep usleep sched_yield", LibraryFunction(Effect.NONE)),
+    (
+        "__errno_location __error ___errno __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc",
+        LibraryFunction(Effect.NONE),
+    ),
+    ("getchar getchar_unlocked", LibraryFunction(Effect.NONE)),
+    (
+        "fgetc getc ungetc feof ferror fclose fgetc_unlocked getc_unlocked feof_unlocked ferror_unlocked",
+        LibraryFunction(Effect.NONE),
+    ),
+    (
+        "clearerr clearerr_unlocked fileno fileno_unlocked fseek fseeko fseeko64 ftell ftello ftello64 rewind",
+        LibraryFunction(Effect.NONE),
+    ),
+    ("flockfile funlockfile ftrylockfile tmpfile tmpfile64 pclose", LibraryFunction(Effect.NONE)),
+    (
+        "close dup dup2 dup3 lseek lseek64 isatty fsync fdatasync ftruncate ftruncate64 fchmod fchown fchdir umask",
+        LibraryFunction(Effect.NONE),
+    ),
+    ("closedir rewinddir dirfd", LibraryFunction(Effect.NONE)),
+    (
+        "putchar putchar_unlocked fputc putc fputc_unlocked putc_unlocked fflush fflush_unlocked",
+        LibraryFunction(Effect.NONE, prints=True),
+    ),
+    (
+        "printf fprintf puts fputs perror fwrite vprintf vfprintf dprintf vdprintf write pwrite pwrite64",
+        LibraryFunction(Effect.READS, prints=True),
+    ),
+    ("fputs_unlocked fwrite_unlocked __printf_chk __fprintf_chk", LibraryFunction(Effect.READS, prints=True)),
+    (
+        "open open64 openat openat64 creat creat64 faccessat unlink unlinkat remove rename renameat symlink",
+        LibraryFunction(Effect.READS),
+    ),
+    (
+        "mkdir mkdirat rmdir chdir chmod chown lchown mkfifo truncate utime utimes futimes futimens utimensat",
+        LibraryFunction(Effect.READS),
+    ),
+    ("fopen fopen64 fdopen freopen freopen64 opendir fdopendir fsetpos nanosleep", LibraryFunction(Effect.READS)),
+    (
+        "strlen strnlen strcmp strncmp strcasecmp strncasecmp strcoll memcmp bcmp strspn strcspn",
+        LibraryFunction(Effect.READS, pure=True),
+    ),
+    ("wcslen wcsnlen wcscmp wcsncmp wmemcmp wcsspn wcscspn", LibraryFunction(Effect.READS, pure=True)),
+    ("strchr strrchr strstr strpbrk memchr memrchr rawmemchr strchrnul", LibraryFunction(Effect.READS, pure=True)),
+    ("wcschr wcsrchr wcsstr wcspbrk wmemchr atoi atol atoll atof getenv", LibraryFunction(Effect.READS, pure=True)),
+    (
         "strtol strtoul strtoll strtoull strtoimax strtoumax strtod strtof strtold",
         LibraryFunction(Effect.WRITES, (1,)),
-    )
-    add("wcstol wcstoul wcstoll wcstoull wcstod wcstof wcstold", LibraryFunction(Effect.WRITES, (1,)))
-    add("wcscpy wcsncpy wcscat wcsncat wmemcpy wmemmove wmemset",
-        LibraryFunction(Effect.WRITES, (0,), returns_argument=0))  # fmt: skip
-    add("mbstowcs wcstombs mbtowc wctomb strxfrm strftime gethostname", LibraryFunction(Effect.WRITES, (0,)))
-    add("memcpy memmove strcpy strncpy strcat strncat memset __memcpy_chk __memset_chk __strcpy_chk",
-        LibraryFunction(Effect.WRITES, (0,), returns_argument=0))  # fmt: skip
-    add("stpcpy stpncpy mempcpy bzero explicit_bzero", LibraryFunction(Effect.WRITES, (0,)))
-    add("fgets gets fgets_unlocked", LibraryFunction(Effect.WRITES, (0,)))
-    add("fread fread_unlocked time gettimeofday uname mktime timegm pipe pipe2 getcwd",
-        LibraryFunction(Effect.WRITES, (0,)))  # fmt: skip
-    add("sprintf snprintf vsprintf vsnprintf", LibraryFunction(Effect.WRITES, (0,)))
-    add("read recv pread pread64 readlink", LibraryFunction(Effect.WRITES, (1,)))
-    add("stat stat64 fstat fstat64 lstat lstat64 fgetpos clock_gettime clock_getres getrlimit getrusage",
-        LibraryFunction(Effect.WRITES, (1,)))  # fmt: skip
-    add("localtime_r gmtime_r asctime_r ctime_r strerror_r __xpg_strerror_r", LibraryFunction(Effect.WRITES, (1,)))
-    add("fstatat fstatat64 readlinkat", LibraryFunction(Effect.WRITES, (2,)))
-    add("fcntl fcntl64", LibraryFunction(Effect.WRITES, (2, -1)))
-    add("scanf", LibraryFunction(Effect.WRITES, (1, -1)))
-    add("sscanf fscanf", LibraryFunction(Effect.WRITES, (2, -1)))
-    add("malloc calloc alloca aligned_alloc memalign valloc strdup strndup", LibraryFunction(Effect.ALLOCATES))
-    add("realloc reallocarray", LibraryFunction(Effect.MOVES))
-    add("_Znwm _Znam _Znwj _Znaj", LibraryFunction(Effect.ALLOCATES))  # operator new, new[]
-    add("free cfree _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", LibraryFunction(Effect.FREES))
-    add("abort exit _exit _Exit quick_exit __assert_fail", LibraryFunction(Effect.NONE, noreturn=True))
-    return table
+    ),
+    ("wcstol wcstoul wcstoll wcstoull wcstod wcstof wcstold", LibraryFunction(Effect.WRITES, (1,))),
+    (
+        "wcscpy wcsncpy wcscat wcsncat wmemcpy wmemmove wmemset",
+        LibraryFunction(Effect.WRITES, (0,), returns_argument=0),
+    ),
+    ("mbstowcs wcstombs mbtowc wctomb strxfrm strftime gethostname", LibraryFunction(Effect.WRITES, (0,))),
+    (
+        "memcpy memmove strcpy strncpy strcat strncat memset __memcpy_chk __memset_chk __strcpy_chk",
+        LibraryFunction(Effect.WRITES, (0,), returns_argument=0),
+    ),
+    ("stpcpy stpncpy mempcpy bzero explicit_bzero", LibraryFunction(Effect.WRITES, (0,))),
+    ("fgets gets fgets_unlocked", LibraryFunction(Effect.WRITES, (0,))),
+    (
+        "fread fread_unlocked time gettimeofday uname mktime timegm pipe pipe2 getcwd",
+        LibraryFunction(Effect.WRITES, (0,)),
+    ),
+    ("sprintf snprintf vsprintf vsnprintf", LibraryFunction(Effect.WRITES, (0,))),
+    ("read recv pread pread64 readlink", LibraryFunction(Effect.WRITES, (1,))),
+    (
+        "stat stat64 fstat fstat64 lstat lstat64 fgetpos clock_gettime clock_getres getrlimit getrusage",
+        LibraryFunction(Effect.WRITES, (1,)),
+    ),
+    ("localtime_r gmtime_r asctime_r ctime_r strerror_r __xpg_strerror_r", LibraryFunction(Effect.WRITES, (1,))),
+    ("fstatat fstatat64 readlinkat", LibraryFunction(Effect.WRITES, (2,))),
+    ("fcntl fcntl64", LibraryFunction(Effect.WRITES, (2, -1))),
+    ("scanf", LibraryFunction(Effect.WRITES, (1, -1))),
+    ("sscanf fscanf", LibraryFunction(Effect.WRITES, (2, -1))),
+    ("malloc calloc alloca aligned_alloc memalign valloc strdup strndup", LibraryFunction(Effect.ALLOCATES)),
+    ("realloc reallocarray", LibraryFunction(Effect.MOVES)),
+    ("_Znwm _Znam _Znwj _Znaj", LibraryFunction(Effect.ALLOCATES)),  # operator new, new[]
+    ("free cfree _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", LibraryFunction(Effect.FREES)),
+    ("abort exit _exit _Exit quick_exit __assert_fail", LibraryFunction(Effect.NONE, noreturn=True)),
+)
 
-
-LIBRARY: Final[Mapping[str, LibraryFunction]] = _table()
+LIBRARY: Final[Mapping[str, LibraryFunction]] = {
+    name: function for names, function in _FUNCTIONS for name in names.split()
+}
 """Functions of C (ISO/IEC 9899:2018, clause 7) and POSIX.1-2017, with common ones of glibc, by what these say of them.
 
 Not here: what calls back (``qsort``, ``atexit``), threads, what keeps its argument for later (``setvbuf``, ``strtok``,
