@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections import Counter
 
 import pytest
@@ -26,6 +27,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         os.environ[_THINNED] = "" if named or config.getoption("--every") else "1"
+
+
+@pytest.fixture(autouse=True)
+def _same_place_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A campaign that a test runs in this process sets the folder of temporary files; the next test has the usual one."""
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -14,16 +14,28 @@ from loopless.interface import program as program_of_interface
 from loopless.queries import calls as query_calls
 
 
-def test_a_limit_of_time_is_kept_and_named():
-    program = loaded("examples/looperman/fig3.c").with_settings(loop_timeout_s=0.001)
-    for refused in (program[9].summarize(), program[9].classify(), program[9].automaton(), *program.summarize()):
+def test_a_limit_of_time_is_kept_and_named(tmp_path):
+    file = tmp_path / "many.c"
+    branches = "".join(f" if (a[i] & {1 << k}u) s += i ^ {k};" for k in range(20))
+    file.write_text(
+        f"unsigned f(unsigned n, const unsigned *a) {{ unsigned s = 0; for (unsigned i = 0; i < n; i++) {{{branches} }} return s; }}\n"
+    )
+    program = loopless.load(file, loop_timeout_s=0.001)
+    (loop,) = program["f"].loops
+    reasons = [loop.classify(), loop.automaton(), program["f"].summarize(), program["f"].bound().refused]
+    # What takes no longer than a tick of the system's clock may be told all the same.
+    told = (loop.summarize(), *program.summarize())
+    reasons += [one if isinstance(one, loopless.Refused) else one.answer.cut for one in told]
+    assert len(reasons) == 6
+    for refused in reasons:
         assert isinstance(refused, loopless.Refused)
         assert refused.reason is loopless.Reason.TIME_LIMIT
         assert "0.001 s" in refused.detail
-    assert program["bubble_sort"].summarize().reason is loopless.Reason.TIME_LIMIT
-    bound = program["bubble_sort"].bound()
-    assert bound.refused.reason is loopless.Reason.TIME_LIMIT
-    assert bound.upper is not None  # by induction variables, whatever the limit
+    assert program["f"].bound().upper is not None  # by induction variables, whatever the limit
+
+
+def test_what_is_evaluated_needs_no_summary():
+    program = loaded("examples/looperman/fig3.c").with_settings(loop_timeout_s=0.001)
     assert program["bubble_sort"].evaluate(2, [2, 1]).by == "interpretation"
 
 
@@ -31,7 +43,9 @@ def test_a_limit_of_time_is_kept_and_named():
 def test_the_limit_of_a_call_is_kept_and_named(tmp_path):
     file = tmp_path / "long.c"
     step = "a[0] = a[0] * 6364136223846793005u + 1442695040888963407u; n = a[0] >> 33 | 1;"
-    file.write_text(f"int f(unsigned long *a) {{ unsigned long n = 1; while (n) {{ {step} }} return 1; }}\n", encoding="utf-8")
+    file.write_text(
+        f"int f(unsigned long *a) {{ unsigned long n = 1; while (n) {{ {step} }} return 1; }}\n", encoding="utf-8"
+    )
     found = loopless.load(file, timeout_s=4)["f"].evaluate([0])
     assert (found.status, found.value) == ("unknown", None)
     assert "time" in found.reason
@@ -51,9 +65,8 @@ def test_the_limit_of_a_request_is_kept_and_named():
 def test_a_limit_of_memory_is_kept_and_named():
     program = loopless.load("examples/cba/eqcnt.c", loop_memory_mb=16, loop_timeout_s=60)
     held = program.summarize()
-    kinds = {one.reason for one in held if isinstance(one, loopless.Refused)}
     # What needs less memory is told all the same, with the limit as the reason why no more is.
-    kinds |= {part.why.reason for one in held if not isinstance(one, loopless.Refused) for part in one.residual}
+    kinds = {one.reason if isinstance(one, loopless.Refused) else one.answer.cut.reason for one in held}
     assert kinds == {loopless.Reason.MEMORY_LIMIT}
 
 

@@ -77,7 +77,7 @@ def _name(answer: LoopAnswer, taken: set[str]) -> str:
 def _comment(text: str) -> list[str]:
     """Comment lines; nothing in ``text`` can end one early."""
     safe = "".join(c if c.isprintable() else "?" for c in text)
-    return [f"; {line}" for line in wrap(safe, _WIDTH) or [""]]
+    return [f"; {line}" for line in wrap(safe, _WIDTH, break_on_hyphens=False) or [""]]
 
 
 def relation(loop: tuple[LoopAnswer, str]) -> list[str]:
