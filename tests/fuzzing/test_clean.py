@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import resource
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from loopless.check.generator.clean.generate import generate_clean
 from loopless.check.generator.clean.pieces import CleanProgram, Piece, reduce, text_of
+from loopless.check.generator.clean.shapes import Member, Shape
 from loopless.check.oracle.native import NativeOracle
 from loopless.check.sanitized import has_sanitizers, sanitized
 from loopless.flowgraph import lifetimes
@@ -36,6 +38,13 @@ def test_a_seed_draws_one_program(language) -> None:
     assert f"int {generate_clean(7, language).entry}(int a, int b)" in texts[0]
     entered = [int(found) for found in re.findall(r"/\*enter (\d+)\*/", texts[0])]
     assert entered == sorted(set(entered))
+
+
+def test_the_address_of_bits_is_taken_nowhere() -> None:
+    bits = Shape("struct", "B", (Member("low", "bits", "int", 7), Member("one", "integer", "int")), 8)
+    outer = Shape("struct", "O", (Member("in", "nested", "struct B", shape=bits),), 8)
+    found = {outer.addressed(random.Random(seed), "o", lambda _: "0") for seed in range(50)}
+    assert found - {None} == {("o.in.one", "int")}  # None: four members in a row were bits
 
 
 @pytest.mark.slow

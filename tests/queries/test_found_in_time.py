@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+import pytest
+
+from loopless.cli.asking import in_turn
 from loopless.queries import answering, answers
+from loopless.queries.effort import first_share, second_share
 from loopless.queries.overrun import Overrun
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
@@ -144,3 +149,51 @@ def test_paths_by_approximations_of_inner_loops_are_worked_out_once(monkeypatch,
     assert found.status == "over-approximate"
     assert found.type is not None  # by the same paths
     assert asked.count(True) == 1
+
+
+def test_loops_that_met_the_limit_of_their_share_are_worked_on_again(monkeypatch, tmp_path) -> None:
+    file = tmp_path / "a.c"
+    file.write_text("".join(LOOP.replace("f(", f"f{n}(") + "\n" for n in range(10)))
+    loops = load([file], Settings()).loops
+    asked = answers.Question()
+    exact = [answers.answer_loop(loop.function, loop.id, asked) for loop in loops]
+    less = replace(exact[3], summary=replace(exact[3].summary, cases=()))
+    late = Overrun(Reason.TIME_LIMIT, "no answer in time", seconds=0.3, noted=less)
+    settings = first_share(Settings(), len(loops))
+    for found_then in (exact[3], late):  # what the second round finds
+        pools = [_Ended({**dict(enumerate(exact)), 3: late}), _Ended({0: found_then})]
+        left = iter(pools)
+        monkeypatch.setattr(answering, "Pool", lambda *_, left=left: next(left))
+        found = list(answering.answers_as_found(loops, asked, settings))
+        provisional = [(at, one.answer) for at, one in found if isinstance(one, answering.Provisional)]
+        assert [at for at, _ in provisional] == [3]
+        assert (provisional[0][1].summary, provisional[0][1].cut.reason) == (less.summary, Reason.TIME_LIMIT)
+        (last,) = [one for at, one in found if at == 3 and not isinstance(one, answering.Provisional)]
+        assert sorted(at for at, _ in found) == sorted([*range(10), 3])
+        assert (last.summary, last.cut is None) == ((exact[3].summary, True) if found_then is exact[3] else (less.summary, False))
+        assert next(left, None) is None
+
+
+def test_a_second_round_has_the_time_of_the_first() -> None:
+    assert first_share(Settings(), 8) == Settings()
+    share = first_share(Settings(), 16)
+    assert (share.loop_timeout_s, share.whole_timeout_s, share.shared) == (2.5, 10, True)
+    again = second_share(share, 16, 5)
+    assert (again.loop_timeout_s, again.shared, again.whole_timeout_s) == (8.0, True, None)
+    whole = second_share(share, 16, 2)
+    assert (whole.loop_timeout_s, whole.shared) == (10, False)
+    assert second_share(share, 16, 9) is second_share(Settings(), 16, 1) is None
+    assert first_share(Settings(thorough=True), 99).whole_timeout_s is None
+
+
+def test_an_interruption_tells_provisional_answers() -> None:
+    def answers_() -> Iterator[tuple[int, object]]:
+        yield 0, "first"
+        yield 1, answering.Provisional("before the second round")
+        yield 2, "third"
+        raise KeyboardInterrupt
+
+    told = []
+    with pytest.raises(KeyboardInterrupt):
+        in_turn(answers_(), {}, ["a", "b", "c", "d"], lambda at, answer: told.append((at, answer)))
+    assert told == [(0, "first"), (1, "before the second round"), (2, "third")]

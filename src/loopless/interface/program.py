@@ -25,7 +25,7 @@ from loopless.queries.assumptions import names_in
 from loopless.queries.bound_answers import FunctionBound as FunctionBoundValue
 from loopless.queries.bounds import METHODS, answer_bounds
 from loopless.queries.deadline import in_time
-from loopless.queries.effort import LEAST_FOR_SUMMARY_S, shared
+from loopless.queries.effort import first_share
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.loop_answer import LoopAnswer, Question
 from loopless.queries.selection import check_variables, select_loops
@@ -184,7 +184,7 @@ def _answer(loops: Sequence[Loop], question: Question) -> list[LoopAnswer]:
     missing = [loop for loop in loops if question not in loop._answers]  # noqa: SLF001
     if missing:
         whole, asked = missing[0].function.program.settings, [loop._found for loop in missing]  # noqa: SLF001
-        settings, until = shared(whole, len(missing), LEAST_FOR_SUMMARY_S), session.deadline(whole)
+        settings, until = first_share(whole, len(missing)), session.deadline(whole)
         for loop, answer in zip(missing, answer_all(asked, question, settings, until), strict=True):
             loop._answers[question] = answer  # noqa: SLF001
     return [loop._answers[question] for loop in loops]  # noqa: SLF001

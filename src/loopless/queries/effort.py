@@ -32,6 +32,8 @@ NOT_SEARCHED: Final = (
 """Why there is no more, of functions that were left out."""
 LEAST_FOR_SUMMARY_S: Final = 0.3
 """No search for a summary has less time than this."""
+WORTH_AGAIN: Final = 2.0
+"""A loop that met its limit of time is worked on again with so many times that limit, or more. A guess."""
 HURRIED_S: Final = 1.0
 """Where each search has less time than this, nothing is summarized for the sake of bounds. A guess."""
 SETTLED_S: Final = 2.0
@@ -104,6 +106,23 @@ def shared(settings: Settings, loops: int, least_s: float = LEAST_S) -> Settings
     if limit is None or settings.thorough or loops <= FEW:
         return settings
     return within(settings, max(least_s, limit * (FEW / loops) ** 2))
+
+
+def first_share(settings: Settings, loops: int) -> Settings:
+    """The settings for the first of two rounds of summaries of so many loops; :func:`second_share` has the second."""
+    share = shared(settings, loops, LEAST_FOR_SUMMARY_S)
+    return share if share is settings else replace(share, whole_timeout_s=settings.loop_timeout_s)
+
+
+def second_share(settings: Settings, loops: int, cut: int) -> Settings | None:
+    """The settings for those of so many loops that met the limit of their share: they have the time of all once more.
+    None where that is not much more for each.
+    """
+    whole, share = settings.whole_timeout_s, settings.loop_timeout_s
+    if whole is None or share is None or cut * WORTH_AGAIN > loops:
+        return None
+    seconds = min(whole, share * loops / max(1, cut))
+    return replace(settings, loop_timeout_s=seconds, shared=seconds < whole, whole_timeout_s=None)
 
 
 def within(settings: Settings, seconds: float) -> Settings:

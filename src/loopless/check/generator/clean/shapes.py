@@ -67,27 +67,31 @@ class Shape:
 
     def place(self, rng: random.Random, of: str, index: Callable[[int], str]) -> tuple[str, str]:
         """An integer in the object ``of`` and its type; ``index`` makes an index below a number."""
+        text, member = self._member(rng, of, index)
+        return text, f"const {member.type}" if member.kind in ("text", "table") else member.type
+
+    def _member(self, rng: random.Random, of: str, index: Callable[[int], str]) -> tuple[str, Member]:
+        """The same, with the member that the integer is in, of this shape or of one inside."""
         member = rng.choice(self.members)
         name = f"{of}.{member.name}"
         match member.kind:
             case "array":
-                return f"{name}[{index(member.count)}]", member.type
+                return f"{name}[{index(member.count)}]", member
             case "nested" if member.shape is not None:
-                return member.shape.place(rng, name, index)
+                return member.shape._member(rng, name, index)  # noqa: SLF001
             case "several" if member.shape is not None:
-                return member.shape.place(rng, f"{name}[{index(member.count)}]", index)
+                return member.shape._member(rng, f"{name}[{index(member.count)}]", index)  # noqa: SLF001
             case "text" | "table":
-                return f"{name}[{index(3)}]", f"const {member.type}"
+                return f"{name}[{index(3)}]", member
             case _:
-                return name, member.type
+                return name, member
 
     def addressed(self, rng: random.Random, of: str, index: Callable[[int], str]) -> tuple[str, str] | None:
         """An integer in the object of which the address may be taken, and that may be written."""
         for _ in range(4):
-            text, type_ = self.place(rng, of, index)
-            bits = any(member.kind == "bits" and text.endswith(f".{member.name}") for member in self.members)
-            if not bits and not type_.startswith("const"):
-                return text, type_
+            text, member = self._member(rng, of, index)
+            if member.kind not in ("bits", "text", "table"):
+                return text, member.type
         return None
 
     def literal(self, number: Callable[[], str], table: str) -> str:
