@@ -52,14 +52,19 @@ def main() -> None:
     parser.add_argument("--property", default="unreach-call")
     parser.add_argument("--answers", type=Path)
     options = parser.parse_args()
-    judged = {one["file"]: one["judgement"] for one in json.loads(options.answers.read_text())} if options.answers else {}
+    judged = (
+        {one["file"]: one["judgement"] for one in json.loads(options.answers.read_text())} if options.answers else {}
+    )
     files: defaultdict[str, list[str]] = defaultdict(list)
     for task in json.loads((options.suite / "manifest.json").read_text()):
         if (task.get("expected") or {}).get(options.property) is not None:
             files[kind(options.suite / task["file"], task.get("data_model") or "ILP32")].append(task["file"])
     for name in files:
         count = Counter(judged.get(file, "not asked") for file in files[name])
-        print(f"{name}: {len(files[name])} tasks; " + ", ".join(f"{number} {what}" for what, number in sorted(count.items())))
+        print(
+            f"{name}: {len(files[name])} tasks; "
+            + ", ".join(f"{number} {what}" for what, number in sorted(count.items()))
+        )
         if name != "none":
             print("  " + "\n  ".join(f"{judged.get(file, ''):8}{file}" for file in sorted(files[name])))
 
@@ -90,14 +95,21 @@ def _filled_once(elements: list[Element]) -> bool:
     writes = [one for one in elements if one.writes]
     if not writes:
         return True
-    apart = all(one.writes or not one.loop or one.function != writes[0].function or one.loop != writes[0].loop for one in elements)
+    apart = all(
+        one.writes or not one.loop or one.function != writes[0].function or one.loop != writes[0].loop
+        for one in elements
+    )
     return len(writes) == 1 and apart
 
 
 def elements_of(module: Module) -> Iterator[Element]:
     """The accesses to elements in what ``main`` calls."""
     called = {name: sorted(_calls(module, name)) for name in module.functions}
-    bodies = [module.functions[name] for name in reachable(["main"], lambda name: called.get(name, ())) if name in module.functions]
+    bodies = [
+        module.functions[name]
+        for name in reachable(["main"], lambda name: called.get(name, ()))
+        if name in module.functions
+    ]
     given: _Given = defaultdict(list)
     for body in bodies:
         for instruction in body.instructions():
@@ -132,7 +144,11 @@ def _outermost(body: Function) -> dict[str, frozenset[str]]:
 
 
 def _arrays(
-    body: Function, address: Value, made: dict[str, Instruction], given: _Given, seen: frozenset[tuple[str, str]] = frozenset()
+    body: Function,
+    address: Value,
+    made: dict[str, Instruction],
+    given: _Given,
+    seen: frozenset[tuple[str, str]] = frozenset(),
 ) -> tuple[bool, frozenset[str]]:
     """Whether an index varies on the way to an address, and the objects that it leads to."""
     if not isinstance(address, Local):
@@ -142,9 +158,13 @@ def _arrays(
     seen |= {(body.name, address.name)}
     one = made.get(address.name)
     if one is None:  # a parameter
-        return _joined(_arrays(caller, argument, _made(caller), given, seen) for caller, argument in given[body.name, address.name])
+        return _joined(
+            _arrays(caller, argument, _made(caller), given, seen) for caller, argument in given[body.name, address.name]
+        )
     if one.op == "alloca":
-        return bool(one.operands) and not isinstance(one.operands[0], IntConst), frozenset({f"{body.name}:{address.name}"})
+        return bool(one.operands) and not isinstance(one.operands[0], IntConst), frozenset(
+            {f"{body.name}:{address.name}"}
+        )
     if one.op == "getelementptr" and one.gep is not None:
         varies, arrays = _arrays(body, one.gep.base, made, given, seen)
         return varies or any(not isinstance(index, IntConst) for index, _ in one.gep.steps), arrays

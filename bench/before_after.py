@@ -351,7 +351,9 @@ def worse(one: Row, other: Row) -> Iterator[str]:
         yield "inputs for which it never ends"
     for name in ("degree", "lower_degree"):
         mine, others = one.get(name), other.get(name)
-        if others is not None and (mine is None or (_number(mine) - _number(others)) * (-1 if "lower" in name else 1) > 0):
+        if others is not None and (
+            mine is None or (_number(mine) - _number(others)) * (-1 if "lower" in name else 1) > 0
+        ):
             yield f"{name} {others}, here {mine}"
 
 
@@ -380,7 +382,10 @@ def table(suites: Mapping[str, Compared]) -> str:
     ]
     for name, suite in suites.items():
         pairs = [(old, new) for _, old, new in suite.rows]
-        exact = [sum(row["kind"] in ("complete", "exact") for row in rows) for rows in zip(*pairs, strict=True)] or [0, 0]
+        exact = [sum(row["kind"] in ("complete", "exact") for row in rows) for rows in zip(*pairs, strict=True)] or [
+            0,
+            0,
+        ]
         always = [sum(_always(row) for row in rows) for rows in zip(*pairs, strict=True)] or [0, 0]
         of_values = [str(sum(looser(*p) for p in found)) if pairs and "parts" not in pairs[0][0] else ""
                      for found in ([(n, o) for o, n in pairs], pairs)]  # fmt: skip
@@ -396,7 +401,9 @@ def table(suites: Mapping[str, Compared]) -> str:
 
 def _always(row: Row) -> bool:
     """Whether an answer covers all states."""
-    return row["kind"] in ("complete", "over-approximate") if "parts" in row else row["kind"] != "none" and row["always"]
+    return (
+        row["kind"] in ("complete", "over-approximate") if "parts" in row else row["kind"] != "none" and row["always"]
+    )
 
 
 def lists(suites: Mapping[str, Compared], *, every: bool) -> Iterator[str]:

@@ -44,8 +44,13 @@ from loopless.source.compile import CXX_SUFFIXES, compile_ir
 from loopless.source.database import CompileCommand, CompileDatabase
 from loopless.source.reader import read_module
 
-_STRONG = re.compile(r"^define (?!internal|private|weak|linkonce|available_externally)[^\n@]*@(\"[^\"]*\"|[\w.$]+)\(", re.MULTILINE)
-_GLOBAL = re.compile(r"^@(\"[^\"]*\"|[\w.$]+) = (?:dso_local |thread_local |local_unnamed_addr |hidden )*(?:global|constant) ", re.MULTILINE)
+_STRONG = re.compile(
+    r"^define (?!internal|private|weak|linkonce|available_externally)[^\n@]*@(\"[^\"]*\"|[\w.$]+)\(", re.MULTILINE
+)
+_GLOBAL = re.compile(
+    r"^@(\"[^\"]*\"|[\w.$]+) = (?:dso_local |thread_local |local_unnamed_addr |hidden )*(?:global|constant) ",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +124,28 @@ def as_installed() -> dict[str, str]:
 
 def asked(question: str, build: Path, files: Sequence[Path], jobs: int) -> dict[str, Any]:
     """The answer of the command line about files that make one program. Raises SystemExit where there is none."""
-    command = [sys.executable, "-m", "loopless", question, "-p", str(build), "--format", "json", "-j", str(jobs), *map(str, files)]
+    command = [
+        sys.executable,
+        "-m",
+        "loopless",
+        question,
+        "-p",
+        str(build),
+        "--format",
+        "json",
+        "-j",
+        str(jobs),
+        *map(str, files),
+    ]
     with tempfile.TemporaryFile("w+") as out:
         done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False, env=as_installed())
         out.seek(0)
         try:
             answer: dict[str, Any] = json.load(out)
         except ValueError:
-            raise SystemExit(f"loopless {question} ended with {done.returncode}: {done.stderr.strip()[-500:]}") from None
+            raise SystemExit(
+                f"loopless {question} ended with {done.returncode}: {done.stderr.strip()[-500:]}"
+            ) from None
     if answer["errors"]:
         raise SystemExit(f"loopless {question}: {answer['errors'][0]['message']}")
     return answer
@@ -139,7 +158,11 @@ def compiling(compiler: Sequence[str], units: Sequence[Unit]) -> Clock | None:
             command, own = unit.command, list(compiler)
             if not compiler:
                 own = toolchain.clang_command(None, command.data_model, cxx=unit.file.suffix in CXX_SUFFIXES)
-                own += ["-fno-sanitize=all"] + (["-target", toolchain.zig_target(command.target)] if command.target and not command.data_model else [])
+                own += ["-fno-sanitize=all"] + (
+                    ["-target", toolchain.zig_target(command.target)]
+                    if command.target and not command.data_model
+                    else []
+                )
             words = [*own, *command.flags, "-w", "-O2", "-c", str(command.file.absolute()), "-o", f"{folder}/out.o"]
             status, message = toolchain.run(words, Path(folder), command.directory, 600, f"compiling {unit.file}")
             if status:
@@ -156,7 +179,9 @@ class Places:
 
     def __init__(self, build: Path, units: Sequence[Unit]) -> None:
         self.root = build.resolve()
-        self.shown = {str(path): str(unit.file) for unit in units for path in (unit.file.resolve(), unit.file.absolute())}
+        self.shown = {
+            str(path): str(unit.file) for unit in units for path in (unit.file.resolve(), unit.file.absolute())
+        }
 
     def name(self, file: str, line: int, column: int) -> str:
         """``file:line:column``."""
@@ -198,7 +223,9 @@ def _numbered(place: str, number: int) -> str:
     return place if number == 0 else f"{place}#{number + 1}"
 
 
-def scalar_evolution(units: Sequence[Unit], places: Places) -> tuple[set[str], dict[str, dict[str, str]] | None, list[str]]:
+def scalar_evolution(
+    units: Sequence[Unit], places: Places
+) -> tuple[set[str], dict[str, dict[str, str]] | None, list[str]]:
     """The loops of the files as clang marks them; ScalarEvolution's counts where ``opt`` is installed; its failures."""
     loops: set[str] = set()
     found: dict[str, dict[str, str]] = {}
@@ -226,9 +253,18 @@ def measured(build: Path, files: Sequence[Path], jobs: int, questions: Sequence[
     if not units:
         raise SystemExit(f"none of the files of {build} can be read: {next(iter(unread.values()))}")
     places, parts = Places(build, units), programs(units)
-    run: dict[str, Any] = {"label": label, "files": len(units), "unread": unread, "programs": len(parts), "jobs": jobs, "times": {}}
+    run: dict[str, Any] = {
+        "label": label,
+        "files": len(units),
+        "unread": unread,
+        "programs": len(parts),
+        "jobs": jobs,
+        "times": {},
+    }
     yardsticks = {"clang": compiling((), units), "gcc": compiling(["gcc"], units) if shutil.which("gcc") else None}
-    run["times"] = {name: {"wall": clock.wall, "cpu": clock.cpu} for name, clock in yardsticks.items() if clock is not None}
+    run["times"] = {
+        name: {"wall": clock.wall, "cpu": clock.cpu} for name, clock in yardsticks.items() if clock is not None
+    }
     rows: dict[str, dict[str, Any]] = {}
     functions: collections.Counter[tuple[str, str]] = collections.Counter()
     as_installed()  # not while the clock runs
@@ -244,7 +280,11 @@ def measured(build: Path, files: Sequence[Path], jobs: int, questions: Sequence[
         rows[key] = {"function": ""}
     for key, row in rows.items():
         row["scev"] = None if said is None else said.get(key)
-    run |= {"rows": dict(sorted(rows.items(), key=lambda item: _order(item[0]))), "opt": said is not None, "opt_failed": failed}
+    run |= {
+        "rows": dict(sorted(rows.items(), key=lambda item: _order(item[0]))),
+        "opt": said is not None,
+        "opt_failed": failed,
+    }
     run["slowest"] = [[name, stage, round(ms)] for (name, stage), ms in functions.most_common(100)]
     return run
 
@@ -278,19 +318,25 @@ def main() -> int:
     parser.add_argument("--question", choices=["bound", "summarize", "both"], default="both")
     parser.add_argument("--label", help="what the column is called; default: the name of BUILD_DIR")
     parser.add_argument("--keep", type=Path, help="write the answers loop by loop")
-    parser.add_argument("--against", type=Path, help="a kept run: which loops were gained and lost, which bounds differ")
+    parser.add_argument(
+        "--against", type=Path, help="a kept run: which loops were gained and lost, which bounds differ"
+    )
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="the functions that took longest")
     parser.add_argument("--report", type=Path, nargs="+", metavar="KEPT", help="show kept runs, ask nothing")
     options = parser.parse_args()
     if options.report:
         runs = [_kept(path) for path in options.report]
-        print("\n".join([build_table.table(runs), *(f"\n**{run['label']}**\n{build_table.lists(run)}" for run in runs)]))
+        print(
+            "\n".join([build_table.table(runs), *(f"\n**{run['label']}**\n{build_table.lists(run)}" for run in runs)])
+        )
         return 0
     if options.build is None:
         parser.error("name a BUILD_DIR")
     questions = ("bound", "summarize") if options.question == "both" else (options.question,)
     try:
-        run = measured(options.build, options.files, options.jobs, questions, options.label or options.build.resolve().name)
+        run = measured(
+            options.build, options.files, options.jobs, questions, options.label or options.build.resolve().name
+        )
     except LooplessError as error:
         raise SystemExit(str(error)) from None
     if options.keep:

@@ -52,7 +52,15 @@ def bound_row(loop: Mapping[str, Any]) -> Row:
         if upper is not None
     ]
     refused = loop["refused"] or {"code": "-", "detail": ""}
-    row = {"class": REFUSED, "of": "", "upper": "", "when": "", "method": "", "code": refused["code"], "detail": refused["detail"]}
+    row = {
+        "class": REFUSED,
+        "of": "",
+        "upper": "",
+        "when": "",
+        "method": "",
+        "code": refused["code"],
+        "detail": refused["detail"],
+    }
     if found:
         kind, of, upper, when = min(found, key=lambda one: CLASSES.index(one[0]))
         method = (entry["method"] if of == "entry" else loop["method"]) or ""
@@ -112,7 +120,9 @@ def owes_to_types(text: str, parts: Mapping[str, str] | None = None) -> bool:
         if int(quotient[1] or 0) < int(quotient[2]):
             text = text.replace(quotient[0], "")
     named = (parts[name] for name in _NAME.findall(text) if name in parts)
-    return any(int(number) >= LARGE for number in _NUMBER.findall(text)) or any(owes_to_types(one, parts) for one in named)
+    return any(int(number) >= LARGE for number in _NUMBER.findall(text)) or any(
+        owes_to_types(one, parts) for one in named
+    )
 
 
 def _close(text: str, start: int) -> int:
@@ -220,7 +230,10 @@ def _figures(run: Run) -> dict[tuple[str, tuple[int, str]], str]:
         found[name, (order[0], sub)] = str(value)
 
     order = [0]
-    put("files, programs", f"{run['files']}, {run['programs']}" + (f" ({len(run['unread'])} not read)" if run["unread"] else ""))
+    put(
+        "files, programs",
+        f"{run['files']}, {run['programs']}" + (f" ({len(run['unread'])} not read)" if run["unread"] else ""),
+    )
     put("**loops**", len(rows))
     bounds = [row["bound"] for row in rows if "bound" in row]
     summaries = [row["summarize"] for row in rows if "summarize" in row]
@@ -273,10 +286,16 @@ def _times(run: Run, loops: int, put: Callable[..., None]) -> None:
         took = times.get(question)
         rate = f"{loops / took['wall']:.2f}, {loops / took['cpu']:.2f}" if took else ""
         put(f"`{question}`: loops a second, by the wall and by the processor", rate)
-        put(f"`{question}`: seconds, by the wall and of the processor", f"{took['wall']:.0f}, {took['cpu']:.0f}" if took else "")
+        put(
+            f"`{question}`: seconds, by the wall and of the processor",
+            f"{took['wall']:.0f}, {took['cpu']:.0f}" if took else "",
+        )
         for name in ("clang", "gcc"):
             beside = times.get(name)
-            put(f"`{question}`: times the processor time of `{name} -O2 -c`", f"{took['cpu'] / beside['cpu']:.0f}" if took and beside else "")
+            put(
+                f"`{question}`: times the processor time of `{name} -O2 -c`",
+                f"{took['cpu'] / beside['cpu']:.0f}" if took and beside else "",
+            )
     for name in ("clang", "gcc"):
         put(f"`{name} -O2 -c`: seconds of the processor", f"{times[name]['cpu']:.1f}" if name in times else "")
 
@@ -349,14 +368,18 @@ def _shown(bound: Mapping[str, Any] | None) -> str:
 def slowest(run: Run, number: int) -> str:
     """The functions that took the longest, by the stages that the answers tell of."""
     lines = ["", "| function | stage | s |", "|---|---|---|"]
-    return "\n".join([*lines, *(f"| {name} | {stage} | {ms / 1000:.1f} |" for name, stage, ms in run["slowest"][:number])])
+    return "\n".join(
+        [*lines, *(f"| {name} | {stage} | {ms / 1000:.1f} |" for name, stage, ms in run["slowest"][:number])]
+    )
 
 
 def compared(old: Run, new: Run) -> str:
     """The loops whose answers got better, got worse, or read otherwise."""
     before, after = old["rows"], new["rows"]
     lines = [f"\nAgainst {old['label']}, {len(before)} loops before, {len(after)} now"]
-    lines += [f"- gone: {key}" for key in before if key not in after] + [f"- new: {key}" for key in after if key not in before]
+    lines += [f"- gone: {key}" for key in before if key not in after] + [
+        f"- new: {key}" for key in after if key not in before
+    ]
     for question, told in (("bound", _shown), ("summarize", _summed_up)):
         pairs = [
             (key, before[key][question], after[key][question])

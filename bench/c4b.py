@@ -136,7 +136,9 @@ def stream(chosen: random.Random) -> list[int]:
     return [int(chosen.random() < often) for _ in range(6000)]
 
 
-def _ends(oracle: NativeOracle, name: str, arguments: Sequence[int], start: Mapping[str, int], chosen: random.Random) -> bool:
+def _ends(
+    oracle: NativeOracle, name: str, arguments: Sequence[int], start: Mapping[str, int], chosen: random.Random
+) -> bool:
     """Whether a call ends without undefined behaviour and failed assumptions: only then something is claimed of it."""
     run: Any = oracle.run(name, list(arguments), nondet=stream(chosen), globals=dict(start))
     return bool(run.status in ("ok", "timeout"))
@@ -152,7 +154,9 @@ def main() -> int:
     options = parser.parse_args()
     entries = json.loads((options.folder / "manifest.json").read_text(encoding="utf-8"))
     rows: list[Row] = []
-    print("| program | C4B | ours | | inputs | tighter | looser | runs | equal to ours | s |\n|---|---|---|---|---|---|---|---|---|---|")
+    print(
+        "| program | C4B | ours | | inputs | tighter | looser | runs | equal to ours | s |\n|---|---|---|---|---|---|---|---|---|---|"
+    )
     with NativeHost() as host:
         for entry in entries:
             if options.only not in entry["file"]:

@@ -92,7 +92,13 @@ def _count(answer: LoopAnswer, tally: Tally) -> None:
         tally.refusals[f"{answer.refused.reason.code} {answer.refused.reason.label}"] += 1
     elif answer.summary is not None:
         approximated = answer.summary.approximation is not None
-        kind = "complete" if answer.complete and answer.summary.exact else "over-approximate" if approximated else "partial"
+        kind = (
+            "complete"
+            if answer.complete and answer.summary.exact
+            else "over-approximate"
+            if approximated
+            else "partial"
+        )
         tally.status[kind] += 1
         for reason in {residual.why.reason for residual in answer.summary.residual}:
             tally.refusals[f"{reason.code} {reason.label} (residual)"] += 1

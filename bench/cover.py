@@ -62,7 +62,9 @@ def main() -> None:
     parser.add_argument("--functions", nargs="*")
     parser.add_argument("-p", dest="build", type=Path)
     parser.add_argument("--seconds", type=float, default=30.0)
-    parser.add_argument("--gcov", action="store_true", help="count the branches that the written tests take by gcov, too")
+    parser.add_argument(
+        "--gcov", action="store_true", help="count the branches that the written tests take by gcov, too"
+    )
     parser.add_argument("--keep", type=Path)
     options = parser.parse_args()
     settings = Settings(source=SourceOptions(compile_database=options.build))

@@ -156,7 +156,9 @@ def main() -> int:
     if not files:
         print(f"{options.folder} holds no C templates", file=sys.stderr)
         return 2
-    print("| program | exact by summary | iterated | unknown | wrong | median iterations | summary ms | evaluation µs |")
+    print(
+        "| program | exact by summary | iterated | unknown | wrong | median iterations | summary ms | evaluation µs |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     wrong = False
     with NativeHost() as host:

@@ -55,7 +55,9 @@ def _counted(text: str, folder: Path, name: str, function: str) -> dict[tuple[in
         subprocess.run(built, cwd=folder, capture_output=True, check=True)
         subprocess.run([f"./{name}"], cwd=folder, capture_output=True, check=False, timeout=RUN_S)
         data = sorted(one.name for one in folder.glob("*.gcda"))
-        shown = subprocess.run(["gcov", "--json-format", "--stdout", "-b", *data], cwd=folder, capture_output=True, text=True, check=False)
+        shown = subprocess.run(
+            ["gcov", "--json-format", "--stdout", "-b", *data], cwd=folder, capture_output=True, text=True, check=False
+        )
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
         return {}
     counts: dict[tuple[int, int], int] = {}
@@ -64,7 +66,9 @@ def _counted(text: str, folder: Path, name: str, function: str) -> dict[tuple[in
             for one in source["lines"]:
                 if one.get("function_name") == function:
                     for number, branch in enumerate(one["branches"]):
-                        counts[one["line_number"], number] = counts.get((one["line_number"], number), 0) + branch["count"]
+                        counts[one["line_number"], number] = (
+                            counts.get((one["line_number"], number), 0) + branch["count"]
+                        )
     for one in folder.glob("*.gcda"):
         one.unlink()
     return counts

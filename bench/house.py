@@ -53,7 +53,9 @@ def main() -> int:
     every = [line for lines in found.values() for line in lines]
     print(f"| all | {len(every)} | {sum(every)} | {max(every)} |")
     times = [cold(options.source.resolve()) for _ in range(options.runs)]
-    print(f"\ncold command, {options.runs} runs: median {statistics.median(times):.2f} s of the processor, least {min(times):.2f}")
+    print(
+        f"\ncold command, {options.runs} runs: median {statistics.median(times):.2f} s of the processor, least {min(times):.2f}"
+    )
     return 0
 
 

@@ -109,7 +109,9 @@ class Runs(NamedTuple):
     over: int
 
 
-def many(file: Path, target: Target, signature: Signature, inputs: Sequence[Sequence[object]], seconds: float) -> Runs | None:
+def many(
+    file: Path, target: Target, signature: Signature, inputs: Sequence[Sequence[object]], seconds: float
+) -> Runs | None:
     """The runs of ``f`` on all inputs; None where they cannot be made this way, or take longer."""
     statement = f"if ({target.when or 1}) reached();".encode()
     try:
@@ -132,12 +134,20 @@ def many(file: Path, target: Target, signature: Signature, inputs: Sequence[Sequ
             params.append(param.name)
         else:
             return None
-    known = {"params": ", ".join(params) or "void", "arrays": arrays, "arguments": "\n".join(lines), "names": ", ".join(names)}
+    known = {
+        "params": ", ".join(params) or "void",
+        "arrays": arrays,
+        "arguments": "\n".join(lines),
+        "names": ", ".join(names),
+    }
     driver.write_text(_DRIVER % known, encoding="utf-8")
     marked.write_bytes(b"extern void reached(void);\n#line 1\n" + text)
     data.write_bytes(_packed(inputs))
     try:
-        for command in ([*_FLAGS, "-c", str(marked), "-o", str(part)], ["-O1", "-w", str(driver), str(part), "-o", str(program)]):
+        for command in (
+            [*_FLAGS, "-c", str(marked), "-o", str(part)],
+            ["-O1", "-w", str(driver), str(part), "-o", str(program)],
+        ):
             if subprocess.run(["cc", *command], capture_output=True, check=False).returncode != 0:
                 return None
         ran = subprocess.run([str(program), str(data)], capture_output=True, text=True, check=False, timeout=seconds)

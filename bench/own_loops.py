@@ -53,7 +53,9 @@ def other_constants(source: str, seed: int) -> str:
         return str(rng.randint(1, 2 * value + 5)) if value else "0"
 
     lines = [
-        line if "final_" in line else "".join(
+        line
+        if "final_" in line
+        else "".join(
             part if part.startswith("AT(") else re.sub(r"\b\d+\b", other, part)
             for part in re.split(r"(AT\(\d+\);)", line)
         )

@@ -83,7 +83,12 @@ def main() -> None:
             found = explored(task, options, Path(scratch)) if options.angr else [asked(task, options)]
             for one in found:
                 answers.append(one)
-                print(f"{one['judgement']:8}{one['verdict']:14}{one['seconds']:7.2f} s  {one['name']}  {one['why']}"[:160], flush=True)
+                print(
+                    f"{one['judgement']:8}{one['verdict']:14}{one['seconds']:7.2f} s  {one['name']}  {one['why']}"[
+                        :160
+                    ],
+                    flush=True,
+                )
             if options.keep:
                 options.keep.write_text(json.dumps(answers, indent=1) + "\n")
     if not options.angr:
@@ -173,7 +178,9 @@ def judged(verdict: str, expected: str) -> str:
 # -- angr -------------------------------------------------------------------------------------------------------------
 
 MARKED: Final = "void loopless_target(void);\n"
-REST: Final = '__attribute__((noinline)) void loopless_target(void) { __asm__ volatile(""); }\nint main(void) { return 0; }\n'
+REST: Final = (
+    '__attribute__((noinline)) void loopless_target(void) { __asm__ volatile(""); }\nint main(void) { return 0; }\n'
+)
 
 
 def explored(task: Task, options: argparse.Namespace, scratch: Path) -> Iterator[dict[str, Any]]:
@@ -189,7 +196,17 @@ def explored(task: Task, options: argparse.Namespace, scratch: Path) -> Iterator
     (scratch / "rest.c").write_text(REST)
     for level in LEVELS:
         program = scratch / "marked"
-        command = ["cc", level, "-fno-stack-protector", "-static", *task.flags, "marked.c", "rest.c", "-o", str(program)]
+        command = [
+            "cc",
+            level,
+            "-fno-stack-protector",
+            "-static",
+            *task.flags,
+            "marked.c",
+            "rest.c",
+            "-o",
+            str(program),
+        ]
         subprocess.run(command, cwd=scratch, check=True)
         for order in ORDERS:
             words = [str(options.angr), str(Path(__file__).parent / "reach" / "explore.py"), str(program), name, order]
@@ -221,7 +238,15 @@ def table(answers: list[dict[str, Any]], beside: list[dict[str, Any]]) -> None:
         proof = " (certificate)" if one.get("certified") else ""
         paper = PAPER.get(one["name"], "")
         verdict = one["verdict"] if one["judgement"] != "WRONG" else f"**WRONG: {one['verdict']}**"
-        cells = [one["name"], one["expected"], verdict + proof, one["method"] or "", f"{one['seconds']:.2f}", str(paper), *told]
+        cells = [
+            one["name"],
+            one["expected"],
+            verdict + proof,
+            one["method"] or "",
+            f"{one['seconds']:.2f}",
+            str(paper),
+            *told,
+        ]
         print(f"| {' | '.join(cells)} |")
     for tool in (*sorted({one["tool"] for one in answers}), *tools):
         some = [one for one in (*answers, *beside) if one["tool"] == tool]

@@ -135,7 +135,9 @@ def met(file: Path, target: Target, profile: object, seed: int, options: argpars
         until, done = time.monotonic() + options.most, 0
         while done < options.runs and time.monotonic() < until:
             drawn_ = inputs[done : done + BATCH]
-            runs = [Run(args, nondet_stream(seed * 100_000 + done + n, 40), repeat=True) for n, args in enumerate(drawn_)]
+            runs = [
+                Run(args, nondet_stream(seed * 100_000 + done + n, 40), repeat=True) for n, args in enumerate(drawn_)
+            ]
             if any(out.status == "error-reached" and out.detail == "target" for out in oracle.run_many(FUNCTION, runs)):
                 return "WRONG"
             done += BATCH
@@ -152,7 +154,13 @@ def built(file: Path, target: Target, found: Reach) -> str:
     except UsageError as error:
         return str(error).partition(":")[2][:40]
     (folder / "test.c").write_text(text, encoding="utf-8")
-    done = subprocess.run(["cc", "-O0", "-g", "--coverage", "test.c", "-o", "test"], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["cc", "-O0", "-g", "--coverage", "test.c", "-o", "test"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode != 0:
         print(done.stderr)
         return "WRONG"
@@ -174,7 +182,9 @@ def built(file: Path, target: Target, found: Reach) -> str:
 def table(counts: Counter[tuple[str, str, str]], started: float) -> None:
     """The answers, how they compare, and who gave them."""
     total = sum(counts.values())
-    print(f"\n{total} programs, {time.monotonic() - started:.0f} s\n\n| verdict | compared | by, or why | programs |\n|---|---|---|---|")
+    print(
+        f"\n{total} programs, {time.monotonic() - started:.0f} s\n\n| verdict | compared | by, or why | programs |\n|---|---|---|---|"
+    )
     for (verdict, how, method), count in sorted(counts.items()):
         print(f"| {verdict} | {how} | {method} | {count} |", flush=True)
 

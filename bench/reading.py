@@ -70,7 +70,9 @@ def main() -> int:
         options.keep.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
     before = [Row(**row) for row in json.loads(options.before.read_text(encoding="utf-8"))] if options.before else []
     if options.advice:
-        commands = list(dict.fromkeys(command for row in rows for command in row.advice if command.startswith("loopless ")))
+        commands = list(
+            dict.fromkeys(command for row in rows for command in row.advice if command.startswith("loopless "))
+        )
         useless = [command for command in commands if not helps(command)]
         print(f"{len(commands)} commands run, {len(useless)} of them tell nothing", *useless, sep="\n  ")
     print(shown(rows, {(row.file, row.function): row for row in before}))
@@ -114,7 +116,11 @@ def helps(command: str) -> bool:
     """Whether a command that an answer gives tells a bound, or what a call comes to."""
     verb, *words = shlex.split(command.rsplit(" (", 1)[0])[1:]
     text = asked(verb, *words)
-    return text.startswith("returns") if verb == "eval" else bool(re.search(r"^\S+: (?:at most|exactly) ", text, re.MULTILINE))
+    return (
+        text.startswith("returns")
+        if verb == "eval"
+        else bool(re.search(r"^\S+: (?:at most|exactly) ", text, re.MULTILINE))
+    )
 
 
 def answers_in(text: str) -> dict[str, list[str]]:
@@ -130,7 +136,10 @@ def answers_in(text: str) -> dict[str, list[str]]:
 
 def same(shown_name: str, name: str) -> bool:
     """Whether two names of a loop are the same but for the folder of the file."""
-    return Path(shown_name.split(":", maxsplit=1)[0]).name == Path(name.split(":", maxsplit=1)[0]).name and shown_name.split(":")[1:] == name.split(":")[1:]
+    return (
+        Path(shown_name.split(":", maxsplit=1)[0]).name == Path(name.split(":", maxsplit=1)[0]).name
+        and shown_name.split(":")[1:] == name.split(":")[1:]
+    )
 
 
 def told(lines: Sequence[str]) -> str:

@@ -150,8 +150,10 @@ def summaries() -> None:
         print(f"| {stage} | {spent:.3f} | {1000 * spent / len(rows):.1f} |")
     complete = [row for row in rows if row[3] == "complete"]
     median = statistics.median(spent for _, spent, _, _ in complete)
-    print(f"\n{len(complete)} complete: median {1000 * median:.1f} ms, {sum(s <= 0.02 for _, s, _, _ in complete)} within 20 ms, "
-          f"most pieces {max(transitions for _, _, transitions, _ in complete)}")
+    print(
+        f"\n{len(complete)} complete: median {1000 * median:.1f} ms, {sum(s <= 0.02 for _, s, _, _ in complete)} within 20 ms, "
+        f"most pieces {max(transitions for _, _, transitions, _ in complete)}"
+    )
 
 
 TIMED = (
@@ -176,7 +178,9 @@ def cold(runs: int) -> None:
         found = []
         for _ in range(runs + 1):
             spent, done = timed(
-                lambda words=words: subprocess.run([sys.executable, "-m", "loopless", *words], check=False, capture_output=True)
+                lambda words=words: subprocess.run(
+                    [sys.executable, "-m", "loopless", *words], check=False, capture_output=True
+                )
             )
             assert done.returncode in (0, 3), done.stderr  # type: ignore[attr-defined]
             found.append(spent)

@@ -215,7 +215,9 @@ PAPERS = (
 
 def variants(options: argparse.Namespace) -> None:
     """The papers' loops with every constant replaced by a random one of the same sign: what is still complete."""
-    print("\n### Other constants, 32 bits\n\n| loop | variants | complete | pieces | ms | the rest |\n|---|---|---|---|---|---|")
+    print(
+        "\n### Other constants, 32 bits\n\n| loop | variants | complete | pieces | ms | the rest |\n|---|---|---|---|---|---|"
+    )
     names = options.loops.split(",") if options.loops else PAPERS
     for name in names:
         found = [in_child(name, "int", 2, options.limit, seed) for seed in range(options.variants)]
@@ -252,7 +254,9 @@ def main() -> None:
     for title, rows in TABLES.items():
         table(title, rows, options, kept)
     worse = [row for row in kept if row["beside"]]
-    print(f"\n{len(kept)} lines, {sum(row['status'] == 'complete' for row in kept)} complete, {len(worse)} worse in some way")
+    print(
+        f"\n{len(kept)} lines, {sum(row['status'] == 'complete' for row in kept)} complete, {len(worse)} worse in some way"
+    )
     if options.json:
         Path(options.json).write_text(json.dumps(kept, indent=1))
 

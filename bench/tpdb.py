@@ -57,7 +57,9 @@ def measured(file: Path, limit: float) -> dict[str, Any]:
     except LooplessError as error:
         return {"status": "error", "why": [str(error).splitlines()[0]]}
     graph = function.graph()
-    inputs = {p.var for p in graph.parameters} | {v for v, info in graph.variables.items() if info.kind.value == "global"}
+    inputs = {p.var for p in graph.parameters} | {
+        v for v, info in graph.variables.items() if info.kind.value == "global"
+    }
     row = claimed(found, inputs) | {"function": function.name, "seconds": round(time.perf_counter() - started, 2)}
     with tempfile.TemporaryDirectory() as folder:
         row |= Judge(file, Path(folder), settings, function.name).judge(found, row)
@@ -89,7 +91,11 @@ def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     bounds = (call.upper, found.over_inputs)
     upper = next((term for term in bounds if term is not None and term.variables <= inputs), None)
     if whole and upper is None:
-        row |= {"status": "unknown", "why": ["the bound is over values that the program reads"], "upper": str(call.upper)[:400]}
+        row |= {
+            "status": "unknown",
+            "why": ["the bound is over values that the program reads"],
+            "upper": str(call.upper)[:400],
+        }
     elif whole:
         grows = class_of(found)
         row |= {"status": "finite", "upper": str(upper)[:400], "when": str(call.when)[:200]}
@@ -182,7 +188,9 @@ class Judge:
                 self._not_above(arguments, count, evaluate(found.over_inputs, values))
             upper = evaluate(call.upper, values)
             self._not_above(arguments, count, upper)
-            if run.status == "ok" and not (evaluate(call.lower, values) <= count and (not call.exact or count == upper)):
+            if run.status == "ok" and not (
+                evaluate(call.lower, values) <= count and (not call.exact or count == upper)
+            ):
                 self.wrong.append(f"{arguments}: {count} iterations, lower {evaluate(call.lower, values)}, {upper}")
         except EvaluationError:
             return
@@ -197,14 +205,15 @@ class Judge:
         from loopless.terms import EvaluationError, evaluate
 
         variables = [p.var for p in self.graph.parameters if p.var is not None]
-        upper = found.call.upper if found.call.upper.variables <= set(variables) else found.over_inputs or found.call.upper
+        upper = (
+            found.call.upper if found.call.upper.variables <= set(variables) else found.over_inputs or found.call.upper
+        )
         chosen = random.Random(1)
         for _ in range(40):
             signs = [chosen.choice((1, 1, -1, 0, 3)) for _ in variables]
             try:
                 first, last = (
-                    evaluate(upper, {v: s << bits for v, s in zip(variables, signs, strict=True)})
-                    for bits in (40, 80)
+                    evaluate(upper, {v: s << bits for v, s in zip(variables, signs, strict=True)}) for bits in (40, 80)
                 )
             except EvaluationError:
                 continue
@@ -326,7 +335,8 @@ def report(entries: Sequence[Mapping[str, Any]], rows: Mapping[str, Mapping[str,
     koat = [(entry["koat2_class"], row) for entry, row in done if entry.get("koat2_class")]
     beside = collections.Counter(
         ("KoAT2 finite" if known_class != "Infinity" else "KoAT2 none")
-        + (", ours finite" if row["status"] == "finite" else ", ours none") for known_class, row in koat
+        + (", ours finite" if row["status"] == "finite" else ", ours none")
+        for known_class, row in koat
     )
     print("\n" + "; ".join(f"{name}: {count}" for name, count in sorted(beside.items())))
     why = collections.Counter(row["why"][0] if row["why"] else "?" for entry, row in done
@@ -335,7 +345,9 @@ def report(entries: Sequence[Mapping[str, Any]], rows: Mapping[str, Mapping[str,
     for cause, count in why.most_common():
         print(f"| {cause} | {count} |")
     if every:
-        print("\n| program | upper | lower | best known | KoAT2 | beside it | runs compared |\n|---|---|---|---|---|---|---|")
+        print(
+            "\n| program | upper | lower | best known | KoAT2 | beside it | runs compared |\n|---|---|---|---|---|---|---|"
+        )
         for entry, row in done:
             best = (entry.get("best_known") or {}).get("upper_degree")
             upper = (row["class"] or "finite") if row["status"] == "finite" else row["status"]

@@ -53,8 +53,23 @@ def mutated_text(text: str, r: random.Random) -> str | None:
         return None
     place = r.choice(places)
     found = place[0]
-    other = {"<=": "<", "<": "<=", ">=": ">", ">": ">=", "=": "distinct", "distinct": "=", "+": "-", "-": "+", "and": "or", "or": "and"}
-    new = other.get(found) if not found.isdigit() else str(r.choice((int(found) + 1, max(int(found) - 1, 0), 2 * int(found) + 1, 0)))
+    other = {
+        "<=": "<",
+        "<": "<=",
+        ">=": ">",
+        ">": ">=",
+        "=": "distinct",
+        "distinct": "=",
+        "+": "-",
+        "-": "+",
+        "and": "or",
+        "or": "and",
+    }
+    new = (
+        other.get(found)
+        if not found.isdigit()
+        else str(r.choice((int(found) + 1, max(int(found) - 1, 0), 2 * int(found) + 1, 0)))
+    )
     assert new is not None
     return None if new == found else text[: place.start()] + new + text[place.end() :]
 
@@ -132,7 +147,13 @@ def conjuncts(folder: Path, minutes: float) -> None:
         for part, made in without_each(document):
             found = judged_here(made, 30.0)
             more = set(found["undefined"]) - set(whole["undefined"])
-            how = "refused" if not found["accepted"] else "accepted, more is taken for granted" if more else "accepted, enough"
+            how = (
+                "refused"
+                if not found["accepted"]
+                else "accepted, more is taken for granted"
+                if more
+                else "accepted, enough"
+            )
             answers.append(how)
             counts[name, how] += 1
             if part == "contracts":
@@ -189,7 +210,9 @@ def still_holds(graph: Flowgraph, document: Mapping[str, Any], runs: Sequence[Ru
     invariants = {
         one["cutpoint"]: [condition_of(text, symbols) for text in one["conjuncts"]] for one in document["invariants"]
     }
-    ranks = {one["cutpoint"]: [term_of(text, symbols) for text in one["components"]] for one in document.get("ranks", ())}
+    ranks = {
+        one["cutpoint"]: [term_of(text, symbols) for text in one["components"]] for one in document.get("ranks", ())
+    }
     onward = {label: block.successors for label, block in graph.blocks.items()}
     again = {label: set(reachable((label,), lambda at: onward[at])) for label in invariants}
     told = True
@@ -239,7 +262,9 @@ class Campaign:
             return  # runs from outside tell nothing of contracts
         self.counts["certificates", "accepted"] += 1
         r = random.Random(f"{file.name}:{property_.value}")
-        graph = graph_of(load([file], SourceOptions(data_model=answer.certificate["program"]["data_model"])), "main", property_)
+        graph = graph_of(
+            load([file], SourceOptions(data_model=answer.certificate["program"]["data_model"])), "main", property_
+        )
         state = {one["cutpoint"]: tuple(graph.variables) for one in answer.certificate["invariants"]}
         runs: list[Run] | None = None
         for kind, document in certificates(answer.certificate, r, mutants):
@@ -297,7 +322,9 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=8, help="of each certificate, and of each program")
     parser.add_argument("--seconds", type=float, default=3.0, help="for one property of one program")
     parser.add_argument("--folder", type=Path, default=Path("trust-mutants"))
-    parser.add_argument("--conjuncts", action="store_true", help="of certificates in a folder, without each conjunct in turn")
+    parser.add_argument(
+        "--conjuncts", action="store_true", help="of certificates in a folder, without each conjunct in turn"
+    )
     options = parser.parse_args()
     if options.conjuncts:
         conjuncts(options.programs, options.minutes)

@@ -37,7 +37,9 @@ def main() -> None:
     parser.add_argument("--integers", default="machine")
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--loopscc", action="store_true", help="the tasks of LoopSCC's table, by its expectations")
-    parser.add_argument("--best-known", action="store_true", help="tasks without a given verdict too, by what tools have said of them")
+    parser.add_argument(
+        "--best-known", action="store_true", help="tasks without a given verdict too, by what tools have said of them"
+    )
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--certificates", type=Path)
     parser.add_argument("--beside-eva", action="store_true", help="ask Frama-C's Eva too")
@@ -54,7 +56,10 @@ def main() -> None:
     pool = ThreadPoolExecutor(options.jobs)
     for one in pool.map(lambda each: asked(options, *each), list(tasks(options))):
         answers.append(one)
-        print(f"{one['judgement']:8}{one['verdict']:22}{one['seconds']:7.2f} s  {one['file']}  {one['why']}"[:160], flush=True)
+        print(
+            f"{one['judgement']:8}{one['verdict']:22}{one['seconds']:7.2f} s  {one['file']}  {one['why']}"[:160],
+            flush=True,
+        )
         if options.keep:
             options.keep.write_text(json.dumps(answers, indent=1) + "\n")
     table(answers)
@@ -95,7 +100,9 @@ def asked(options: argparse.Namespace, task: dict[str, Any], expected: bool) -> 
     beside = {}
     if options.beside_eva:
         file = options.suite / task["file"]
-        found, took = eva.asked(file, options.property, task.get("data_model") or "ILP32", options.eva_timeout or options.timeout)
+        found, took = eva.asked(
+            file, options.property, task.get("data_model") or "ILP32", options.eva_timeout or options.timeout
+        )
         beside = {"eva": found, "eva_seconds": round(took, 2)}
     return beside | {
         "file": task["file"], "features": task.get("features", []), "expected": expected, "verdict": verdict,
@@ -124,13 +131,17 @@ def table(answers: list[dict[str, Any]]) -> None:
     false = [one for one in answers if one["verdict"].startswith("false")]
     if answers and "eva" in answers[0]:
         eva_table(rows, answers)
-    print(f"certificates accepted: {sum(one['certified'] for one in true)} of {len(true)}; "
-          f"replayed: {sum(one['replayed'] for one in false)} of {len(false)}")
+    print(
+        f"certificates accepted: {sum(one['certified'] for one in true)} of {len(true)}; "
+        f"replayed: {sum(one['replayed'] for one in false)} of {len(false)}"
+    )
 
 
 def eva_table(rows: dict[str, list[dict[str, Any]]], answers: list[dict[str, Any]]) -> None:
     """What Eva proves of the tasks whose verdict is true, beside Loopless; it refutes nothing by a run."""
-    print("\n| suite | true tasks | Loopless | s | Eva | s | Eva proves what is false | only Eva |\n|---|---|---|---|---|---|---|---|")
+    print(
+        "\n| suite | true tasks | Loopless | s | Eva | s | Eva proves what is false | only Eva |\n|---|---|---|---|---|---|---|---|"
+    )
     for name, some in [*sorted(rows.items()), ("all", answers)]:
         true = [one for one in some if one["expected"]]
         ours = [one for one in true if one["judgement"] == "right"]
@@ -138,7 +149,9 @@ def eva_table(rows: dict[str, list[dict[str, Any]]], answers: list[dict[str, Any
         wrong = sum(one["eva"] == "true" for one in some if not one["expected"])
         only = sum(one["judgement"] != "right" for one in theirs)
         seconds, others = (sum(one[key] for one in true) for key in ("seconds", "eva_seconds"))
-        print(f"| {name} | {len(true)} | {len(ours)} | {seconds:.0f} | {len(theirs)} | {others:.0f} | {wrong} | {only} |")
+        print(
+            f"| {name} | {len(true)} | {len(ours)} | {seconds:.0f} | {len(theirs)} | {others:.0f} | {wrong} | {only} |"
+        )
 
 
 if __name__ == "__main__":

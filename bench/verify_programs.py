@@ -63,7 +63,9 @@ class Writer:
         for _ in range(r.choice((1, 2, 2, 3))):
             name, kind = self.new(), r.choice(TYPES)
             start = r.choice(("0", "0", "1", "10", "-1", "250", r.choice(EDGES), self.atom()))
-            lines.append(f"{'static ' if start.lstrip('-').isdigit() and r.random() < 0.1 else ''}{kind} {name} = {start};")
+            lines.append(
+                f"{'static ' if start.lstrip('-').isdigit() and r.random() < 0.1 else ''}{kind} {name} = {start};"
+            )
             self.names[name] = kind
         if r.random() < 0.2:
             name, kind, size = self.new("a"), r.choice(TYPES), r.choice((2, 4))
@@ -126,13 +128,15 @@ class Writer:
         name = self.new("f")
         kinds = [r.choice(TYPES) for _ in range(r.choice((1, 2)))]
         params = ", ".join(f"{kind} x{i}" for i, kind in enumerate(kinds))
-        body = r.choice((
-            f"return x0 {r.choice('+-*&|^')} {r.choice(('1', '2', 'x' + str(len(kinds) - 1)))};",
-            "if (x0 > 3) return 3; return x0;",
-            f"int s = 0; while (x0 > 0 && s < {r.choice((3, 10))}) {{ x0--; s++; }} return s;",
-            "static int calls; calls++; return calls;",
-            "switch (x0) { case 0: return 1; case 1: x0 = 2; default: return x0; }",
-        ))
+        body = r.choice(
+            (
+                f"return x0 {r.choice('+-*&|^')} {r.choice(('1', '2', 'x' + str(len(kinds) - 1)))};",
+                "if (x0 > 3) return 3; return x0;",
+                f"int s = 0; while (x0 > 0 && s < {r.choice((3, 10))}) {{ x0--; s++; }} return s;",
+                "static int calls; calls++; return calls;",
+                "switch (x0) { case 0: return 1; case 1: x0 = 2; default: return x0; }",
+            )
+        )
         self.draft.head.append(f"static {r.choice(TYPES)} {name}({params}) {{ {body} }}")
         self.functions.append((name, len(kinds)))
 
@@ -261,7 +265,12 @@ class Writer:
         declared = [f"{kind} {name} = {r.choice(('0', '0', '1', self.atom() if self.count > 3 else '0'))};"]
         declared = [line if f"= {name};" not in line else f"{kind} {name} = 0;" for line in declared]
         if shape < 3:
-            lines = [*declared, f"for (; {name} {r.choice(('<', '<', '<=', '!='))} {bound}; {name} += {step}) {{", *body, "}"]
+            lines = [
+                *declared,
+                f"for (; {name} {r.choice(('<', '<', '<=', '!='))} {bound}; {name} += {step}) {{",
+                *body,
+                "}",
+            ]
         elif shape == 3:
             lines = [f"{kind} {name} = {bound};", f"while ({name} > 0) {{", f"{name} -= {step};", *body, "}"]
         elif shape == 4:
@@ -320,7 +329,9 @@ def watching(draft: Draft) -> str:
         for name, value in _quantities(seen).items():
             tag = f"{number}_{name}"
             more.append(f"long long lo{tag} = 9223372036854775807LL; long long hi{tag} = -9223372036854775807LL;")
-            parts.append(f"{{ long long w = (long long)({value}); if (w < lo{tag}) lo{tag} = w; if (w > hi{tag}) hi{tag} = w; }}")
+            parts.append(
+                f"{{ long long w = (long long)({value}); if (w < lo{tag}) lo{tag} = w; if (w > hi{tag}) hi{tag} = w; }}"
+            )
         more.append(f"long long o{number};")
         marks[number] = "{ " + " ".join(parts) + " }"
     return text_of(draft, marks, "\n".join(more))

@@ -38,7 +38,9 @@ MOST_LATE: Final = 3
 # -- what is right ----------------------------------------------------------------------------------------------------
 
 
-def exhausted(oracle: NativeOracle, domain: Sequence[int], seconds: float = 10.0) -> list[tuple[tuple[int, ...], Outcome]] | None:
+def exhausted(
+    oracle: NativeOracle, domain: Sequence[int], seconds: float = 10.0
+) -> list[tuple[tuple[int, ...], Outcome]] | None:
     """All runs of ``main`` whose inputs are of the domain, each with the inputs; None where there are too many. Where
     many do not end, some of them only.
     """
@@ -157,7 +159,9 @@ def main() -> int:
                 options.keep.mkdir(parents=True, exist_ok=True)
                 witness = next((i for i, o in runs if o.status in ("error-reached", "undefined", "timeout")), None)
                 note = f"{how}: {property_.value} is {right}, said: {answer.verdict} by {answer.method}; {witness}"
-                (options.keep / f"p{seed}.{property_.value}.txt").write_text(f"{note}\n{answer.trouble}", encoding="utf-8")
+                (options.keep / f"p{seed}.{property_.value}.txt").write_text(
+                    f"{note}\n{answer.trouble}", encoding="utf-8"
+                )
                 (options.keep / f"p{seed}.c").write_text(text, encoding="utf-8")
                 sys.stdout.write(f"p{seed}.c: {note} {answer.trouble[-300:]}\n")
                 sys.stdout.flush()

@@ -19,7 +19,9 @@ _THINNED = "LOOPLESS_TESTS_THINNED"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--every", action="store_true", help="every case of the slow tests, not one in twelve of those of each file")
+    parser.addoption(
+        "--every", action="store_true", help="every case of the slow tests, not one in twelve of those of each file"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

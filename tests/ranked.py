@@ -76,7 +76,9 @@ def judged_with_inputs(source: str, ranges: Sequence[tuple[int, int]], count: in
     for _ in range(count):
         arguments = [chosen.randint(low, high) for low, high in ranges]
         often = chosen.random()
-        nondet = [int(chosen.random() < often) if chosen.random() < 0.9 else chosen.randint(-9, 30) for _ in range(inputs)]
+        nondet = [
+            int(chosen.random() < often) if chosen.random() < 0.9 else chosen.randint(-9, 30) for _ in range(inputs)
+        ]
         seen: list[dict] = []
         run = interpreter.run(arguments, nondet, max_steps=STEPS, on_loop=lambda _, v, seen=seen: seen.append(dict(v)))
         if not seen:

@@ -60,7 +60,11 @@ def test_against_native(name: str, tmp_path) -> None:
                 if own.status == "unknown" or native.status == "timeout":
                     continue
                 answered += 1
-                assert Outcome(own.status, own.return_value, (), own.globals).agrees_with(native), (arguments, own, native)
+                assert Outcome(own.status, own.return_value, (), own.globals).agrees_with(native), (
+                    arguments,
+                    own,
+                    native,
+                )
     if name != "a pointer read as a number's bytes":
         assert answered >= 5
 

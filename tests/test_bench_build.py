@@ -61,7 +61,10 @@ def test_each_loop_of_the_source_is_counted_once(run):
 def test_the_loops_are_what_their_text_says(run):
     bounds = {key: row["bound"] for key, row in run["rows"].items()}
     assert (bounds[TEN]["class"], bounds[TEN]["upper"]) == (build_table.EXACT, "10")
-    assert (bounds[SHARED]["class"], bounds[SHARED]["upper"]) == (build_table.EXACT, "max(0, n - i)")  # i as it is there
+    assert (bounds[SHARED]["class"], bounds[SHARED]["upper"]) == (
+        build_table.EXACT,
+        "max(0, n - i)",
+    )  # i as it is there
     assert bounds[DATA]["class"] not in (build_table.EXACT, build_table.BOUNDED, build_table.SOMETIMES)
     assert [row["summarize"]["class"] == build_table.COMPLETE for row in run["rows"].values()] == [True, True, True]
 
@@ -103,7 +106,9 @@ def test_files_that_define_the_same_are_two_programs(tmp_path):
         "c.c": "static int same(void) { return 3; }\nint c(int n) { return n > same() ? n * n * n : n + same() * n; }",
     }.items():
         (tmp_path / name).write_text(text)
-    entries = [{"directory": str(tmp_path), "file": f"{name}.c", "arguments": ["cc", "-c", f"{name}.c"]} for name in "abc"]
+    entries = [
+        {"directory": str(tmp_path), "file": f"{name}.c", "arguments": ["cc", "-c", f"{name}.c"]} for name in "abc"
+    ]
     (tmp_path / "compile_commands.json").write_text(json.dumps(entries))
     units, unread = build.units_of(tmp_path, [])
     assert not unread
@@ -136,7 +141,14 @@ def test_a_bound_by_the_end_of_a_type_is_told_from_others(bound, by_type):
 
 
 def _loop(**given):
-    never = {"upper": None, "any": None, "exact": False, "valid_when": {"text": "true"}, "method": None, "never_ends": []}
+    never = {
+        "upper": None,
+        "any": None,
+        "exact": False,
+        "valid_when": {"text": "true"},
+        "method": None,
+        "never_ends": [],
+    }
     entry = never | given.pop("per_entry", {})
     bound = {"upper": None, "valid_when": {"text": "true"}, "refused": None, "diverges": [], "method": None}
     return bound | {"per_entry": entry} | given

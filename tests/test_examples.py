@@ -43,7 +43,9 @@ def evaluator(file: Path, function: str, *, whole: bool = False) -> Evaluator:
     g, known = graph(file, function), outcomes(file, function)
     found = summarize_function(g, known) if whole else None
     interpreter = Interpreter(program(file).inlined, g)
-    return Evaluator(g, interpreter, lambda loop: known[loop.name], found if isinstance(found, FunctionSummary) else None)
+    return Evaluator(
+        g, interpreter, lambda loop: known[loop.name], found if isinstance(found, FunctionSummary) else None
+    )
 
 
 def named(fact: object) -> str:

@@ -59,7 +59,9 @@ def test_the_page_on_json_shows_what_is_printed() -> None:
 
 def test_the_page_on_smtlib_has_an_example_that_works() -> None:
     page = (ROOT / "docs" / "smtlib.md").read_text(encoding="utf-8")
-    (line, asked) = re.findall(r"^    loopless (.*) > fig1.smt2\n    cat.*\n((?:    .*\n)*?)    END$", page, re.MULTILINE)[0]
+    (line, asked) = re.findall(
+        r"^    loopless (.*) > fig1.smt2\n    cat.*\n((?:    .*\n)*?)    END$", page, re.MULTILINE
+    )[0]
     solver = z3.Solver()
     solver.from_string(command(*line.split()) + indented(asked).replace("(check-sat)", ""))
     assert solver.check() == z3.sat

@@ -117,7 +117,11 @@ BOOLEANS = {
         _never,
         WHOLE,
     ),
-    "converted": ("int f(unsigned char n) { _Bool b = n; int k = 0; while (b) { k++; b = 0; } return k; }", _never, WHOLE),
+    "converted": (
+        "int f(unsigned char n) { _Bool b = n; int k = 0; while (b) { k++; b = 0; } return k; }",
+        _never,
+        WHOLE,
+    ),
     "parameter": ("int f(_Bool b) { int k = 0; while (b) { k++; b = 0; } return k; }", _never, WHOLE),
     "union": (
         "int f(unsigned char n) { union { _Bool b; unsigned char c; } u; u.c = n; return u.b ? 2 : 3; }",

@@ -151,7 +151,7 @@ class Watch:
         return self.read()[0]
 
     def over(self, seconds: float) -> str | None:
-        """"work" where it has worked for so many seconds, "wall" where it is behind the fence of these."""
+        """Return "work" after so many seconds of work, "wall" behind the fence of these, else None."""
         worked, passed = self.read()
         if worked >= seconds:
             return "work"

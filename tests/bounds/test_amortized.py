@@ -29,7 +29,10 @@ PAID = {
         while (q > 0 && r > 0) if (more()) q--; else r--; }}""",
         "m",
     ),
-    "pieces of one size": ("while (p > 0 && p <= m) { int q = p; m -= q; while (q > 0) { q--; if (more()) q--; } }", "m"),
+    "pieces of one size": (
+        "while (p > 0 && p <= m) { int q = p; m -= q; while (q > 0) { q--; if (more()) q--; } }",
+        "m",
+    ),
     "bytes": (
         """unsigned char left = m; while (left) { unsigned char q = left < (unsigned char)p ? left : (unsigned char)p;
         if (!q) break; left -= q; while (q) { q--; if (more()) break; } }""",

@@ -150,9 +150,13 @@ def test_loops_around_calls_that_may_not_end(name: str) -> None:
 @pytest.mark.parametrize("linkage", ["static", "", "__attribute__((weak))"])
 def test_another_definition_may_be_linked(linkage: str, tmp_path) -> None:
     step = f"{linkage} int step(int x) {{ return {' + '.join(['1'] * 80)} - x * 0; }}"
-    padding = "".join(f"int g{k}(int x) {{ return {'+'.join(['x * x'] * 60)}; }}\n" for k in range(40))  # a large module
+    padding = "".join(
+        f"int g{k}(int x) {{ return {'+'.join(['x * x'] * 60)}; }}\n" for k in range(40)
+    )  # a large module
     file = tmp_path / "a.c"
-    file.write_text(f"{padding} {linkage} int step(int); int f(int n) {{ int i = 0; while (i < n) i += step(i); return i; }} {step}")
+    file.write_text(
+        f"{padding} {linkage} int step(int); int f(int n) {{ int i = 0; while (i < n) i += step(i); return i; }} {step}"
+    )
     program = load_program(file, sandboxed=False)
     assert (program.transformers.of("step") is not None) == (linkage != "__attribute__((weak))")
 

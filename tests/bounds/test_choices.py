@@ -42,16 +42,34 @@ CHOSEN = [
     ("unsigned f(void) { unsigned n = 0; for (;;) { if (in() == 7) return n; n++; } }", 0),
     ("unsigned f(void) { unsigned n = 0; while (in() && in() > 3) n++; return n; }", 9),
     ("unsigned f(unsigned m) { unsigned n = 0; while (in()) { if (n > m) n = 0; else n += 2; } return n; }", 1),
-    ("unsigned f(void) { unsigned n = 0; for (;;) { unsigned j; if (in() < 0) break; for (j = 0; j < 3; j++) n++; } return n; }", 2),
+    (
+        "unsigned f(void) { unsigned n = 0; for (;;) { unsigned j; if (in() < 0) break; for (j = 0; j < 3; j++) n++; } return n; }",
+        2,
+    ),
     ("unsigned f(void) { unsigned n = 0; int c = in(); while (c != 10 && c != -1) { c = in(); n++; } return n; }", 0),
     ("unsigned f(int c) { unsigned n = 0; for (; c == 5; c = in()) n++; return n; }", 5),
     ("unsigned f(int m) { unsigned n = 0; while (in() < m) n++; return n; }", -3),
     ("unsigned f(int on) { unsigned n = 0; for (;;) { if (!on) break; if (in() == 4) break; n++; } return n; }", 9),
-    ("unsigned f(void) { unsigned n = 0; int c, was = 1; do { if (was == 3) break; was = c = in(); n++; } while (c > 1); return n; }", 7),
-    ("unsigned f(unsigned x) { unsigned n = 0; for (;;) { int c = x % 7 > 3 ? in() : in(); if (c >= 8) break; x = x * 5 + 1; n++; } return n; }", 2),
-    ("unsigned f(void) { unsigned n = 0; for (;;) { int c = in(); __VERIFIER_assume(c < 9); if (c == 8) break; n++; } return n; }", 3),
-    ("unsigned f(void) { unsigned n = 0, k = 0; for (;;) { int r = in(); __VERIFIER_assume(r - 1 <= (int)(k & 3)); if (r != 0) break; n++; k += 3; } return n; }", 0),
-    ("unsigned f(void) { unsigned n = 0; for (;;) { switch (in()) { case 0: return n; case 1: n++; break; default: n += 2; } } }", 5),
+    (
+        "unsigned f(void) { unsigned n = 0; int c, was = 1; do { if (was == 3) break; was = c = in(); n++; } while (c > 1); return n; }",
+        7,
+    ),
+    (
+        "unsigned f(unsigned x) { unsigned n = 0; for (;;) { int c = x % 7 > 3 ? in() : in(); if (c >= 8) break; x = x * 5 + 1; n++; } return n; }",
+        2,
+    ),
+    (
+        "unsigned f(void) { unsigned n = 0; for (;;) { int c = in(); __VERIFIER_assume(c < 9); if (c == 8) break; n++; } return n; }",
+        3,
+    ),
+    (
+        "unsigned f(void) { unsigned n = 0, k = 0; for (;;) { int r = in(); __VERIFIER_assume(r - 1 <= (int)(k & 3)); if (r != 0) break; n++; k += 3; } return n; }",
+        0,
+    ),
+    (
+        "unsigned f(void) { unsigned n = 0; for (;;) { switch (in()) { case 0: return n; case 1: n++; break; default: n += 2; } } }",
+        5,
+    ),
 ]
 
 
@@ -261,18 +279,28 @@ def test_what_was_set_before_the_loop_is_not_chosen(tmp_path, body):
 
 
 def test_what_was_set_before_the_loop_may_depend_on_what_is_chosen(tmp_path):
-    assert reads_of(tmp_path, "unsigned f(int k) { unsigned n = 0; int m = 2 * k; while (in() + 2 < m) n++; return n; }").inputs
+    assert reads_of(
+        tmp_path, "unsigned f(int k) { unsigned n = 0; int m = 2 * k; while (in() + 2 < m) n++; return n; }"
+    ).inputs
 
 
 KEPT = [
     ("unsigned f(unsigned n) { while (n > 4) n -= in(); return n; }", 0, True),
     ("unsigned f(unsigned n) { while (n) { int w = in(); if (w < 0) return 1; n -= w; } return n; }", 0, True),
-    ("unsigned f(unsigned n) { unsigned r; while ((r = in()) != n) { if (r == -1u) return 1; n -= r; } return n; }", 0, True),
+    (
+        "unsigned f(unsigned n) { unsigned r; while ((r = in()) != n) { if (r == -1u) return 1; n -= r; } return n; }",
+        0,
+        True,
+    ),
     ("unsigned f(unsigned n, unsigned s) { while (n > 4) { if (in() == 3) break; n -= s; } return n; }", 0, True),
     ("unsigned f(unsigned n) { n = 0; while (n) n -= in(); return n; }", 0, False),
     ("unsigned f(unsigned n) { if (n > 3) return 1; while (n > 4) n -= in(); return n; }", 0, False),
     ("unsigned f(unsigned n) { unsigned k = n & 3; while (k > 4) k -= in(); return k; }", 0, False),
-    ("unsigned f(unsigned n) { unsigned k = n; while (k != n) { if (in() == 2) return 1; k += in(); } return k; }", 0, False),
+    (
+        "unsigned f(unsigned n) { unsigned k = n; while (k != n) { if (in() == 2) return 1; k += in(); } return k; }",
+        0,
+        False,
+    ),
     ("unsigned f(unsigned m) { unsigned k = m * 2; while (k & 1) k ^= in() * 2; return k; }", 0, False),
     ("unsigned f(unsigned n) { unsigned k = 3; if (n == 3) while (k != n) k ^= in(); return k; }", 0, False),
     ("unsigned f(unsigned n) { while (n > 4) n = in() ? n - 1 : n - 2; return n; }", 0, False),
@@ -298,9 +326,18 @@ def test_what_comes_back_with_what_is_read_may_be_chosen(tmp_path, body, value, 
     [
         ("unsigned f(unsigned m) { unsigned y = m & 3, n = 0; while (y > 5) { y = in(); n++; } return n; }", False),
         ("unsigned f(unsigned m) { unsigned y = m & 7, n = 0; while (y > 5) { y = in(); n++; } return n; }", True),
-        ("unsigned f(unsigned m) { unsigned y = m, n = 0; if (m > 4) return 0; while (y > 5) { y = in(); n++; } return n; }", False),
-        ("unsigned f(unsigned m) { unsigned n = 0; if (m > 4) return 0; while (m > 5) { m = in(); n++; } return n; }", False),
-        ("unsigned f(unsigned m) { unsigned n = 0; if (m > 6) return 0; while (m > 5) { m = in(); n++; } return n; }", True),
+        (
+            "unsigned f(unsigned m) { unsigned y = m, n = 0; if (m > 4) return 0; while (y > 5) { y = in(); n++; } return n; }",
+            False,
+        ),
+        (
+            "unsigned f(unsigned m) { unsigned n = 0; if (m > 4) return 0; while (m > 5) { m = in(); n++; } return n; }",
+            False,
+        ),
+        (
+            "unsigned f(unsigned m) { unsigned n = 0; if (m > 6) return 0; while (m > 5) { m = in(); n++; } return n; }",
+            True,
+        ),
     ],
 )
 def test_the_first_iteration_has_what_was_set_before(tmp_path, body, chosen):

@@ -54,7 +54,9 @@ TERMS = {
     "a curve with an unsigned slope": (first_positive({(1, 1): B, (1, 0): sub(B, A)}), "O(a)"),
     "a curve with a slope of any sign": (first_positive({(1, 1): N, (1, 0): sub(B, A)}), "O(a + b)"),
     "a logarithm of what grows as one": (
-        first_positive({(3, 0): const(1), (1, 0): neg(first_positive({(2, 0): const(1), (1, 0): neg(A)}))}), "O(log(a))"),
+        first_positive({(3, 0): const(1), (1, 0): neg(first_positive({(2, 0): const(1), (1, 0): neg(A)}))}),
+        "O(log(a))",
+    ),
     "a remainder by what may be negative": (trunc_rem(A, sub(N, M)), "O(m + n)"),
     "the lesser of a sum and a part of it": (minimum(sub(add(N, const(1)), M), floor_div(N, const(2))), "O(n)"),
     "a remainder by a constant": (trunc_rem(N, const(100_000)), "O(1)"),

@@ -155,7 +155,9 @@ def test_a_part_of_a_structure_counts_from_what_it_is_at_the_call(name, integers
 def test_a_part_of_a_structure_that_is_in_memory_is_refused_by_its_name(tmp_path):
     """Two members come in one register: neither is a variable of its own."""
     file = tmp_path / "both.c"
-    file.write_text("struct s { int k, j; };\nint f(struct s q, int n) { for (int i = 0; i < n; i++) q.k++; return q.k; }\n")
+    file.write_text(
+        "struct s { int k, j; };\nint f(struct s q, int n) { for (int i = 0; i < n; i++) q.k++; return q.k; }\n"
+    )
     function = load(file)["f"]
     assert function_with([function], "q.k") is function
     (bound,) = answer_bounds([function], "all", Settings())

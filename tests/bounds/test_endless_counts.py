@@ -55,7 +55,9 @@ def _states(alone: LoopAlone, first: str, second: str) -> list[dict[Var, int]]:
     low, high = {"u8": (0, 255), "i8": (-128, 127), "u16": (0, 65535), "short": (-32768, 32767)}[second]
     near = (*range(-131, 600, 37), *range(-130, -125), *range(125, 130), *range(253, 258), 554, 555, 556)
     ends = sorted({v for v in (*near, low, high) if low <= v <= high})
-    return [{v: {"i": i, "n": n}.get(v.name, 0) for v in alone.entry} for i in range(least, least + 256, 5) for n in ends]
+    return [
+        {v: {"i": i, "n": n}.get(v.name, 0) for v in alone.entry} for i in range(least, least + 256, 5) for n in ends
+    ]
 
 
 @pytest.mark.parametrize("name", ENDLESS)

@@ -364,7 +364,9 @@ def test_totals_of_nests(name: str) -> None:
 
 @pytest.mark.parametrize("start", [0, 3])
 @pytest.mark.parametrize("step", [1, 2, 3, 5])
-@pytest.mark.parametrize("inner", ["j = i; j < n; j++", "j = 0; j < i; j++", "j = i; j < n; j += 2", "j = n; j > i; j -= 3"])
+@pytest.mark.parametrize(
+    "inner", ["j = i; j < n; j++", "j = 0; j < i; j++", "j = i; j < n; j += 2", "j = n; j > i; j -= 3"]
+)
 def test_sums_over_entries_that_take_ever_more_or_less(start: int, step: int, inner: str) -> None:
     text = f"for (int i = {start}; i < n; i += {step}) for (int {inner});"
     _, (_, found) = counts(f"int f(u8 n) {{ {text} return 0; }}")

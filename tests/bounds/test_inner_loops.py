@@ -97,7 +97,9 @@ def test_a_block_is_come_to_once_more_in_each_entry_that_is_left_behind_it(tmp_p
 def test_no_bound_is_over_what_another_part_of_the_lap_writes(tmp_path):
     """The inner loop adds 20 from the second iteration of the outer one on, whatever ``cell`` holds at the entry."""
     inner = "while (b > 0 && more()) { a += cell[c & 7]; b--; }"
-    text = f"int cell[64]; void f(int a, int b, unsigned char c) {{ while (a > 0) {{ {inner} cell[c & 7] = 20; a--; }} }}"
+    text = (
+        f"int cell[64]; void f(int a, int b, unsigned char c) {{ while (a > 0) {{ {inner} cell[c & 7] = 20; a--; }} }}"
+    )
     _, graph = read(tmp_path, text)
     bounds = function_bounds(graph).loops
     outer, inner = (bounds[loop.name] for loop in sorted(graph.loops, key=lambda loop: loop.depth))

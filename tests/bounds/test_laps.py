@@ -20,15 +20,20 @@ INPUT = "int __VERIFIER_nondet_int(void); "
 
 NESTS = {
     "a triangle": "int f(int n, int k) { for (int i = 0; i < n; i++) for (int j = i; j < n; j++) k--; return k; }",
-    "what was put aside": INPUT + "int f(int x, int y) { while (x > 0) { x--; y++; while (y > 0 && __VERIFIER_nondet_int()) y--; } return y; }",
-    "both go down": INPUT + "int f(int x, int y) { while (x > 0) { x--; while (x > 0 && __VERIFIER_nondet_int()) x--; } return x; }",
+    "what was put aside": INPUT
+    + "int f(int x, int y) { while (x > 0) { x--; y++; while (y > 0 && __VERIFIER_nondet_int()) y--; } return y; }",
+    "both go down": INPUT
+    + "int f(int x, int y) { while (x > 0) { x--; while (x > 0 && __VERIFIER_nondet_int()) x--; } return x; }",
     "one feeds the other": "int f(int x, int y) { while (x > y) { while (x > 3 && y < 3) { x -= 2; y++; } y++; } return x; }",
-    "two inside": INPUT + "int f(int x, int y) { while (x > 0 && y > 0) { if (__VERIFIER_nondet_int()) { while (x > 0 && __VERIFIER_nondet_int()) x--; y--; } "
+    "two inside": INPUT
+    + "int f(int x, int y) { while (x > 0 && y > 0) { if (__VERIFIER_nondet_int()) { while (x > 0 && __VERIFIER_nondet_int()) x--; y--; } "
     "else { while (y > 2 && __VERIFIER_nondet_int()) y--; x--; } } return x; }",
-    "three deep": INPUT + "int f(int x, int y) { while (x > 0) { while (y > 0 && __VERIFIER_nondet_int()) { while (x > 5 && __VERIFIER_nondet_int()) x--; y--; } x--; } return x; }",
+    "three deep": INPUT
+    + "int f(int x, int y) { while (x > 0) { while (y > 0 && __VERIFIER_nondet_int()) { while (x > 5 && __VERIFIER_nondet_int()) x--; y--; } x--; } return x; }",
     "a product inside": "int f(int x, int y) { int i = 0; while (i < x) { int j = 0; while (j < i * y) j++; i++; } return i; }",
     "a flag": "int f(int x, int y) { int flag = 1; while (flag > 0) { flag = 0; while (x > y) { x--; flag = 1; } } return x; }",
-    "the inner one takes back": INPUT + "int f(int x, int y) { while (x > 0) { x -= 3; while (y > 0 && __VERIFIER_nondet_int()) { y--; x++; } } return x; }",
+    "the inner one takes back": INPUT
+    + "int f(int x, int y) { while (x > 0) { x -= 3; while (y > 0 && __VERIFIER_nondet_int()) { y--; x++; } } return x; }",
 }
 
 

@@ -49,10 +49,12 @@ def counted(text: str, folder):
     g = build(program.inlined.functions["f"], program.inlined)
     found = {name: one for name, one in induction_counts(g).items() if isinstance(one, Counted)}
     of = {loop.name: found.get(loop.name, Counted()) for loop in g.loops}
-    bounds = FunctionBounds({
-        loop.name: LoopBounds(loop, of[loop.name].bounds, of[loop.name].any_entry, of[loop.name].total)
-        for loop in g.loops
-    })
+    bounds = FunctionBounds(
+        {
+            loop.name: LoopBounds(loop, of[loop.name].bounds, of[loop.name].any_entry, of[loop.name].total)
+            for loop in g.loops
+        }
+    )
     outer = next(loop for loop in g.loops if loop.parent is None)
     return g, Interpreter(program.inlined, g), bounds, bounds.loops[outer.name]
 

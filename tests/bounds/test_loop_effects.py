@@ -45,7 +45,10 @@ OTHERS = {
         "u8",
         "while (i <= n) { for (u8 j = 0; j < m; j++) { if (i >= n) break; i++; } i++; }",
     ),
-    "saved and put back": ("int", "while (i < n) { u8 k = i; for (u8 j = 0; j < 4; j++) i++; if (m == 3) i = k; i++; }"),
+    "saved and put back": (
+        "int",
+        "while (i < n) { u8 k = i; for (u8 j = 0; j < 4; j++) i++; if (m == 3) i = k; i++; }",
+    ),
     "an inner loop that lowers its own limit": (
         "int",
         "while (i < n) { for (u8 j = 0; j < m; j++) { m--; i++; } i++; }",

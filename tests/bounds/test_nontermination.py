@@ -64,7 +64,8 @@ def _solutions(found: Recurrent) -> list[Mapping[Var, int]]:
 
 BY_CHOICE = {
     "stay": INPUT + "int f(int x) { while (x > 0) { if (__VERIFIER_nondet_int()) x--; } return x; }",
-    "a step that is read": INPUT + "int f(int x) { while (x > 0) { int k = __VERIFIER_nondet_int(); if (k > 5 || k < -5) break; x -= k; } return x; }",
+    "a step that is read": INPUT
+    + "int f(int x) { while (x > 0) { int k = __VERIFIER_nondet_int(); if (k > 5 || k < -5) break; x -= k; } return x; }",
     "back again": INPUT + "int f(int x, int y) { while (x < y) { x = __VERIFIER_nondet_int(); } return x; }",
 }
 

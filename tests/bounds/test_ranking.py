@@ -41,13 +41,10 @@ def test_no_bound_is_below_the_truth(name):
 
 
 LEXICOGRAPHIC = {
-    "a loop in a loop's clothes":
-        "int f(int i, int j, int n, int m) { while (i < n) { if (j < m) j++; else { j = 0; i++; } } return j; }",
-    "what one takes the other gives":
-        "int f(int x, int y) { while (x > 0) { if (y > 0) y--; else { x--; y = x; } } return y; }",
-    "three levels":
-        "int f(unsigned char a, unsigned char b, unsigned char c) { while (a > 0) { if (c > 0) c--; else if (b > 0) "
-        "{ b--; c = 3; } else { a--; b = 2; } } return c; }",
+    "a loop in a loop's clothes": "int f(int i, int j, int n, int m) { while (i < n) { if (j < m) j++; else { j = 0; i++; } } return j; }",
+    "what one takes the other gives": "int f(int x, int y) { while (x > 0) { if (y > 0) y--; else { x--; y = x; } } return y; }",
+    "three levels": "int f(unsigned char a, unsigned char b, unsigned char c) { while (a > 0) { if (c > 0) c--; else if (b > 0) "
+    "{ b--; c = 3; } else { a--; b = 2; } } return c; }",
 }
 
 

@@ -64,7 +64,9 @@ def judged(text: str, seed: int, count: int = 60, *, low: int = -6, high: int = 
         often = chosen.random()
         nondet = [int(chosen.random() < often) for _ in range(4000)]
         run = interpreter.run(arguments, nondet, max_steps=20_000)
-        values = {p.var: a for p, a in zip(g.parameters, arguments, strict=True) if p.var is not None and p.object is None}
+        values = {
+            p.var: a for p, a in zip(g.parameters, arguments, strict=True) if p.var is not None and p.object is None
+        }
         bounds = [(run.iterations.get(names[header], 0), bound) for header, bound in found.loops.items()]
         if found.whole is not None:
             bounds.append((sum(run.iterations.values()), found.whole))

@@ -29,7 +29,11 @@ RISING: dict[str, tuple[str, Callable[[int, int], list[int]], bool]] = {
     # By name: a loop around, what each entry of the inner one takes, and whether the most of it is known exactly.
     "behind it": (f"while (i < n) {{ {INNER} k += 3; i++; }}", lambda n, m: [m + 3 * x for x in range(n)], True),
     "before it": (f"while (i < n) {{ k += 3; {INNER} i++; }}", lambda n, m: [m + 3 + 3 * x for x in range(n)], True),
-    "in steps of 2": (f"while (i < n) {{ {INNER} k += 5; i += 2; }}", lambda n, m: [m + 5 * x for x in range((n + 1) // 2)], True),
+    "in steps of 2": (
+        f"while (i < n) {{ {INNER} k += 5; i += 2; }}",
+        lambda n, m: [m + 5 * x for x in range((n + 1) // 2)],
+        True,
+    ),
     "by what is known of it": (
         f"while (i < n) {{ {INNER} k += i & 3; i++; }}",
         lambda n, m: [m + sum(y & 3 for y in range(x)) for x in range(n)],

@@ -175,7 +175,17 @@ def resets(draw: random.Random) -> str:
 
 
 def factors(draw: random.Random) -> str:
-    step = draw.choice(("a *= 2", "a <<= 1", "a = 2 * a + 1", "a *= 3", f"a = 2 * (a + ({CHOICE} & 1))", "a += a", "a = a * 2 + (s >> 30)"))
+    step = draw.choice(
+        (
+            "a *= 2",
+            "a <<= 1",
+            "a = 2 * a + 1",
+            "a *= 3",
+            f"a = 2 * (a + ({CHOICE} & 1))",
+            "a += a",
+            "a = a * 2 + (s >> 30)",
+        )
+    )
     return f"while ({draw.choice(('a < b', 'a <= b', 'a < 100', 'a + 5 < b'))}) {{ COUNT {step}; }}"
 
 
@@ -194,7 +204,9 @@ def pieces(draw: random.Random) -> str:
 
 def digits(draw: random.Random) -> str:
     condition = draw.choice(("a > 0", "a", "a >= 3", "a > 7"))
-    step = draw.choice(("a /= 2", "a >>= 1", "a /= 10", "a &= a - 1", "a ^= a & -a", "a -= a & -a", "a = a / 3", "a >>= 3"))
+    step = draw.choice(
+        ("a /= 2", "a >>= 1", "a /= 10", "a &= a - 1", "a ^= a & -a", "a -= a & -a", "a = a / 3", "a >>= 3")
+    )
     euclid = "TYPE m = a % b; a = b; b = m"
     if draw.random() < 0.25:
         return f"while ({draw.choice(('b > 0', 'b'))}) {{ COUNT {euclid}; }}"
@@ -273,7 +285,9 @@ def test_random_loops(tmp_path, shape: str) -> None:
     assert judged.tight >= 20
 
 
-@pytest.mark.parametrize("body", ["if (i <= 0) break; i *= 2;", "if (i < 1) break; i <<= 1;", "if (i <= 2) break; i += i;"])
+@pytest.mark.parametrize(
+    "body", ["if (i <= 0) break; i *= 2;", "if (i < 1) break; i <<= 1;", "if (i <= 2) break; i += i;"]
+)
 def test_a_factor_that_only_completed_iterations_vouch_for(body: str) -> None:
     """Where it grows from what is not positive, no iteration is completed: the count is 0, not "never"."""
     _, found = counts(f"int f(i8 i, i8 n) {{ while (i < n) {{ {body} }} return i; }}")

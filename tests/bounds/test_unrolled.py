@@ -23,6 +23,7 @@ def test_a_comparison_unrolled_by_eight() -> None:
     # Completed are those behind which p + 8k is below the end.
     for first, last in product([0, 5, 1000], repeat=2):
         true = sum(first + 8 * k < last for k in range(1, 200))
-        assert min(
-            evaluate(term, {var: {"p": first, "end": last}[var.name] for var in term.variables}) for term in bounds
-        ) == true
+        assert (
+            min(evaluate(term, {var: {"p": first, "end": last}[var.name] for var in term.variables}) for term in bounds)
+            == true
+        )

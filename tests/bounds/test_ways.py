@@ -19,7 +19,10 @@ LAST_PART = {
 }
 OTHERS = {
     "unsigned": ("u8", "do { u8 last = (u8)(i + 9) >= n; u8 k = last ? n - i : 9; i += k; } while (i < n);"),
-    "unsigned, by a short": ("u8", "for (;;) { u8 k = 50; if ((u8)(i + k) > n) k = n - i; u8 l = (u8)(i + k) >= n; if (l) break; i += k; }"),
+    "unsigned, by a short": (
+        "u8",
+        "for (;;) { u8 k = 50; if ((u8)(i + k) > n) k = n - i; u8 l = (u8)(i + k) >= n; if (l) break; i += k; }",
+    ),
     "the rest is not all": ("int", "do { int k = n - i > 5 ? 5 : n - i - 1; i += k; } while (i < n);"),
     "two ways go on": ("int", "do { int k = n - i > 5 ? 5 : m; i += k; } while (i < n);"),
     "the other way is no step": ("int", "do { int k = n - i > 5 ? 0 : n - i; i += k; } while (i < n);"),

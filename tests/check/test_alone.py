@@ -128,8 +128,12 @@ WRONG: dict[str, Callable[[Summary], Summary]] = {
     "value": lambda s: changed(
         s, lambda c: replace(c, then={**c.then, first_variable(c): add(c.then[first_variable(c)], const(1))})
     ),
-    "path counts": lambda s: changed(s, lambda c: replace(c, per_path={p: add(n, const(1)) for p, n in c.per_path.items()})),
-    "one path count left out": lambda s: changed(s, lambda c: replace(c, per_path=dict(list(c.per_path.items())[1:] or [("", ZERO)]))),
+    "path counts": lambda s: changed(
+        s, lambda c: replace(c, per_path={p: add(n, const(1)) for p, n in c.per_path.items()})
+    ),
+    "one path count left out": lambda s: changed(
+        s, lambda c: replace(c, per_path=dict(list(c.per_path.items())[1:] or [("", ZERO)]))
+    ),
     "gap": lambda s: changed(s, lambda c: replace(c, when=never(c))),
     "missing case": lambda s: replace(s, cases=s.cases[: largest(s)] + s.cases[largest(s) + 1 :]),
     "overlap": lambda s: replace(s, diverges=s.cases[largest(s)].when),

@@ -46,7 +46,9 @@ def cuts(source):
 def judgement(source, *conjuncts, ranks=None, property_=Property.UNREACH_CALL):
     """What the judge says of these at the loops of the program, in their order."""
     labels = cuts(source)
-    claim = Claim(dict(zip(labels, conjuncts, strict=True)), None if ranks is None else dict(zip(labels, ranks, strict=True)))
+    claim = Claim(
+        dict(zip(labels, conjuncts, strict=True)), None if ranks is None else dict(zip(labels, ranks, strict=True))
+    )
     return judged(graph(source), claim, violates(property_), Follows(property_, program(source).module))
 
 
@@ -155,10 +157,12 @@ def test_expressions_mean_what_smtlib_says():
             assert 0 <= a - 3 * quotient < 3
             assert here.evaluate(term_of("(mod x 3)", symbols)) == a - 3 * quotient
             assert here.evaluate(term_of("(- (* x y y) 2 x)", symbols)) == a * b * b - 2 - a
-            assert here.evaluate(term_of("(ite (< x y) (- x) (let ((k (+ x 1))) (* k k)))", symbols)) == (-a if a < b else (a + 1) ** 2)
-            assert here.holds(condition_of("(=> (and (> x 0) (not (= y 2))) (or (distinct x 3) (>= y 1)))", symbols)) == (
-                not (a > 0 and b != 2) or (a != 3 or b >= 1)
+            assert here.evaluate(term_of("(ite (< x y) (- x) (let ((k (+ x 1))) (* k k)))", symbols)) == (
+                -a if a < b else (a + 1) ** 2
             )
+            assert here.holds(
+                condition_of("(=> (and (> x 0) (not (= y 2))) (or (distinct x 3) (>= y 1)))", symbols)
+            ) == (not (a > 0 and b != 2) or (a != 3 or b >= 1))
 
 
 GCD = """extern unsigned __VERIFIER_nondet_uint(void);
@@ -242,13 +246,17 @@ def without_conjuncts(source):
 
 
 def test_a_call_that_may_violate_is_not_passed_over():
-    source = "void f(int n) { if (n > 0) { f(n - 1); f(n - 2); } else reach_error(); } int main(void) { f(5); return 0; }"
+    source = (
+        "void f(int n) { if (n > 0) { f(n - 1); f(n - 2); } else reach_error(); } int main(void) { f(5); return 0; }"
+    )
     assert not without_conjuncts(source).accepted
     assert without_conjuncts(source.replace(" else reach_error();", "")).accepted
 
 
 def test_undefined_behaviour_that_is_not_excluded_is_told():
-    source = "int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) x++; if (x > 0) reach_error(); return 0; }"
+    source = (
+        "int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) x++; if (x > 0) reach_error(); return 0; }"
+    )
     found = judgement(source, ("true",))
     assert found.accepted
     assert found.undefined == ("signed-overflow",)
@@ -262,7 +270,9 @@ def test_memory_that_is_written_is_any_value():
 
 
 def test_a_run_ends_where_it_meets_undefined_behaviour():
-    found = judgement("int main(void) { int x = __VERIFIER_nondet_int(); int y = 10 / x; if (x == 0) reach_error(); return y; }")
+    found = judgement(
+        "int main(void) { int x = __VERIFIER_nondet_int(); int y = 10 / x; if (x == 0) reach_error(); return y; }"
+    )
     assert found.accepted
     assert len(found.undefined) == 1
     found = judgement("int main(void) { int x = __VERIFIER_nondet_int(); if (x == 0) reach_error(); return 10 / x; }")
@@ -272,7 +282,10 @@ def test_a_run_ends_where_it_meets_undefined_behaviour():
 TWICE = "extern void keep(int *); int a[4] = {{1, 2, 3, 4}}; int main(void) {{ unsigned i = (unsigned)__VERIFIER_nondet_int() % 4; int v = a[i]; {} if (a[i] != v) reach_error(); return 0; }}"
 
 
-@pytest.mark.parametrize(("between", "accepted"), [("", True), ("v = v + 0;", True), ("a[i] = 9;", False), ("a[i / 2] = 9;", False), ("keep(a);", False)])
+@pytest.mark.parametrize(
+    ("between", "accepted"),
+    [("", True), ("v = v + 0;", True), ("a[i] = 9;", False), ("a[i / 2] = 9;", False), ("keep(a);", False)],
+)
 def test_an_element_is_read_twice_as_the_same_where_nothing_writes(between, accepted):
     assert judgement(TWICE.format(between)).accepted is accepted
 
@@ -413,7 +426,9 @@ def written(tmp_path):
 
 def apart(*words):
     environment = {**os.environ, "PYTHONPATH": str(SOURCES)}
-    return subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(
+        [sys.executable, *map(str, words)], capture_output=True, text=True, check=False, env=environment
+    )
 
 
 def test_a_certificate_is_judged_in_a_process_of_its_own(written):
@@ -466,7 +481,19 @@ def test_the_program_of_a_certificate_is_read_as_it_says(written):
         judged_document(document, 60.0)
 
 
-METHODS = ("logic", "recurrences", "paths", "portfolio", "automaton", "summary", "bounds", "verification", "queries", "report", "cli")
+METHODS = (
+    "logic",
+    "recurrences",
+    "paths",
+    "portfolio",
+    "automaton",
+    "summary",
+    "bounds",
+    "verification",
+    "queries",
+    "report",
+    "cli",
+)
 
 
 def test_the_judge_of_certificates_imports_no_method(written):
@@ -484,4 +511,6 @@ def test_the_judge_of_certificates_imports_no_method(written):
     imported = {name.split(".")[1] for name in modules.split() if name.startswith("loopless.")}
     assert {"check", "terms", "flowgraph", "source"} <= imported
     assert not imported.intersection(METHODS)
-    assert all((SOURCES / "loopless" / name).is_dir() or (SOURCES / "loopless" / f"{name}.py").exists() for name in METHODS)
+    assert all(
+        (SOURCES / "loopless" / name).is_dir() or (SOURCES / "loopless" / f"{name}.py").exists() for name in METHODS
+    )

@@ -15,7 +15,10 @@ MC91 = """
 int f(int n) { if (n > 100) return n - 10; return f(f(n + 11)); }
 int main(void) { int x = __VERIFIER_nondet_int(); int r = f(x); if (r != 91 && x <= 101) reach_error(); return 0; }
 """
-LARGE, SMALL = "(or (<= |f::n@call| 100) (= |f::@result| (- |f::n@call| 10)))", "(or (> |f::n@call| 100) (= |f::@result| 91))"
+LARGE, SMALL = (
+    "(or (<= |f::n@call| 100) (= |f::@result| (- |f::n@call| 10)))",
+    "(or (> |f::n@call| 100) (= |f::@result| 91))",
+)
 DEPTH = """
 int depth;
 int f(int n) { int r = 0; depth = depth + 1; if (n > 0) { r = f(n - 1); f(n - 2); } depth = depth - 1; return r; }

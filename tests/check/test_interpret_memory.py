@@ -254,7 +254,9 @@ def test_calls_share_memory_and_globals() -> None:
 def test_recursion_that_does_not_end_is_unknown_but_where_its_state_repeats() -> None:
     same = graph([Block("e", (Call("f", (), X),), (), End("return", X))])
     assert Interpreter({"f": same}.get, same).run([]).status == "diverges"
-    onward = graph([Block("e", (Call("f", (wrap(add(X, const(1)), I32),), Y),), (), End("return", Y))], parameters=integers(X))
+    onward = graph(
+        [Block("e", (Call("f", (wrap(add(X, const(1)), I32),), Y),), (), End("return", Y))], parameters=integers(X)
+    )
     run = Interpreter({"f": onward}.get, onward).run([0])
     assert run.status == "unknown"
     assert "deep" in run.reason

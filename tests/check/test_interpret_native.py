@@ -1,4 +1,3 @@
-
 """The interpreter against native execution, construct by construct.
 
 One C file holds a function for each construct; each is run on several inputs in both ways, with functions inlined and

@@ -164,7 +164,10 @@ def test_minimizing_keeps_the_function_a_function() -> None:
 def test_a_recursive_function_loses_what_does_not_matter() -> None:
     def adds_after_its_call(case: Case) -> bool:
         return any(
-            isinstance(node, Binary) and node.op == "+" and isinstance(node.left, Call) and node.left.function == "again"
+            isinstance(node, Binary)
+            and node.op == "+"
+            and isinstance(node.left, Call)
+            and node.left.function == "again"
             for node in walk(case.program)
         )
 

@@ -12,9 +12,10 @@ from loopless.source.folding import has_choices
 
 def test_many_endless_runs_are_answered_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for one answer longer than one run may take, however many runs there are."""
-    with NativeHost() as host, NativeOracle(
-        "int f(int x) { while (x); return x; }", host=host, limits=Limits(seconds=0.25)
-    ) as oracle:
+    with (
+        NativeHost() as host,
+        NativeOracle("int f(int x) { while (x); return x; }", host=host, limits=Limits(seconds=0.25)) as oracle,
+    ):
         assert oracle.run("f", [0]).return_value == 0
         receive = host._receive
         monkeypatch.setattr(host, "_receive", lambda seconds: receive(min(seconds, 1.5)))

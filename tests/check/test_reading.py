@@ -223,7 +223,13 @@ def wrong_element(summary: Summary, alone: LoopAlone) -> Summary:
 
 
 def wrong_sign(summary: Summary, alone: LoopAlone) -> Summary:
-    return replace(summary, cases=[replace(summary.cases[0], when=less_equal(read("s", named(alone, "n"), CHAR), ZERO)), *summary.cases[1:]])
+    return replace(
+        summary,
+        cases=[
+            replace(summary.cases[0], when=less_equal(read("s", named(alone, "n"), CHAR), ZERO)),
+            *summary.cases[1:],
+        ],
+    )
 
 
 def wrong_value(summary: Summary, alone: LoopAlone) -> Summary:
@@ -255,13 +261,15 @@ def test_a_claim_must_not_need_what_the_loop_does_not_read() -> None:
     right = length_by_hand(alone)
     assert not judged(alone, right, [entry]).mismatches
     beyond = read("s", add(n, const(1)), CHAR)
-    (_, why), = judged(alone, replace(right, cases=[replace(right.cases[0], iterations=beyond)]), [entry]).mismatches
+    ((_, why),) = judged(alone, replace(right, cases=[replace(right.cases[0], iterations=beyond)]), [entry]).mismatches
     assert "case 1 has no value here" in why and "byte 1" in why
     # A condition may ask, if the answer does not matter.
     whatever = disjunction((less_equal(beyond, const(5)), less_equal(const(3), beyond)))
     matters = less_equal(beyond, const(5))
     for when, wrong in ((whatever, False), (matters, True)):
-        asked = replace(right, cases=[replace(right.cases[0], when=conjunction((right.cases[0].when, when))), *right.cases[1:]])
+        asked = replace(
+            right, cases=[replace(right.cases[0], when=conjunction((right.cases[0].when, when))), *right.cases[1:]]
+        )
         assert bool(judged(alone, asked, [entry]).mismatches) is wrong
 
 
@@ -276,7 +284,7 @@ def test_a_claim_about_an_object_that_the_loop_does_not_read_is_wrong() -> None:
     right = length_by_hand(alone)
     other = replace(right.cases[0], iterations=read("other", ZERO, CHAR))
     entry = Entry({named(alone, "n"): 0}, {"s": b"\0", "other": b"\0"})
-    (_, why), = judged(alone, replace(right, cases=[other, *right.cases[1:]]), [entry]).mismatches
+    ((_, why),) = judged(alone, replace(right, cases=[other, *right.cases[1:]]), [entry]).mismatches
     assert "no other" in why
 
 
@@ -294,7 +302,9 @@ def test_a_run_that_goes_on_is_not_compared_with_what_it_will_read() -> None:
 
 
 def test_a_reader_gives_up_where_a_claim_asks_for_ever() -> None:
-    reader = ClaimReader((Content(1, "a", (BYTE,)), Content(2, "t", (INT,), b"\1\0\0\0", 4)), {"a": b"xyz"}, {"a": frozenset({1})}, {})
+    reader = ClaimReader(
+        (Content(1, "a", (BYTE,)), Content(2, "t", (INT,), b"\1\0\0\0", 4)), {"a": b"xyz"}, {"a": frozenset({1})}, {}
+    )
     assert reader("t", 0, INT) == 1 and reader("a", 1, BYTE) == ord("y") and not reader.missed
     for at in range(MOST_UNREAD):
         with pytest.raises(Unread):

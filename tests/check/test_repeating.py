@@ -19,21 +19,21 @@ def run(text: str, *inputs: int, repeats: bool = False) -> Run:
 DEEPER = {
     "same argument": "static int f(int n) { return n > 3 ? f(n - 1) + 1 : f(3) + f(2); } int main(void) { return f(9); }",
     "mutual": "static int g(int n); static int f(int n) { return g(n / 2) + 1; } static int g(int n) { return f(n) - f(0); }"
-              " int main(void) { return f(1000); }",
+    " int main(void) { return f(1000); }",
     "global": "int s; static int f(void) { s = (s + 1) % 7; return f() + f(); } int main(void) { return f(); }",
     "calls that return": "static int f(int n) { if (n == 0) return 0; return f(n - 1) + (n == 5 ? f(5) : 0); }"
-                         " int main(void) { return f(5); }",
+    " int main(void) { return f(5); }",
     "a pointer to the same": "static int f(int *p) { return *p ? f(p) + 1 : f(p) - 1; } int x; int main(void) { return f(&x); }",
 }
 FLAT = {
     "counted in a global": "int s; static int f(void) { return s++ < 500 ? f() + 1 : 0; } int main(void) { return f() == 500; }",
     "counted behind a pointer": "static int f(int *p) { return (*p)++ < 500 ? f(p) + 1 : 0; }"
-                                " int main(void) { int x = 0; return f(&x) == 500; }",
+    " int main(void) { int x = 0; return f(&x) == 500; }",
     "counted where a global points": "int *q; static int f(void) { return (*q)++ < 500 ? f() + 1 : 0; }"
-                                     " int main(void) { int x[2] = {0}; q = x; return f() == 500; }",
+    " int main(void) { int x[2] = {0}; q = x; return f() == 500; }",
     "by inputs": "static int f(void) { return __VERIFIER_nondet_int() ? f() + 1 : 0; } int main(void) { return f() == 12; }",
     "the same calls one after the other": "int s; static int f(int n) { return n ? f(n - 1) + 1 : 0; }"
-                                          " int main(void) { for (int i = 0; i < 90; i++) s += f(9); return s == 810; }",
+    " int main(void) { for (int i = 0; i < 90; i++) s += f(9); return s == 810; }",
 }
 
 

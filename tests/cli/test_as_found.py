@@ -200,4 +200,3 @@ def test_when_there_are_colours(environment, choice, colours, monkeypatch, capsy
     shown = capsys.readouterr().out
     assert ("\x1b[32mexact\x1b[0m" in shown) is colours
     assert click.unstyle(shown) == "a.c:f:2:5: exact, complete\n  when x < n\n"
-

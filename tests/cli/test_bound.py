@@ -493,4 +493,3 @@ int g(unsigned n) { int c = 0; while (n != 0) n -= 4; return c; }
     assert of_loops["f"].endswith("; never ends if mod(n, 366) == 0 && n >= 366")
     assert of_loops["g"].endswith(" in a call if n % 4 == 0; never ends if n % 4 != 0")
     assert not any(line.startswith(("  never ends when", "  valid when")) for line in lines)
-

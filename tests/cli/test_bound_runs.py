@@ -99,7 +99,9 @@ def test_what_a_pointer_leads_to_is_not_counted_with_the_loops_of_the_caller(ans
         assert loop["upper"]["text"] == "3"
         status, document = answer("bound", file, "--entry", "main")
         assert status == (3 if refused else 0)
-        shown = {loop["name"].split(":")[-3]: loop["upper"] and loop["upper"]["text"] for loop in document["run"]["loops"]}
+        shown = {
+            loop["name"].split(":")[-3]: loop["upper"] and loop["upper"]["text"] for loop in document["run"]["loops"]
+        }
         assert shown == ({"h": None, "main": "3"} if refused else {"main": "3"})
 
 
@@ -217,7 +219,9 @@ def test_a_loop_of_a_header_has_no_number_where_one_of_its_functions_is_not_inli
         "static inline int work(int n) { int s = 0; for (int i = 0; i < n; i++) s += i; return s; }\n", encoding="utf-8"
     )
     one, other = tmp_path / "a.c", tmp_path / "b.c"
-    one.write_text('#include "h.h"\nint other(int);\nint main(void) { return work(10) + other(3); }\n', encoding="utf-8")
+    one.write_text(
+        '#include "h.h"\nint other(int);\nint main(void) { return work(10) + other(3); }\n', encoding="utf-8"
+    )
     call = "again(n - 1) + again(n - 2) + work(1000)"
     recursive = f"int other(int n);\nint again(int n) {{ return other(n); }}\nint other(int n) {{ return n > 1 ? {call} : 0; }}\n"
     other.write_text(f'#include "h.h"\n{recursive}', encoding="utf-8")

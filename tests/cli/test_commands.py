@@ -188,7 +188,10 @@ def test_negative_numbers_stand_before_two_dashes(run, answer, tmp_path):
     (tmp_path / "d.c").write_text("int f(int x) { while (x < 5) x++; return x; }\n", encoding="utf-8")
     done = run("eval", "d.c", "f", "--", "-20", cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "loopless: what stands behind -- is for clang, and -20 is a number: write it before, without --\n"
+    assert (
+        done.stderr
+        == "loopless: what stands behind -- is for clang, and -20 is a number: write it before, without --\n"
+    )
     assert run("eval", "d.c", "f", "-20", cwd=tmp_path).stdout.startswith("returns 5\n")
 
 

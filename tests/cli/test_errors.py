@@ -157,7 +157,9 @@ def test_no_command_shows_the_help(run):
     assert run("nosuch").returncode == 2
 
 
-@pytest.mark.parametrize("condition", ["x <", "x < 3)", "x <<< 3", "0 < x < n", "x % 0 == 1", "f(x) < 3", "x < 3 y", "", "1.5 < x"])
+@pytest.mark.parametrize(
+    "condition", ["x <", "x < 3)", "x <<< 3", "0 < x < n", "x % 0 == 1", "f(x) < 3", "x < 3 y", "", "1.5 < x"]
+)
 def test_a_condition_that_is_none(run, good, condition):
     done = run("summarize", good, "--assume", condition)
     assert done.returncode == 2

@@ -126,7 +126,17 @@ def answer(capsys: pytest.CaptureFixture[str], *words: object) -> dict:
 def ran(files: list[Path], folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
     """What a program of these files does, compiled with the compiler that is shipped."""
     compiler = "c++" if any(file.suffix == ".cpp" for file in files) else "cc"
-    command = [sys.executable, "-m", "ziglang", compiler, *flags, *map(str, files), "-lm", "-o", str(folder / "program")]
+    command = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        compiler,
+        *flags,
+        *map(str, files),
+        "-lm",
+        "-o",
+        str(folder / "program"),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return subprocess.run([folder / "program"], capture_output=True, text=True, check=False, timeout=60)
@@ -144,7 +154,9 @@ def test_a_harness_links_and_fails(name: str, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name, text in PROGRAMS.items() if "reach_error();" in str(text) and "C++" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name, text in PROGRAMS.items() if "reach_error();" in str(text) and "C++" not in name]
+)
 def test_a_test_links_and_gets_there(name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     files, tests = written(name, tmp_path), tmp_path / "tests"
     found = answer(capsys, "reach", *files, "--call", "reach_error", "--write-test", tests)

@@ -79,7 +79,9 @@ def test_the_rule_counts_them(run, folder):
 
 def test_calls_and_counts_of_them(answer, run, folder):
     """ceil(10 / 3) iterations of one call of count, and 2 of the other; 2 of helper."""
-    assert run("eval", "a.c", "count", "10", cwd=folder).stdout.startswith("returns 4\n  4 iterations of a.c:count:6:3\n")
+    assert run("eval", "a.c", "count", "10", cwd=folder).stdout.startswith(
+        "returns 4\n  4 iterations of a.c:count:6:3\n"
+    )
     _, document = answer("bound", "a.c", "--function", "count", "--at", "n=10", cwd=folder)
     assert [loop["value"] for loop in document["loops"]] == [4]
     done = run("eval", "a.c", "twice", "10", cwd=folder)

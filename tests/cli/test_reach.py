@@ -71,7 +71,9 @@ def test_nothing_reaches_a_line(asked):
 
 
 def test_where_values_wrap_around_native_runs_do_so_too(asked):
-    status, found, _ = asked("int f(int x) {\n    if (x + 1 < x)\n        return 1;\n    return 0;\n}\n", "--line", 3, "--wrapv")
+    status, found, _ = asked(
+        "int f(int x) {\n    if (x + 1 < x)\n        return 1;\n    return 0;\n}\n", "--line", 3, "--wrapv"
+    )
     assert (status, found["verdict"], found["inputs"]["arguments"][0]["value"]) == (0, "reached", 2**31 - 1)
 
 
@@ -231,11 +233,18 @@ def test_tests_for_all_branches(asked, tmp_path):
     status, found, _ = asked(BRANCHES, "--cover", "--write-test", folder)
     sides = {(side["line"], side["side"], side["branch"]): side for side in found["sides"]}
     taken = {place: side["verdict"] for place, side in sides.items()}
-    assert [verdict for (line, words, _), verdict in taken.items() if line == 7 and words == "case 1"] in (["unreachable"], ["unknown"])
-    assert [place for place, verdict in taken.items() if verdict != "covered"] == [p for p in taken if p[:2] == (7, "case 1")]
+    assert [verdict for (line, words, _), verdict in taken.items() if line == 7 and words == "case 1"] in (
+        ["unreachable"],
+        ["unknown"],
+    )
+    assert [place for place, verdict in taken.items() if verdict != "covered"] == [
+        p for p in taken if p[:2] == (7, "case 1")
+    ]
     assert status == (0 if "unknown" not in taken.values() else 3)
     assert len(sides) == 9
-    assert sorted(file.name for file in folder.glob("*.c")) == [f"test-{n}.c" for n in range(1, len(found["tests"]) + 1)]
+    assert sorted(file.name for file in folder.glob("*.c")) == [
+        f"test-{n}.c" for n in range(1, len(found["tests"]) + 1)
+    ]
     by_branch = {number for side in found["sides"] for number in side["tests"]}
     assert by_branch == set(range(1, len(found["tests"]) + 1))
 

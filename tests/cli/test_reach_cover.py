@@ -84,7 +84,9 @@ def test_the_tests_take_every_side_that_can_be_taken(asked, tmp_path):
     assert judged_document(wrong, 10.0)["accepted"] is False
     numbers = [one["number"] for one in found["tests"]]
     assert numbers == list(range(1, len(numbers) + 1))
-    assert {file.name for file in folder.iterdir()} == {f"test-{number}.{kind}" for number in numbers for kind in ("c", "py")}
+    assert {file.name for file in folder.iterdir()} == {
+        f"test-{number}.{kind}" for number in numbers for kind in ("c", "py")
+    }
     told = run_all(folder, "-DMARKS")
     assert {mark for marks in told for mark in marks} == {"null", "found", "zero", "two", "one"}
     (zero,) = [one for one in found["sides"] if (one["line"], one["side"]) == (12, "case 0")]
@@ -154,8 +156,10 @@ def test_a_side_that_a_call_of_the_function_itself_takes_is_not_refuted(asked):
 
 def test_an_error_that_is_no_target_ends_the_run(asked):
     """Behind the error nothing is taken; in front of it both sides are."""
-    text = ("extern void reach_error(void);\nint f(int n) {\n  if (n == 1234567)\n    reach_error();\n"
-            "  if (n == 1234567)\n    return 1;\n  return 0;\n}\n")
+    text = (
+        "extern void reach_error(void);\nint f(int n) {\n  if (n == 1234567)\n    reach_error();\n"
+        "  if (n == 1234567)\n    return 1;\n  return 0;\n}\n"
+    )
     _, found, _ = asked(text, "--timeout", 10)
     assert (found["covered"], found["unreachable"]) == (3, 1)
     (never,) = [one for one in found["sides"] if one["verdict"] == "unreachable"]
@@ -190,4 +194,7 @@ def test_what_is_asked_wrongly_is_one_sentence(asked, what):
 
 def test_of_several_functions_one_is_chosen(asked):
     status, found, _ = asked("int f(int n) { return n ? 1 : 2; }\nint g(int n) { return f(n); }\n")
-    assert (status, found["errors"][0]["message"]) == (2, "which function is to be covered? Choose one with --function: f, g")
+    assert (status, found["errors"][0]["message"]) == (
+        2,
+        "which function is to be covered? Choose one with --function: f, g",
+    )

@@ -232,8 +232,12 @@ def test_functions_that_nothing_calls_have_loops_too(answer, run, tmp_path):
 
 
 def test_a_function_that_is_not_compiled_is_said_to_be_so(run, tmp_path):
-    (tmp_path / "inline.c").write_text("inline int a(int n) { while (n > 3) n--; return n; }\nint b(void) { return 1; }\n")
-    refused(run("summarize", "inline.c", "--function", "a", cwd=tmp_path), "it has b (only declared, or inline", "a is not")
+    (tmp_path / "inline.c").write_text(
+        "inline int a(int n) { while (n > 3) n--; return n; }\nint b(void) { return 1; }\n"
+    )
+    refused(
+        run("summarize", "inline.c", "--function", "a", cwd=tmp_path), "it has b (only declared, or inline", "a is not"
+    )
     assert "only declared" not in run("summarize", "inline.c", "--function", "c", cwd=tmp_path).stderr
 
 

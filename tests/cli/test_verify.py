@@ -19,7 +19,10 @@ EXAMPLES = ROOT / "examples" / "verify"
 SCHEMA = json.loads((ROOT / "src" / "loopless" / "report" / "schema.json").read_text(encoding="utf-8"))
 HEAD = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n"
 RIGHT = HEAD + "int main(void) { int x = 0; while (x < 10) x++; if (x != 10) reach_error(); return 0; }\n"
-WRONG = HEAD + "int main(void) {\n  int k = 0;\n  for (int n = __VERIFIER_nondet_int(); n > 0; n -= 3) k++;\n  if (k == 7) reach_error();\n  return 0;\n}\n"
+WRONG = (
+    HEAD
+    + "int main(void) {\n  int k = 0;\n  for (int n = __VERIFIER_nondet_int(); n > 0; n -= 3) k++;\n  if (k == 7) reach_error();\n  return 0;\n}\n"
+)
 HASHED = (
     HEAD
     + "int main(void) { unsigned h = __VERIFIER_nondet_int(); for (int i = 0; i < 900; i++) h = h * h ^ (h >> 5) ^ 2654435769u;"
@@ -145,7 +148,9 @@ def test_what_is_not_found_in_time_is_unknown(answer, run, tmp_path):
 @pytest.mark.slow
 def test_every_run_of_an_example_ends(answer, tmp_path):
     certificate = tmp_path / "c.json"
-    status, found = answer("verify", EXAMPLES / "two_counters.c", "--property", "termination", "--certificate", certificate)
+    status, found = answer(
+        "verify", EXAMPLES / "two_counters.c", "--property", "termination", "--certificate", certificate
+    )
     assert (status, found["verdict"]) == (0, "true")
     assert all(one["rank"] for one in found["invariants"])
     document = json.loads(certificate.read_text())
@@ -226,7 +231,9 @@ SIZE = "extern void reach_error(void); int main(void) { if (sizeof(long) == 4) r
 def task(tmp_path):
     """A task definition beside its program, with its property file."""
 
-    def made(files="a.c", name="unreach-call", model="ILP32", content="CHECK( init(main()), LTL(G ! call(reach_error())) )"):
+    def made(
+        files="a.c", name="unreach-call", model="ILP32", content="CHECK( init(main()), LTL(G ! call(reach_error())) )"
+    ):
         for folder in ("properties", "c"):
             (tmp_path / folder).mkdir(exist_ok=True)
         written(tmp_path / "properties", content + "\n", f"{name}.prp")
@@ -260,14 +267,20 @@ def wrong(folder):
         "no main": ([written(folder, "int f(int x) { return x; }\n", "f.c")], "no main"),
         "no such property": ([right, "--property", "no-such"], "there is no property no-such"),
         "no such property file": ([right, "--property", folder / "none.prp"], "cannot read"),
-        "a property file without one": ([right, "--property", written(folder, "CHECK( init(main()), FQL(x) )", "x.prp")], "no property"),
+        "a property file without one": (
+            [right, "--property", written(folder, "CHECK( init(main()), FQL(x) )", "x.prp")],
+            "no property",
+        ),
         "a missing file": ([folder / "none.c"], "none.c"),
         "a missing file in a task": ([task], "none.c"),
         "a missing task": ([folder / "none.yml"], "cannot read"),
         "no task": ([written(folder, "just text\n", "text.yml")], "no task definition"),
         "no YAML": ([written(folder, "a: [\n", "broken.yml")], "no task definition"),
         "no input files": ([written(folder, "properties: []\n", "empty.yml")], "input_files"),
-        "no such data model": ([written(folder, "input_files: a.c\noptions: {data_model: LLP64}\n", "model.yml")], "LLP64"),
+        "no such data model": (
+            [written(folder, "input_files: a.c\noptions: {data_model: LLP64}\n", "model.yml")],
+            "LLP64",
+        ),
         "several tasks": ([task, task], "stands alone"),
         "a task and a file": ([right, task], "stands alone"),
         "C that does not compile": ([written(folder, "int main(void) { return }\n", "c.c")], "c.c"),
@@ -295,7 +308,9 @@ def test_bad_input_is_status_2_with_one_sentence(asked, tmp_path, what):
 
 
 def test_a_folder_that_is_not_there_is_no_place_for_a_certificate(asked, tmp_path):
-    status, found, _ = asked(written(tmp_path, "int main(void) { return 0; }\n"), "--certificate", tmp_path / "no" / "c.json")
+    status, found, _ = asked(
+        written(tmp_path, "int main(void) { return 0; }\n"), "--certificate", tmp_path / "no" / "c.json"
+    )
     assert status == 2
     assert "cannot write" in found["errors"][0]["message"]
 
@@ -334,7 +349,9 @@ def test_what_is_taken_for_granted_of_unknown_functions_is_listed(answer, tmp_pa
         assert status == 0
         assert any("calls no function of the program" in one for one in found["assumptions"])
         assert ("calls of sensor return" in found["assumptions"]) == returns
-    known = written(tmp_path, '#include <stdio.h>\nint main(void) { for (int i = 0; i < 5; i++) puts("x"); return 0; }\n', "known.c")
+    known = written(
+        tmp_path, '#include <stdio.h>\nint main(void) { for (int i = 0; i < 5; i++) puts("x"); return 0; }\n', "known.c"
+    )
     assert answer("verify", known, "--property", "termination")[1]["assumptions"] == []
 
 

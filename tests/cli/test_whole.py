@@ -110,7 +110,9 @@ def test_text_says_it_in_words(run, program):
 
 
 @pytest.mark.parametrize(
-    "words", [["--vars", "x"], ["--assume", "x > 0"], ["--loop", "5"], ["--format", "dot"], ["--traces"]], ids=lambda words: words[0]
+    "words",
+    [["--vars", "x"], ["--assume", "x > 0"], ["--loop", "5"], ["--format", "dot"], ["--traces"]],
+    ids=lambda words: words[0],
 )
 def test_what_is_about_loops_is_bad_usage(run, program, words):
     done = run("summarize", program, "--whole", *words)

@@ -154,7 +154,9 @@ MAIN = "int main(void) { return ((int (*)())f)(); }"
 
 
 def graph(text: str, *, called_by_main_only: bool = False) -> Flowgraph:
-    whole = module(HEAD + (text.replace("int f(", "static int f(") + MAIN if called_by_main_only else text), inlined=False)
+    whole = module(
+        HEAD + (text.replace("int f(", "static int f(") + MAIN if called_by_main_only else text), inlined=False
+    )
     return build(whole.functions["f"], whole)
 
 
@@ -261,7 +263,9 @@ def test_the_judge_notices_a_call_that_changes_more_than_is_said() -> None:
     assert changed(right, "g") == {"hidden"}
     assert came_out(right, 2) == ("", 3) and came_out(right, 3) == ("", 6)
     blocks = {
-        label: replace(block, statements=tuple(replace(s, changes=()) if isinstance(s, Call) else s for s in block.statements))
+        label: replace(
+            block, statements=tuple(replace(s, changes=()) if isinstance(s, Call) else s for s in block.statements)
+        )
         for label, block in right.blocks.items()
     }
     wrong = replace(right, blocks=blocks)

@@ -82,9 +82,7 @@ def test_memory_that_an_unknown_call_can_reach_is_not_kept() -> None:
 
 
 def test_a_store_through_an_unknown_pointer_reaches_globals_but_not_plain_locals() -> None:
-    source = (
-        "int g; int f(unsigned long a, int n) { int i = 0; while (i < n) { *(int *)a = 3; g += i; i++; } return g + i; }"
-    )
+    source = "int g; int f(unsigned long a, int n) { int i = 0; while (i < n) { *(int *)a = 3; g += i; i++; } return g + i; }"
     assert "i" in {v.name for v in graph(source).variables}
     assert any(isinstance(s, Load) for s in statements(source, Load))
     assert not [v for v, info in graph(source).variables.items() if info.kind is Kind.GLOBAL]

@@ -64,7 +64,9 @@ def test_what_lies_in_front_of_an_open_array(text: str, body: str, variables: se
 
 
 def test_arrays_of_global_structures_end_where_these_do(tmp_path) -> None:
-    (tmp_path / "a.c").write_text("struct { int n; int a[4]; } g; int k; int f(int i) { k = 1; g.a[i] = 5; return g.n + k; }")
+    (tmp_path / "a.c").write_text(
+        "struct { int n; int a[4]; } g; int k; int f(int i) { k = 1; g.a[i] = 5; return g.n + k; }"
+    )
     inlined = load([tmp_path / "a.c"]).inlined
     found = build(inlined.functions["f"], inlined)
     assert isinstance(found, Flowgraph)

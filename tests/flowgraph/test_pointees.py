@@ -20,7 +20,9 @@ HEAD = (
 
 
 def pointees(g: Flowgraph) -> set[str]:
-    return {i.shown for i in g.variables.values() if i.kind in (Kind.POINTEE, Kind.GLOBAL) and i.pointer_part != "object"}
+    return {
+        i.shown for i in g.variables.values() if i.kind in (Kind.POINTEE, Kind.GLOBAL) and i.pointer_part != "object"
+    }
 
 
 @pytest.mark.parametrize(

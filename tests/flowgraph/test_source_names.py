@@ -43,7 +43,9 @@ def test_statics_and_globals(function: str, names: set[str], others: set[str]) -
 
 
 def test_no_two_variables_have_one_name() -> None:
-    g = graph("int f(int n) {\n int x = n;\n {\n int x = 5;\n while (x < n) x++;\n }\n { int x = 7; n += x; }\n return x + n; }")
+    g = graph(
+        "int f(int n) {\n int x = n;\n {\n int x = 5;\n while (x < n) x++;\n }\n { int x = 7; n += x; }\n return x + n; }"
+    )
     found = [info.var.name for info in g.variables.values() if info.shown == "x"]
     assert sorted(found) == ["x", "x@4", "x@7"] or sorted(found) == ["x", "x@2", "x@4"]
 
@@ -55,7 +57,9 @@ def test_two_files_have_a_static_of_one_name(tmp_path: Path) -> None:
         (tmp_path / f"{name}.c").write_text(text)
     (tmp_path / "three.c").write_text("int one(int); int two(int); int three(int n) { return one(n) + two(n); }")
     words = ["summarize", "one.c", "two.c", "three.c"]
-    done = subprocess.run([sys.executable, "-m", "loopless", *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "loopless", *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert set(re.findall(r"([\w.:]+)' = ", done.stdout)) == {"i", "one.c:total", "two.c:total"}
 
 
@@ -65,5 +69,7 @@ def test_a_witness_speaks_of_the_variable_that_c_means() -> None:
         " for (int i = 1; i < n; i++) s ^= i;\n return s; }"
     )
     named = {loop.line: {v.name for v, name in _seen_at(g, loop).items() if name == "i"} for loop in g.loops}
-    declared = {info.var.name: info.declared.line for info in g.variables.values() if info.shown == "i" and info.declared}
+    declared = {
+        info.var.name: info.declared.line for info in g.variables.values() if info.shown == "i" and info.declared
+    }
     assert {line: {declared[name] for name in names} for line, names in named.items()} == {2: {2}, 3: {3}, 5: {5}}

@@ -80,7 +80,9 @@ def test_everything_shows_itself_in_html(program):
         assert not {"script", "style", "link", "img"} & set(page.tags), name
         # No colour is fixed, so pages of any colour will do.
         assert not [style for style in page.styles if "#" in style or "url" in style], name
-        assert not [s for style in page.styles for s in style.split(";") if s.startswith("color") and s != "color:inherit"]
+        assert not [
+            s for style in page.styles for s in style.split(";") if s.startswith("color") and s != "color:inherit"
+        ]
         ET.fromstring(held._repr_html_().replace("<br>", "<br/>"))
 
 
@@ -116,7 +118,11 @@ def test_first_times_have_short_names_in_html_too(tmp_path):
     )
     summary = loopless.load(file, sandboxed=False).loops[0].summarize()
     cells = Page(summary._repr_html_()).cells
-    told = next(line.strip() for line in summary.text(all_states=True).splitlines() if line.strip().startswith("where N = least("))
+    told = next(
+        line.strip()
+        for line in summary.text(all_states=True).splitlines()
+        if line.strip().startswith("where N = least(")
+    )
     assert told in cells
     assert "i' = i + Ns' = 2*i + 2*N" in cells
 
@@ -181,7 +187,9 @@ def test_public_names_and_what_they_offer_are_documented():
 
 def test_a_script_without_a_guard_ends_by_itself(tmp_path):
     """The process that evaluates calls must neither run the script again nor keep it from ending."""
-    (tmp_path / "f.c").write_text("int f(int n) { int c = 0; while (n > 0) { n--; c += 2; } return c; }\n", encoding="utf-8")
+    (tmp_path / "f.c").write_text(
+        "int f(int n) { int c = 0; while (n > 0) { n--; c += 2; } return c; }\n", encoding="utf-8"
+    )
     (tmp_path / "script.py").write_text(
         textwrap.dedent("""
         import threading, time, loopless

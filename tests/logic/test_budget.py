@@ -132,7 +132,9 @@ def test_a_budget_that_runs_out_anywhere_is_a_budget_that_runs_out() -> None:
     i32 = t.IntType(32)
     x, y, k = t.Var("x", i32), t.Var("y", i32), t.Var("k", t.INTEGERS)
     quotient = t.floor_div(t.add(x, t.scale(y, 3)), t.const(7))
-    region = Region.of(t.conjunction((t.equal(quotient, k), t.less(t.mod(x, t.const(5)), t.const(3))))).project_out((k,))
+    region = Region.of(t.conjunction((t.equal(quotient, k), t.less(t.mod(x, t.const(5)), t.const(3))))).project_out(
+        (k,)
+    )
     exceeded = 0
     for n in range(1, 1500, 7):
         try:

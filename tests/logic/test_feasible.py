@@ -276,7 +276,9 @@ def test_over_all_integers_isl_answers_what_is_linear_and_points_are_sought_else
     p, q = Var("p of no type", t.INTEGERS), Var("q of no type", t.INTEGERS)
 
     def between(a, b):
-        return t.conjunction((t.less(t.add(a, t.ONE), t.add(b, b, b)), t.less(t.add(b, b), t.add(a, a, a)), t.not_equal(a, b)))
+        return t.conjunction(
+            (t.less(t.add(a, t.ONE), t.add(b, b, b)), t.less(t.add(b, b), t.add(a, a, a)), t.not_equal(a, b))
+        )
 
     assert logic.feasible(between(p, q))
     assert searched == []

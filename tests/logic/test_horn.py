@@ -72,5 +72,7 @@ def test_the_ranges_of_types_are_known():
 
 
 def test_no_time_is_no_answer():
-    bad = Step("loop", "bad", conjunction((greater_equal(X, const(50)), not_equal(X, Y), less(sub(X, Y), const(10_000)))))
+    bad = Step(
+        "loop", "bad", conjunction((greater_equal(X, const(50)), not_equal(X, Y), less(sub(X, Y), const(10_000))))
+    )
     assert asked(*PHASES, bad, milliseconds=1).safe is None

@@ -111,13 +111,17 @@ def test_a_core_is_enough_and_leaves_out_what_is_needless():
     assert core(COUNT[1], (needless, needed), equal(Y, scale(X, 2))) == (needed,)
     assert core(COUNT[1], (needless,), equal(Y, scale(X, 2))) is None
     assert core(COUNT[1], (needless, needed), less_equal(X, const(10))) == ()
-    assert core(COUNT[1], (less_equal(const(3), sub(X, N)), less_equal(const(3), N)), less_equal(const(7), X)) is not None
+    assert (
+        core(COUNT[1], (less_equal(const(3), sub(X, N)), less_equal(const(3), N)), less_equal(const(7), X)) is not None
+    )
     assert len(core(COUNT[1], (less_equal(const(3), sub(X, N)), less_equal(const(3), N)), less_equal(const(7), X))) == 2
 
 
 def test_what_is_given_is_put_to_the_solver_once(monkeypatch):
     made = []
-    monkeypatch.setattr("loopless.logic.induction._Incremental", lambda *given: made.append(_Incremental(*given)) or made[-1])
+    monkeypatch.setattr(
+        "loopless.logic.induction._Incremental", lambda *given: made.append(_Incremental(*given)) or made[-1]
+    )
     asked = Entailing((less(X, Y), less_equal(Y, const(9)), less(mod(N, const(4)), const(1))), solver_context())
     for _ in range(3):  # what is refuted leaves nothing behind
         assert asked.entails(less(X, const(9)))

@@ -57,7 +57,9 @@ def test_a_remainder_that_only_its_greatest_value_fulfils(step: int, modulus: in
     reached = t.less_equal(t.add(signed, t.const(modulus + 99)), value)
     also = [t.equal(signed, t.const(-100 + other)) for other in range(1, others + 1)]
     universe = t.conjunction((t.between(-100, signed, -97), t.less_equal(start, t.add(signed, t.const(130)))))
-    outcome = logic.first(t.disjunction((reached, *also)), K, (signed, start), at_least=t.ONE, within=Region.of(universe))
+    outcome = logic.first(
+        t.disjunction((reached, *also)), K, (signed, start), at_least=t.ONE, within=Region.of(universe)
+    )
     for s in range(-100, -96):
         for u in range(s + 131):
             point = {signed: s, start: u}

@@ -112,7 +112,9 @@ def test_what_is_implied_goes_without_a_change_of_meaning(c: Condition, context:
     remainder = t.equal(t.operation("trunc_rem", (X, Y)), t.ONE)
     for mixed in (
         t.conjunction((c, t.less(product, t.const(7)), t.less(product, t.const(9)), power)),
-        t.disjunction((t.conjunction((power, c)), t.less(product, t.const(7)), t.conjunction((t.less(product, t.const(3)), c)))),
+        t.disjunction(
+            (t.conjunction((power, c)), t.less(product, t.const(7)), t.conjunction((t.less(product, t.const(3)), c)))
+        ),
         t.conjunction((t.disjunction((c, power)), t.not_zero(Y), remainder)),
         t.conjunction((t.less_equal(product, t.ONE), t.not_equal(product, t.ONE), c)),
     ):

@@ -167,7 +167,9 @@ def random_program(random_: random.Random) -> str:
         for _ in range(2)
     )
     goal = f"a[{random_.randint(0, 3)}] == {random_.randint(0, 5)} && x == {random_.randint(0, 4)}"
-    head = "#include <string.h>\nint f(int n, int *s) { int a[4] = {1, 2, 3, 0}, b[4] = {0}, *p = &b[1], x = n; char *c;"
+    head = (
+        "#include <string.h>\nint f(int n, int *s) { int a[4] = {1, 2, 3, 0}, b[4] = {0}, *p = &b[1], x = n; char *c;"
+    )
     return f"{head} {loops} if ({goal}) reach_error(); return *p + b[0]; }}"
 
 
@@ -189,8 +191,11 @@ def test_what_some_run_comes_to_is_never_refuted(seed, tmp_path):
 
 def test_parts_of_what_was_written_are_read(tmp_path):
     """The halves of 8 bytes, and 8 bytes of two halves."""
-    made = system("int f(long v) { int h[2]; long w; __builtin_memcpy(h, &v, 8); if (h[1] != 3 || h[0] != 5) return 0;"
-                  " h[0] = 6; __builtin_memcpy(&w, h, 8); if (w == 0x300000006) reach_error(); return 0; }", tmp_path)
+    made = system(
+        "int f(long v) { int h[2]; long w; __builtin_memcpy(h, &v, 8); if (h[1] != 3 || h[0] != 5) return 0;"
+        " h[0] = 6; __builtin_memcpy(&w, h, 8); if (w == 0x300000006) reach_error(); return 0; }",
+        tmp_path,
+    )
     found = Navigator(made, {}, clock.counted() + 5).run()
     assert found.route is not None
     (v,) = [var for var in found.route.values if var.name == "v"]

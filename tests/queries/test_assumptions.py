@@ -197,7 +197,9 @@ def test_the_ends_of_types_have_their_names_and_a_power_is_no_exclusive_or():
         ("i == (1 ^ 3)", 2, 0, 0, True),
     ):
         assert holds(parse_condition(text, found), {names["i"]: i, names["n"]: n, names["w"]: w}) == expected, text
-    with pytest.raises(UsageError, match=re.escape("at column 5 '2^31' is an exclusive or in C; the power of two is 2147483648")):
+    with pytest.raises(
+        UsageError, match=re.escape("at column 5 '2^31' is an exclusive or in C; the power of two is 2147483648")
+    ):
         parse_condition("w < 2^31", found)
     assert names_in("i < INT_MAX") == ("i",)
 

@@ -252,7 +252,9 @@ def test_a_bound_that_holds_nowhere_is_none(tmp_path):
 
 def test_an_inner_loop_as_long_as_what_is_read_says(tmp_path):
     """By element: a[0] iterations, then a[1], ..., none for those below 0."""
-    found = _of_f(tmp_path, "void f(const int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) ; }")
+    found = _of_f(
+        tmp_path, "void f(const int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) ; }"
+    )
     _, inner = found.loops
     content = (3, -4, 0, 5)
     values = dict.fromkeys(inner.call.upper.variables, 4)

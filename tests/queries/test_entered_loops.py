@@ -57,7 +57,10 @@ KEPT = {
         f"int main(void) {{ unsigned x = __VERIFIER_nondet_uint(); __VERIFIER_assume(x > 0 && x < 30); {COLLATZ} return 0; }}",
         most_steps(range(1, 30)),
     ),
-    "tested": (f"int main(void) {{ unsigned x = __VERIFIER_nondet_uint(); if (x != 6) return 0; {COLLATZ} return 0; }}", 8),
+    "tested": (
+        f"int main(void) {{ unsigned x = __VERIFIER_nondet_uint(); if (x != 6) return 0; {COLLATZ} return 0; }}",
+        8,
+    ),
     "text": ('int main(void) { char b[6] = "hello"; int i = 0; while (b[i]) i = (i + 1) % 6; return 0; }', 5),
     "table": (
         "static const unsigned t[4] = {3, 6, 7, 9}; int main(void) { unsigned x = t[__VERIFIER_nondet_uchar() % 4u];"
@@ -69,7 +72,10 @@ KEPT = {
         " return 0; }",
         3,
     ),
-    "a function": (f"unsigned f(unsigned x) {{ if (x < 1 || x > 900) return 0; {COLLATZ} return x; }}", most_steps(range(1, 901))),
+    "a function": (
+        f"unsigned f(unsigned x) {{ if (x < 1 || x > 900) return 0; {COLLATZ} return x; }}",
+        most_steps(range(1, 901)),
+    ),
 }
 
 
@@ -156,7 +162,9 @@ def test_nothing_is_followed_where_stepping_is_forbidden(tmp_path: Path) -> None
 
 def test_a_least_number_is_never_above_the_most(tmp_path: Path) -> None:
     """1 << 31 is undefined at once; a[4] is undefined from n == 4 on."""
-    one = bounds(tmp_path, "int f(int x) { int c = 0; for (int i = 31; i >= 0; i--) c += (x & (1 << i)) != 0; return c; }")
+    one = bounds(
+        tmp_path, "int f(int x) { int c = 0; for (int i = 31; i >= 0; i--) c += (x & (1 << i)) != 0; return c; }"
+    )
     assert one.call.always_undefined is TRUE
     assert "every run meets undefined behaviour" in bound_text([one], [one.loops[0].answer.loop.name], None)
     text = "int f(int n) { int a[4]; int c = 0; for (int i = 0; i <= n; i++) { a[i] = i; c += a[i]; } return c; }"
@@ -195,7 +203,9 @@ def test_it_is_not_said_to_run_for_ever(tmp_path: Path, text: str) -> None:
 
 def test_where_it_is_not_known_to_be_entered_so_it_may_never_end(tmp_path: Path) -> None:
     """What sensor returns decides whether the loop is entered with an odd n."""
-    found = bounds(tmp_path, "unsigned sensor(void); unsigned f(void) { unsigned n = sensor(); while (n != 0) n -= 2; return n; }")
+    found = bounds(
+        tmp_path, "unsigned sensor(void); unsigned f(void) { unsigned n = sensor(); while (n != 0) n -= 2; return n; }"
+    )
     (loop,) = found.loops
     assert never(loop)
     assert not loop.entry.entered

@@ -170,7 +170,9 @@ def test_loops_that_met_the_limit_of_their_share_are_worked_on_again(monkeypatch
         assert (provisional[0][1].summary, provisional[0][1].cut.reason) == (less.summary, Reason.TIME_LIMIT)
         (last,) = [one for at, one in found if at == 3 and not isinstance(one, answering.Provisional)]
         assert sorted(at for at, _ in found) == sorted([*range(10), 3])
-        assert (last.summary, last.cut is None) == ((exact[3].summary, True) if found_then is exact[3] else (less.summary, False))
+        assert (last.summary, last.cut is None) == (
+            (exact[3].summary, True) if found_then is exact[3] else (less.summary, False)
+        )
         assert next(left, None) is None
 
 

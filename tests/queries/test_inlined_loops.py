@@ -113,7 +113,9 @@ def test_an_inlined_loop_of_four_iterations_is_bounded(tmp_path):
     """As programs for eBPF have them: a helper that takes headers off, called through one more, in a function that
     nothing calls.
     """
-    text = ALWAYS + """int parse(unsigned short **at, unsigned short *end, unsigned kind) {
+    text = (
+        ALWAYS
+        + """int parse(unsigned short **at, unsigned short *end, unsigned kind) {
         int i;
         #pragma unroll
         for (i = 0; i < 4; i++) {
@@ -123,6 +125,7 @@ def test_an_inlined_loop_of_four_iterations_is_bounded(tmp_path):
         return kind;
     }
     """
+    )
     text += ALWAYS + "int next(unsigned short **at, unsigned short *end) { return parse(at, end, 7); }\n"
     text += """struct context { unsigned short *data, *end; };
     __attribute__((section("xdp"), used)) int prog(struct context *c) {
@@ -138,7 +141,10 @@ def test_an_inlined_loop_of_four_iterations_is_bounded(tmp_path):
 
 def test_copies_have_the_names_of_their_loops(tmp_path):
     """A variable-length array makes a block of several, of which the last goes back to the header."""
-    text = ALWAYS + "int f(int n) { int s = 0;\n for (int i = 1; i < n; i++) { char x[i]; x[0] = i; s += x[0]; }\n return s; }\n"
+    text = (
+        ALWAYS
+        + "int f(int n) { int s = 0;\n for (int i = 1; i < n; i++) { char x[i]; x[0] = i; s += x[0]; }\n return s; }\n"
+    )
     (tmp_path / "a.c").write_text(text + "int g(int n) { return f(n); }\n")
     program = loopless.load(tmp_path / "a.c")
     found = program["g"].evaluate(4)
@@ -194,7 +200,10 @@ HEADER = f"""static inline int own(int n) {{ int s = 0;
 @pytest.fixture
 def included(tmp_path):
     """Two files that include one header."""
-    for name, other in ("a", "int main(void) { return always(3) + b(4); }"), ("b", "int b(int n) { return always(n); }"):
+    for name, other in (
+        ("a", "int main(void) { return always(3) + b(4); }"),
+        ("b", "int b(int n) { return always(n); }"),
+    ):
         (tmp_path / f"{name}.c").write_text(f'#define STEP 1\n#include "h.h"\nint b(int n);\n{other}\n')
     (tmp_path / "h.h").write_text(HEADER)
     return [tmp_path / "a.c", tmp_path / "b.c"]

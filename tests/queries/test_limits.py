@@ -285,7 +285,9 @@ print("the program runs", flush=True)
 print(found)
 {end}
 """
-SPAWN = "import multiprocessing, os\nlimits.context_of = lambda fork: (multiprocessing.get_context('spawn'), os.getpid())"
+SPAWN = (
+    "import multiprocessing, os\nlimits.context_of = lambda fork: (multiprocessing.get_context('spawn'), os.getpid())"
+)
 
 
 @pytest.mark.parametrize("prelude", ["", SPAWN], ids=["forkserver", "spawn"])

@@ -19,7 +19,9 @@ def drawn(inputs: Inputs, signature: Signature, numbers=(59, 70001), count=400):
 
 
 def test_integers_and_elements_fit_their_types():
-    inputs = Inputs("f", (Given("c", "unsigned char", 255), Given("s", "char", elements=runs_of(b"ab=")), Given("n", "int", 3)))
+    inputs = Inputs(
+        "f", (Given("c", "unsigned char", 255), Given("s", "char", elements=runs_of(b"ab=")), Given("n", "int", 3))
+    )
     found = drawn(inputs, Signature((BYTE, Pointer(CHAR), INT), INT))
     assert all(0 <= one.arguments[0].value <= 255 for one in found)
     assert all(-128 <= value <= 127 for one in found for value in unrolled(one.arguments[1].elements))
@@ -39,7 +41,9 @@ def test_fields_are_those_of_the_bytes():
         assert held.content[:8] == bytes(8)  # a pointer stays one
         for part in (held, held.pointers[0].memory):
             for field in part.fields:
-                assert field.value == int.from_bytes(part.content[field.offset : field.offset + 4], "little", signed=True)
+                assert field.value == int.from_bytes(
+                    part.content[field.offset : field.offset + 4], "little", signed=True
+                )
     assert len({one.arguments[0].memory.content for one in found}) > 20
     assert len({one.arguments[0].memory.pointers[0].memory.content for one in found}) > 20
 

@@ -40,12 +40,20 @@ def test_overloads_are_told_apart_and_accepted_by_what_they_are_called(tmp_path:
     read = program(tmp_path, "a.cpp", OVERLOADS)
     names = {function.name for function in read.functions}
     assert {"a::f(int)", "b::f(int)", "f(int,char *)", "g", "h<int>", "use"} <= names
-    for name, line in (("a::f(int)", 2), ("b::f(int)", 3), ("f(int,char *)", 4), ("f(int, char*)", 4), ("b::f(int,char*)", 4)):
+    for name, line in (
+        ("a::f(int)", 2),
+        ("b::f(int)", 3),
+        ("f(int,char *)", 4),
+        ("f(int, char*)", 4),
+        ("b::f(int,char*)", 4),
+    ):
         assert read[name].loops[0].line == line
     assert read["a::f"] is read["a::f(int)"]
     assert read["S::g"] is read["g"]
     assert read["h"] is read["h<int>"]
-    with pytest.raises(UsageError, match=r"several functions f; name one of a::f\(int\), b::f\(int\), f\(int,char \*\)$"):
+    with pytest.raises(
+        UsageError, match=r"several functions f; name one of a::f\(int\), b::f\(int\), f\(int,char \*\)$"
+    ):
         read["f"]
     for wrong in ("c::f", "b::g", "a::f(int,char*)", "f(long)"):
         with pytest.raises(UsageError):

@@ -228,7 +228,9 @@ def test_a_summary_does_not_pass_over_a_call_that_need_not_return(tmp_path):
 
 def test_what_is_counted_by_hand_may_end_where_a_call_ends_the_run(tmp_path):
     text = "static void g(int x, ...) { if (x == 3) exit(0); }\n"
-    text += "int f(int n) { int k = 0; for (int i = 0; i < n; i++) k++; g(n); for (int i = 0; i < n; i++) k--; return k; }"
+    text += (
+        "int f(int n) { int k = 0; for (int i = 0; i < n; i++) k++; g(n); for (int i = 0; i < n; i++) k--; return k; }"
+    )
     program = program_of(tmp_path, text)
     cost = answer_cost(program["f"], "k", bound_of(program), program.settings).cost
     var = program["f"].graph().parameters[0].var

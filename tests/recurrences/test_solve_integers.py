@@ -298,7 +298,9 @@ def test_quotients_with_summands_again_and_again(data, values):
 @given(st.integers(-200, 200), st.integers(1, 90), st.integers(-9, 9), st.integers(2, 5), st.integers(-9, 9))
 def test_the_range_of_what_is_divided_again_and_again(low, size, inner, divisor, outer):
     x = Var("x", INTEGERS)
-    shown = t.divided(K, t.minimum(t.maximum(x, t.const(low)), t.const(low + size)), t.const(inner), divisor, t.const(outer))
+    shown = t.divided(
+        K, t.minimum(t.maximum(x, t.const(low)), t.const(low + size)), t.const(inner), divisor, t.const(outer)
+    )
     least, most = t.range_of(shown)
     values = [t.evaluate(shown, {x: start, K: k}) for start in range(low, low + size + 1) for k in (0, 1, 2, 3, 30)]
     assert least <= min(values)

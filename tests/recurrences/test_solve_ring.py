@@ -293,6 +293,9 @@ def test_factors_that_are_powers_of_what_moves(data, values):
     exponent = plus(number(start), times(number(slope), variable(i)))
     power = t.power(t.const(base), exponent[0]), lambda values: base ** exponent[1](values)
     factor = times(number(data.draw(st.sampled_from((1, 1, -1, 3)))), power)
-    program = {i: plus(variable(i), number(data.draw(st.integers(0, 2)))), x: wrapped(times(factor, variable(x)), x.type)}
+    program = {
+        i: plus(variable(i), number(data.draw(st.integers(0, 2)))),
+        x: wrapped(times(factor, variable(x)), x.type),
+    }
     values = {x: x.type.wrap(values[X]), i: abs(values[Y]) % 9}
     assert not check(program, values).refused

@@ -9,7 +9,15 @@ from loopless.report.comparison import _degree, compare
 
 @pytest.mark.parametrize(
     ("text", "degree"),
-    [("O(1)", 0), ("O(n)", 1), ("O(*p)", 1), ("O(n**p)", 2), ("O(n*m + k^3)", 3), ("O(a^(1/2))", 0.5), ("O(log(n)^2)", 0.02)],
+    [
+        ("O(1)", 0),
+        ("O(n)", 1),
+        ("O(*p)", 1),
+        ("O(n**p)", 2),
+        ("O(n*m + k^3)", 3),
+        ("O(a^(1/2))", 0.5),
+        ("O(log(n)^2)", 0.02),
+    ],
 )
 def test_a_star_before_a_name_is_no_factor(text, degree):
     assert _degree(text) == degree

@@ -64,7 +64,9 @@ def test_what_only_the_library_says() -> None:
 
 def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "refusals.md").read_text(encoding="utf-8")
-    shown = "".join(line.removeprefix("    ") for line in re.findall(r"^    .*\n", page.split("\n## ")[0], re.MULTILINE))
+    shown = "".join(
+        line.removeprefix("    ") for line in re.findall(r"^    .*\n", page.split("\n## ")[0], re.MULTILINE)
+    )
     words = written("L101", tmp_path)
     assert shown
     assert command(tmp_path, *words).startswith(shown)

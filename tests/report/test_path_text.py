@@ -28,8 +28,20 @@ def told(folder: Path, text: str, layout: Layout) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        (MIXED, {"k <= 7 && c % 2 == 0: c' = c / 2, k' = k + 1", "k <= 7 && c % 2 != 0: c' = (uint32_t)(3*c + n), k' = k + 1"}),
-        (TURNS, {"n % 2 == 0 && s < INT_MAX: n' = n / 2, s' = s + 1", "n != 1 && n % 2 != 0 && s < INT_MAX: n' = (uint32_t)(3*n + 1), s' = s + 1"}),
+        (
+            MIXED,
+            {
+                "k <= 7 && c % 2 == 0: c' = c / 2, k' = k + 1",
+                "k <= 7 && c % 2 != 0: c' = (uint32_t)(3*c + n), k' = k + 1",
+            },
+        ),
+        (
+            TURNS,
+            {
+                "n % 2 == 0 && s < INT_MAX: n' = n / 2, s' = s + 1",
+                "n != 1 && n % 2 != 0 && s < INT_MAX: n' = (uint32_t)(3*n + 1), s' = s + 1",
+            },
+        ),
     ],
 )
 @pytest.mark.slow

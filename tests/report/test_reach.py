@@ -126,8 +126,12 @@ def told(tmp_path):
         files = [tmp_path / f"part{number}.c" for number in range(len(texts))]
         for file, text in zip(files, texts, strict=True):
             file.write_text(text, encoding="utf-8")
-        (file, line) = next((f, n) for f in files for n, row in enumerate(f.read_text().splitlines(), 1) if "/* target */" in row)
-        found = Reach(Target(str(file), line), inputs.function, "reached", "guided search", inputs, "the native run came to it")
+        (file, line) = next(
+            (f, n) for f in files for n, row in enumerate(f.read_text().splitlines(), 1) if "/* target */" in row
+        )
+        found = Reach(
+            Target(str(file), line), inputs.function, "reached", "guided search", inputs, "the native run came to it"
+        )
         program = surroundings(files, inputs.function, SourceOptions(flags=flags))
         text = file.read_text().splitlines()
         text[line - 1] = f'{{ extern int puts(const char *); puts("HIT"); {text[line - 1]} }}'
@@ -162,7 +166,9 @@ def test_a_test_in_c_gets_there(told, name):
     assert len(text.splitlines()) < 50
     (folder / "test.c").write_text(text, encoding="utf-8")
     command = text.split("In this folder: ")[1].split(" */")[0]
-    done = subprocess.run(["sh", "-c", command], cwd=folder, env=compiler(folder), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=compiler(folder), capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0] == "HIT"
 
@@ -170,7 +176,9 @@ def test_a_test_in_c_gets_there(told, name):
 @pytest.mark.parametrize("name", CASES)
 def test_a_test_in_python_gets_there(told, name):
     found, program, folder = told(*CASES[name])
-    (folder / "test.py").write_text(python_test(found.inputs, f"Leads to {found.target}.", program, folder), encoding="utf-8")
+    (folder / "test.py").write_text(
+        python_test(found.inputs, f"Leads to {found.target}.", program, folder), encoding="utf-8"
+    )
     command = [sys.executable, "test.py"]
     done = subprocess.run(command, cwd=folder, env=compiler(folder), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
@@ -181,7 +189,9 @@ def test_without_the_right_inputs_the_tests_do_not_get_there(told):
     wrong = Inputs("main", nondet=(Run(999, 3), Run(1, 0), Run(1, -(1 << 63)), Run(1, 1)))
     found, program, folder = told([READS], wrong)
     (folder / "test.c").write_text(c_test(found.inputs, f"Leads to {found.target}.", program, folder), encoding="utf-8")
-    done = subprocess.run("cc test.c -o test && ./test", shell=True, cwd=folder, env=compiler(folder), capture_output=True, check=False)
+    done = subprocess.run(
+        "cc test.c -o test && ./test", shell=True, cwd=folder, env=compiler(folder), capture_output=True, check=False
+    )
     assert (done.returncode, done.stdout) == (0, b"")
 
 
@@ -198,9 +208,15 @@ def test_a_test_case_of_the_competition(told):
     inputs = Inputs("main", nondet=(Run(2, 3), Run(1, -5)))
     found, _, folder = told([READS], inputs)
     text = xml_test(found.inputs)
-    assert '"+//IDN sosy-lab.org//DTD test-format testcase 1.1//EN" "https://sosy-lab.org/test-format/testcase-1.1.dtd"' in text
+    assert (
+        '"+//IDN sosy-lab.org//DTD test-format testcase 1.1//EN" "https://sosy-lab.org/test-format/testcase-1.1.dtd"'
+        in text
+    )
     root = ET.fromstring(text)
-    assert (root.tag, [(one.tag, one.text) for one in root]) == ("testcase", [("input", "3"), ("input", "3"), ("input", "-5")])
+    assert (root.tag, [(one.tag, one.text) for one in root]) == (
+        "testcase",
+        [("input", "3"), ("input", "3"), ("input", "-5")],
+    )
     file = folder.parent / "part0.c"
     about = ET.fromstring(xml_metadata(found.target, "main", [file], 32))
     assert [one.tag for one in about] == [
@@ -216,9 +232,19 @@ def test_a_test_case_of_the_competition(told):
     ("texts", "inputs", "write", "message"),
     [
         ([COUNTS], GIVEN, lambda i, w, p, d: xml_test(i), "f was called"),
-        ([READS], Inputs("main", nondet=(Run(1 << 21, 3),)), lambda i, w, p, d: xml_test(i), "more than 1,048,576 inputs"),
+        (
+            [READS],
+            Inputs("main", nondet=(Run(1 << 21, 3),)),
+            lambda i, w, p, d: xml_test(i),
+            "more than 1,048,576 inputs",
+        ),
         ([READS], Inputs("main", uninitialised={"x": 3}), c_test, "what uninitialised variables hold (x)"),
-        ([SETS], Inputs("g", (Given("g", "int", 2),), globals={"g.calls": 1}), python_test, "g.calls is static in a function"),
+        (
+            [SETS],
+            Inputs("g", (Given("g", "int", 2),), globals={"g.calls": 1}),
+            python_test,
+            "g.calls is static in a function",
+        ),
     ],
 )
 def test_what_a_test_cannot_give_is_said(told, texts, inputs, write, message):
@@ -233,7 +259,9 @@ JUDGED = {"accepted": True, "failed": [], "undefined": [], "questions": 1, "theo
 
 
 def test_what_is_reached_as_text():
-    found = Reach(Target("a.c", 5, when="n > 3"), "f", "reached", "guided search", GIVEN, "the native run came to the target")
+    found = Reach(
+        Target("a.c", 5, when="n > 3"), "f", "reached", "guided search", GIVEN, "the native run came to the target"
+    )
     assert reach_text(found) == (
         "reached: a.c:5 with n > 3\n"
         "  by guided search; replayed on the compiled program: the native run came to the target\n"
@@ -309,7 +337,12 @@ def test_answers_fit_the_schema_and_only_with_their_evidence(name):
     fields = reach_json(ANSWERS[name])
     right = document("reach", **fields)
     assert fits(right)
-    for change in ({"verdict": "true"}, {"reason": None if fields["reason"] else "why"}, {"inputs": 3}, {"target": None}):
+    for change in (
+        {"verdict": "true"},
+        {"reason": None if fields["reason"] else "why"},
+        {"inputs": 3},
+        {"target": None},
+    ):
         assert not fits({**right, **change})
     for field in fields:
         assert not fits({key: value for key, value in right.items() if key != field})
@@ -325,7 +358,10 @@ def test_answers_fit_the_schema_and_only_with_their_evidence(name):
     if name == "reached":
         assert not fits({**right, "inputs": None})
         assert not fits({**right, "replayed": None})
-        assert fields["inputs"]["arguments"][0]["elements"] == [{"count": 13, "value": 1}, {"count": 37, "value": -2147483648}]
+        assert fields["inputs"]["arguments"][0]["elements"] == [
+            {"count": 13, "value": 1},
+            {"count": 37, "value": -2147483648},
+        ]
 
 
 PROOF = Reach(Target(within="h", branch=(1, 0)), "h", "unreachable", "counters of paths", assumptions=("x",))
@@ -370,6 +406,13 @@ def test_coverage_fits_the_schema_and_only_with_its_evidence():
     ]  # fmt: skip
     for field in coverage_json(COVERAGE):
         assert not fits({key: value for key, value in right.items() if key != field})
-    wrong = ((0, "reason", None), (1, "tests", []), (2, "method", None), (0, "tests", [1]), (1, "reason", "time"), (4, "verdict", "true"))
+    wrong = (
+        (0, "reason", None),
+        (1, "tests", []),
+        (2, "method", None),
+        (0, "tests", [1]),
+        (1, "reason", "time"),
+        (4, "verdict", "true"),
+    )
     for at, field, value in wrong:
         assert not fits({**right, "sides": [*sides[:at], {**sides[at], field: value}, *sides[at + 1 :]]})

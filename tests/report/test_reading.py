@@ -66,7 +66,9 @@ def narrowed(n: int) -> tuple[int, int]:
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
-def test_the_states_at_the_entry_are_those_that_the_code_before_makes(source: str, runs: Callable[[int], tuple[int, int]]) -> None:
+def test_the_states_at_the_entry_are_those_that_the_code_before_makes(
+    source: str, runs: Callable[[int], tuple[int, int]]
+) -> None:
     """By what the loop does when it is run, in Python."""
     (answer,) = answers(source, merge=True, entered=True, approximate=True)
     assert answer.at_entry is not None
@@ -76,7 +78,12 @@ def test_the_states_at_the_entry_are_those_that_the_code_before_makes(source: st
         if "n > 4" in source and n <= 4:
             continue
         occurring = {var for case in answer.at_entry.merged for var in case.when.variables}
-        occurring |= {var for case in answer.at_entry.merged for term in (case.iterations, *case.then.values()) for var in term.variables}
+        occurring |= {
+            var
+            for case in answer.at_entry.merged
+            for term in (case.iterations, *case.then.values())
+            for var in term.variables
+        }
         begin = {"n": 7 if runs is overwritten else n, "i": n % 256, "x": n, "c": 0}
         entry = {var: begin[var.name] for var in occurring}
         (case,) = [case for case in answer.at_entry.merged if holds(case.when, entry)]
@@ -102,7 +109,9 @@ def test_where_it_never_ends_stands_in_the_headline() -> None:
 
 
 def test_the_offset_of_a_pointer_is_not_told_as_its_value() -> None:
-    lines = told("struct n { int v; struct n *next; }; int f(struct n *p) { int c = 0; while (p) { c++; p = p->next; } return c; }")
+    lines = told(
+        "struct n { int v; struct n *next; }; int f(struct n *p) { int c = 0; while (p) { c++; p = p->next; } return c; }"
+    )
     assert "  entered only with c == 0" in lines
 
 
@@ -146,10 +155,19 @@ def test_what_is_told_of_the_entry_does_not_wait_for_all_states(monkeypatch: pyt
     ("source", "line"),
     [
         ("void f(char *dst, int n) { for (int i = 0; i < n; i++) dst[i] = 7; }", "not told: dst[]"),
-        ("double f(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i]; return s / n; }", "not told: s"),
-        ("int f(int n, unsigned a) { int c = 0; while (n > 0) { n--; c++; a += c; } return c; }", "not told, not used afterwards: a"),
-        ("static void g(int *p, int k) { if (k > 0) { *p += k; g(p, k - 1); g(p, k - 2); } }\n"
-         "int f(int n) { int b[4] = {0}; for (int i = 0; i < n; i++) g(b, i); return b[0]; }", "not told: b[]"),
+        (
+            "double f(const double *x, int n) { double s = 0; for (int i = 0; i < n; i++) s += x[i]; return s / n; }",
+            "not told: s",
+        ),
+        (
+            "int f(int n, unsigned a) { int c = 0; while (n > 0) { n--; c++; a += c; } return c; }",
+            "not told, not used afterwards: a",
+        ),
+        (
+            "static void g(int *p, int k) { if (k > 0) { *p += k; g(p, k - 1); g(p, k - 2); } }\n"
+            "int f(int n) { int b[4] = {0}; for (int i = 0; i < n; i++) g(b, i); return b[0]; }",
+            "not told: b[]",
+        ),
     ],
     ids=["memory", "double", "unused", "memory that a call writes"],
 )
@@ -160,7 +178,9 @@ def test_what_changes_and_is_not_told_is_named(source: str, line: str) -> None:
 
 
 def test_what_a_run_in_the_body_alone_holds_is_not_named() -> None:
-    source = "int f(const int *a, int n) { int c = 0; for (int i = 0; i < n; i++) { int t = a[i]; c += t > 3; } return c; }"
+    source = (
+        "int f(const int *a, int n) { int c = 0; for (int i = 0; i < n; i++) { int t = a[i]; c += t > 3; } return c; }"
+    )
     assert not any("not told" in line for line in told(source))
 
 
@@ -255,11 +275,17 @@ def test_a_quotient_that_stands_more_than_once_is_told_once() -> None:
     ],
 )  # fmt: skip
 def test_what_is_advised_helps(
-    words: list[str], tells: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    words: list[str],
+    tells: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Every command is run. ``bench/reading.py --advice`` does that for all functions of a folder."""
     rest = "REST" if "-DREST=%" in words else "%"
-    source = f"unsigned gcd(unsigned a, unsigned b) {{ while (b) {{ unsigned t = a {rest} b; a = b; b = t; }} return a; }}"
+    source = (
+        f"unsigned gcd(unsigned a, unsigned b) {{ while (b) {{ unsigned t = a {rest} b; a = b; b = t; }} return a; }}"
+    )
     (tmp_path / "a.c").write_text(source + "\n", encoding="utf-8")
     (tmp_path / "b.c").write_text("int same(int n) { return n; }\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)

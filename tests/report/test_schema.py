@@ -80,7 +80,12 @@ def test_a_verdict_has_its_evidence(fields):
     fits = jsonschema.Draft202012Validator(SCHEMA).is_valid
     right = document("verify", **fields)
     assert fits(right)
-    for change in ({"certificate": 3}, {"verdict": "false"}, {"reason": None if fields["reason"] else "why"}, {"property": "other"}):
+    for change in (
+        {"certificate": 3},
+        {"verdict": "false"},
+        {"reason": None if fields["reason"] else "why"},
+        {"property": "other"},
+    ):
         assert not fits({**right, **change})
     for field in fields:
         assert not fits({key: value for key, value in right.items() if key != field})

@@ -88,7 +88,9 @@ def ask(document: str, questions: list[str], sort: str) -> list[object]:
     solver.from_string(script)
     assert solver.check() == z3.sat
     model = solver.model()
-    found = [model.eval(z3.Const(f"q{k}", z3.BoolSort() if sort == "Bool" else z3.IntSort())) for k in range(len(questions))]
+    found = [
+        model.eval(z3.Const(f"q{k}", z3.BoolSort() if sort == "Bool" else z3.IntSort())) for k in range(len(questions))
+    ]
     return [z3.is_true(value) if sort == "Bool" else value.as_long() for value in found]
 
 
@@ -104,7 +106,7 @@ def check(answer: LoopAnswer, name: str, document: str) -> None:
     summary = answer.summary
     assert summary is not None
     entry = parameters(document, f"{name}.entry")
-    names = {**{symbol(v.name): v for v in summary.paths.state + summary.paths.invariants} }
+    names = {**{symbol(v.name): v for v in summary.paths.state + summary.paths.invariants}}
     variables = [names[text] for text in entry]
     samples = points(variables, len(document))
 
@@ -170,7 +172,16 @@ def test_the_relation_is_the_loop() -> None:
     solver.from_string(document + "(declare-const i Int)(declare-const x Int)(declare-const o Int)(assert (f_2 i x o))")
     i, x, o = z3.Ints("i x o")
     edge = 2**31
-    starts = [(0, 0), (0, 1), (-5, 4), (7, 3), (edge - 4, edge - 1), (edge - 3, edge - 1), (-edge, -edge + 9), (0, edge)]
+    starts = [
+        (0, 0),
+        (0, 1),
+        (-5, 4),
+        (7, 3),
+        (edge - 4, edge - 1),
+        (edge - 3, edge - 1),
+        (-edge, -edge + 9),
+        (0, edge),
+    ]
     for start, limit in starts:
         value = start
         while value < limit and value < edge:
@@ -197,7 +208,9 @@ def test_each_exit_has_its_relation() -> None:
     constants = "".join(f"(declare-const {name} Int)" for name in names)
     both = " ".join(names)
     solver = z3.Solver()
-    solver.from_string(f"{document}{constants}(assert (distinct (f_2 {both}) (or (f_2.exit1 {both}) (f_2.exit2 {both}))))")
+    solver.from_string(
+        f"{document}{constants}(assert (distinct (f_2 {both}) (or (f_2.exit1 {both}) (f_2.exit2 {both}))))"
+    )
     assert solver.check() == z3.unsat
 
 
@@ -398,5 +411,7 @@ def test_a_search_without_an_end_is_axioms() -> None:
     stream = next(line for line in script.splitlines() if line.startswith("(declare-fun |f_1.in()"))
     name = stream[len("(declare-fun ") : stream.index(" (Int)")]
     solver = z3.Solver(ctx=z3.Context())
-    solver.from_string(f"{script}(declare-const x Int)(assert f_1.facts)(assert (f_1.diverges x))(assert (= ({name} 3) 5))")
+    solver.from_string(
+        f"{script}(declare-const x Int)(assert f_1.facts)(assert (f_1.diverges x))(assert (= ({name} 3) 5))"
+    )
     assert solver.check() == z3.unsat

@@ -27,7 +27,9 @@ def test_each_side_is_reached_where_the_run_takes_it(name):
     plain = compile_ir(PROGRAMS[name])
     trapped = compile_ir(PROGRAMS[name], SourceOptions(traps=True))
     told, found = telling(trapped, "f")
-    assert [(one.number, one.side, one.line) for one in found] == [(o.number, o.side, o.line) for o in sides(plain, "f")]
+    assert [(one.number, one.side, one.line) for one in found] == [
+        (o.number, o.side, o.line) for o in sides(plain, "f")
+    ]
     runs = [Run(args=one) for one in RUNS]
     with NativeOracle(told, ir=True) as oracle:
         oracle.sides = len(found)

@@ -24,7 +24,9 @@ def _asked_anew():
 def pretend(folder: Path, name: str, version: str) -> str:
     """A compiler of this name that calls itself so, and otherwise is that of the wheel."""
     file = folder / name
-    file.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "{version}" && exit\nexec {zig()} cc "$@"\n', encoding="utf-8")
+    file.write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && echo "{version}" && exit\nexec {zig()} cc "$@"\n', encoding="utf-8"
+    )
     file.chmod(0o755)
     return str(file)
 

@@ -58,7 +58,9 @@ WIDE = {
 
 @pytest.mark.parametrize("what", WIDE)
 def test_states_of_all_sizes(what):
-    summary, regions = judge_alone(WIDE[what], summarize_by_parts, count=300, near={"i": (-(2**31), -(10**9), 0, 7, 90)})
+    summary, regions = judge_alone(
+        WIDE[what], summarize_by_parts, count=300, near={"i": (-(2**31), -(10**9), 0, 7, 90)}
+    )
     assert summary.complete, [str(part.why) for part in summary.residual]
     assert regions["case"] > 50
 

@@ -174,12 +174,16 @@ def _loop(source: str, folder: Path) -> tuple[Function, Summary]:
 
 def test_an_endless_sum_may_overflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With anything but zeros it does some day; so it is not said to run for ever."""
-    _, summary = _loop("int f(const unsigned char *a) { int c = 0; for (unsigned i = 0; ; i++) c += a[i & 7]; }", tmp_path)
+    _, summary = _loop(
+        "int f(const unsigned char *a) { int c = 0; for (unsigned i = 0; ; i++) c += a[i & 7]; }", tmp_path
+    )
     assert summary.complete
     (undefined,) = summary.undefined
     (after,) = (part for part in aggregates_in(undefined.when) if part.kind == "earliest")
     zeros, ones = (lambda *_: 0), (lambda *_: 100)
-    state = dict.fromkeys(undefined.when.variables, 0) | {var: 2**31 - 250 for var in after.variables if var.name == "c"}
+    state = dict.fromkeys(undefined.when.variables, 0) | {
+        var: 2**31 - 250 for var in after.variables if var.name == "c"
+    }
     assert evaluate(after, state, ones) == 2  # c is 2^31 - 50 before the third is added
     assert holds(undefined.when, state, ones) and not holds(summary.diverges, state, ones)
     monkeypatch.setattr(sys.modules["loopless.terms.evaluate"], "MAX_ELEMENTS", 1000)
@@ -217,12 +221,16 @@ def test_a_pointer_that_is_moved_on_leaves_its_object_at_last(
     assert {part.kind for part in summary.undefined} == undefined
     state = {var: n if var.name == "n" else 0 for part in summary.undefined for var in part.when.variables}
     assert any(holds(part.when, state) for part in summary.undefined)
-    assert not summary.diverges.variables or not holds(summary.diverges, state | dict.fromkeys(summary.diverges.variables, n))
+    assert not summary.diverges.variables or not holds(
+        summary.diverges, state | dict.fromkeys(summary.diverges.variables, n)
+    )
 
 
 def test_iterations_that_count_what_is_written_are_not_told(tmp_path: Path) -> None:
     """Each round ends the string earlier; the inner loop's count says nothing of what it held at first."""
-    source = "void f(char *s, int n) { for (int i = n; i > 0; i--) { for (unsigned long j = 0; s[j]; j++) ; s[i] = 0; } }"
+    source = (
+        "void f(char *s, int n) { for (int i = n; i > 0; i--) { for (unsigned long j = 0; s[j]; j++) ; s[i] = 0; } }"
+    )
     function, summary = _loop(source, tmp_path)
     assert summary.complete
     assert all(not case.totals for case in summary.cases)

@@ -27,7 +27,12 @@ def test_a_variable_that_changes_unseen_is_not_said_to_keep_its_value() -> None:
     assert isinstance(summary, Summary)
     by_name = {var.name: var for var in (*summary.paths.state, *summary.paths.invariants)}
     seen = set()
-    for start in ({"n": 5, "k": 9, "s": 1}, {"n": 9, "k": 5, "s": 1}, {"n": 90, "k": 5, "s": 70}, {"n": 6, "k": 5, "s": 76}):
+    for start in (
+        {"n": 5, "k": 9, "s": 1},
+        {"n": 9, "k": 5, "s": 1},
+        {"n": 90, "k": 5, "s": 70},
+        {"n": 6, "k": 5, "s": 76},
+    ):
         entry = {by_name[name]: value for name, value in start.items()}
         (case,) = [case for case in summary.cases if holds(case.when, entry)]
         after = run(**start)

@@ -221,7 +221,9 @@ def test_loops_do_what_their_summaries_say(name: str, tmp_path: Path) -> None:
         by_summary, run = evaluator.run(arguments), interpreter.run(arguments)
         assert (by_summary.status, by_summary.return_value) == (native.status, native.return_value), arguments
         assert run.outcome.return_value == native.return_value, arguments
-        assert {loop: run.iterations.get(loop, 0) for loop in by_summary.iterations} == dict(by_summary.iterations), arguments
+        assert {loop: run.iterations.get(loop, 0) for loop in by_summary.iterations} == dict(by_summary.iterations), (
+            arguments
+        )
         jumped += by_summary.by == "summary"
         results.add(native.return_value)
     assert jumped > CALLS / 2
@@ -270,8 +272,14 @@ def _whole(source: str, folder: Path, name: str = "f") -> tuple[Function, Functi
 
 UNDEFINED = {
     "no end": ("static const char d[3] = {1, 2, 3}; int f(int c) { return strchr(d, c) != 0; }", [1, 3, 9, 0]),
-    "no end of a length": ("static const char d[3] = {1, 2, 3}; int f(int i) { return (int)strlen(d + (i & 1)); }", [0, 1]),
-    "too far": ("static const char d[4] = {1, 2, 3, 4}; int f(int n) { return memchr(d, 3 + n / 2, n & 7) != 0; }", [0, 2, 3, 4, 5, 7]),
+    "no end of a length": (
+        "static const char d[3] = {1, 2, 3}; int f(int i) { return (int)strlen(d + (i & 1)); }",
+        [0, 1],
+    ),
+    "too far": (
+        "static const char d[4] = {1, 2, 3, 4}; int f(int n) { return memchr(d, 3 + n / 2, n & 7) != 0; }",
+        [0, 2, 3, 4, 5, 7],
+    ),
     "behind the end": (
         "static const char d[4] = {1, 2, 3, 4}, e[4] = {1, 2, 4, 4}, g[4] = {1, 2, 3, 4};"
         " int f(int n) { if (n < 0) return memcmp(d, e, n & 7) < 0; return memcmp(d, g, n & 7) < 0; }",
@@ -279,7 +287,10 @@ UNDEFINED = {
     ),
     "null": ('int f(int c) { const char *p = strchr("\\1\\2", c); return *p; }', [1, 2, 3, 0]),
     "of null": ('int f(int c) { return strrchr(strchr("\\1\\2\\1", c), 1) != 0; }', [1, 2, 3, 0]),
-    "difference": ('long f(int c) { const char *s = "\\1\\2"; const char *p = strchr(s, c); return p - s; }', [1, 2, 3, 0]),
+    "difference": (
+        'long f(int c) { const char *s = "\\1\\2"; const char *p = strchr(s, c); return p - s; }',
+        [1, 2, 3, 0],
+    ),
     "order": ('long f(int c) { const char *s = "\\1\\2", *p = strchr(s, c); return p > s; }', [1, 2, 3, 0]),
 }
 
@@ -323,7 +334,9 @@ def test_a_difference_of_numbers_of_pointers_may_be_of_null_ones(tmp_path: Path)
     file.write_text(HEAD + source, encoding="utf-8")
     outcome = summarize_whole(load([file])["f"])
     assert not isinstance(outcome, Refused) and outcome.complete
-    (address,) = (found for found in outcome.inputs if found.kind == "uninitialised")  # null is 0, so where nothing is found the difference is its negative
+    (address,) = (
+        found for found in outcome.inputs if found.kind == "uninitialised"
+    )  # null is 0, so where nothing is found the difference is its negative
     results = [case.result for case in outcome.cases]
     assert [address.var in result.variables for result in results] == [False, True]
     assert value_of(results[1], {address.var: 4096}) == -4096

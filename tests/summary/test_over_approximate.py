@@ -205,7 +205,6 @@ def test_a_summary_says_nothing_of_loops_that_it_does_not_know() -> None:
     assert claim_of_call(composed(LOOP, lambda same: same), "a call that stands for loops", ()).upper is None
 
 
-
 def test_cases_are_put_together_only_where_both_are_exact_or_none() -> None:
     plain = summary(FIG_1A)
     together = next(part.cases for part in merged(plain) if len(part.cases) > 1)
@@ -215,7 +214,9 @@ def test_cases_are_put_together_only_where_both_are_exact_or_none() -> None:
     assert together in [part.cases for part in merged(guessed(plain))]
 
 
-def evaluator(change: Callable[[Summary], Summary], whole: FunctionSummary | None = None) -> tuple[Flowgraph, Evaluator]:
+def evaluator(
+    change: Callable[[Summary], Summary], whole: FunctionSummary | None = None
+) -> tuple[Flowgraph, Evaluator]:
     g = graph(LOOP)
     found = change(summary(LOOP))
     return g, Evaluator(g, Interpreter(None, g), lambda _: found, whole)

@@ -34,7 +34,13 @@ def p1f(rng: Rng) -> State:
     start = rng.randint(-1000, 1000)
     s = rng.choice((1, 2, 3, 4))
     ahead = 1 if s == 2 else 0
-    return {"s": s, "x1": start + ahead, "x2": start, "t": (t := rng.randint(-(10**6), 10**6)), "n": t + rng.randint(500_000, 1_500_000)}
+    return {
+        "s": s,
+        "x1": start + ahead,
+        "x2": start,
+        "t": (t := rng.randint(-(10**6), 10**6)),
+        "n": t + rng.randint(500_000, 1_500_000),
+    }
 
 
 def p6a(rng: Rng) -> State:

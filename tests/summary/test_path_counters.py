@@ -48,9 +48,7 @@ FIG_1D = (
 }"""
 )
 ELEMENTS = "int f(int *v, int i, int key) { while (i >= 0 && v[i] > key) i--; return i; }"
-COUNTED = (
-    "int held[8]; int f(int n) { int c = 0; for (int i = 0; i < n; i++) { held[c & 7] ^= 1; if (held[i & 7] > 0) c++; } return c; }"
-)
+COUNTED = "int held[8]; int f(int n) { int c = 0; for (int i = 0; i < n; i++) { held[c & 7] ^= 1; if (held[i & 7] > 0) c++; } return c; }"
 SEARCH = """int f(const int *a, int lo, int hi, int key) {
     while (lo <= hi) {
         int m = lo + (hi - lo) / 2;

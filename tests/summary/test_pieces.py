@@ -117,7 +117,9 @@ def test_a_run_is_as_long_as_it_takes(name):
 
 
 def test_a_step_of_zero_never_ends():
-    (transition,) = system("int f(int x, int n) { while (x < n) { if (x > n - 9) x = x; x += 0; } return x; }").transitions[:1]
+    (transition,) = system(
+        "int f(int x, int n) { while (x < n) { if (x > n - 9) x = x; x += 0; } return x; }"
+    ).transitions[:1]
     lengths, never = run_lengths(transition.where, [transition], {})
     assert lengths == ()
     assert never.is_equal(transition.where)
@@ -135,7 +137,12 @@ BOTH = ROUND.replace("s += 1", "s -= 1")
 def test_what_moves_one_way_is_a_total(source, expected):
     transitions, totals = monotone_accumulators(system(source).transitions)
     assert [total.rising for total in totals] == expected
-    left = [obligation for transition in transitions for obligation in transition.transformer.obligations() if "s" in {v.name for v in obligation.condition.variables}]
+    left = [
+        obligation
+        for transition in transitions
+        for obligation in transition.transformer.obligations()
+        if "s" in {v.name for v in obligation.condition.variables}
+    ]
     assert bool(left) == (not expected)
 
 
@@ -200,7 +207,9 @@ def test_parts_of_one_run_are_put_together_again():
 
 
 def test_different_effects_stay_apart():
-    source = "unsigned f(unsigned char x, unsigned char n) { while (x < n) { if (x < 9) x += 1; else x += 2; } return x; }"
+    source = (
+        "unsigned f(unsigned char x, unsigned char n) { while (x < n) { if (x < 9) x += 1; else x += 2; } return x; }"
+    )
     transitions = system(source).transitions
     assert len(gathered(transitions)) == len(transitions)
 

@@ -55,7 +55,11 @@ CALLS = (
     (WIDTHS, "w3", {"a": [257, 1], "n": 2}, 2),
     (TEXTS, "u2", {"a": [-1, -1, 0], "b": [97, 0]}, 1),
 )
-DECLARED = {"s": {"fnd": (32, True), "su": (32, True)}, "b": {"w1": (8, False)}, "a": {"w2": (16, True), "w3": (32, True)}}
+DECLARED = {
+    "s": {"fnd": (32, True), "su": (32, True)},
+    "b": {"w1": (8, False)},
+    "a": {"w2": (16, True), "w3": (32, True)},
+}
 
 
 def program_of(text: str, folder: Path) -> loopless.Program:

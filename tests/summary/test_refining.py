@@ -103,7 +103,9 @@ def test_domains_of_many_parts_are_divided():
 
 
 def test_borders_that_are_crossed_one_way_divide():
-    text = "int f(unsigned y, int c, int n) { while (y > 0) { if (c > 9 || y % 2 == 0) c++; else n--; y--; } return c; }"
+    text = (
+        "int f(unsigned y, int c, int n) { while (y > 0) { if (c > 9 || y % 2 == 0) c++; else n--; y--; } return c; }"
+    )
     transitions = system(text).transitions
     parts = by_one_way_borders(transitions)
     c = next(var for var in transitions[0].where.variables if var.name == "c")

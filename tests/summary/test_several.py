@@ -70,7 +70,9 @@ def test_two_paths_that_take_turns(seed):
 
 
 def test_the_border_may_be_a_variable():
-    source = "int f(int x, int m, int n) { int i = 0; while (i < n) { if (x < m) x += 3; else x -= 5; i++; } return x; }"
+    source = (
+        "int f(int x, int m, int n) { int i = 0; while (i < n) { if (x < m) x += 3; else x -= 5; i++; } return x; }"
+    )
     summary, regions = judge_alone(source, summarize_by_parts)
     assert summary.complete
     assert Interleaving in kinds_of_step(summary)
@@ -113,9 +115,7 @@ ACCUMULATORS = {
 
 @pytest.mark.parametrize("what", ACCUMULATORS)
 def test_accumulators_of_paths_that_take_turns(what):
-    source = (
-        f"unsigned f(int x, unsigned s, int n) {{ for (int i = 0; i < n; i++) {{ {ACCUMULATORS[what]} }} return s + x; }}"
-    )
+    source = f"unsigned f(int x, unsigned s, int n) {{ for (int i = 0; i < n; i++) {{ {ACCUMULATORS[what]} }} return s + x; }}"
     summary, regions = judge_alone(source, summarize_by_parts, near={"i": (0, 1, 5), "n": (3, 40, 700)})
     assert summary.complete, [str(part.why) for part in summary.residual]
     assert regions["case"] > 150

@@ -133,7 +133,9 @@ LOOPS = [
         "sum of squares",
         "int f(int i, int n, int s) { while (i < n) { s += i * i; i += 3; } return s; }",
         lambda s: s["i"] < s["n"],
-        lambda s: assigned(s, s=None if int32(s["i"] ** 2) is None else int32(s["s"] + s["i"] ** 2), i=int32(s["i"] + 3)),
+        lambda s: assigned(
+            s, s=None if int32(s["i"] ** 2) is None else int32(s["s"] + s["i"] ** 2), i=int32(s["i"] + 3)
+        ),
         {"i": I32, "n": I32, "s": I32},
     ),
     Loop(
@@ -275,7 +277,14 @@ def test_several_paths_that_pull_each_other_along() -> None:
     found = summary(source)
     assert found.complete
     by_name = {var.name: var for var in (*found.paths.state, *found.paths.invariants)}
-    for x, z, n in [(0, 5, 10**9), (7, -(10**9), 10**9), (3, 3, 4), (3, 4, 4), (9, 1, 9), (-(2**31), -(2**31), 2**31 - 1)]:
+    for x, z, n in [
+        (0, 5, 10**9),
+        (7, -(10**9), 10**9),
+        (3, 3, 4),
+        (3, 4, 4),
+        (9, 1, 9),
+        (-(2**31), -(2**31), 2**31 - 1),
+    ]:
         assert found(x=x, z=z, n=n) == {"x": max(x, n), "z": max(z, n) if x < n else z, "n": n}
         entry = {by_name["x"]: x, by_name["z"]: z, by_name["n"]: n}
         (case,) = [case for case in found.cases if t.holds(case.when, entry)]
@@ -287,7 +296,7 @@ def test_rounds_without_a_closed_form_leave_a_residual_with_its_reason() -> None
     found = summary("int f(int x, int y, int n) { while (x < n) { if (x < y) x += y; else y += x; } return x; }")
     assert not found.complete
     assert "several-interleaving-paths" in {part.why.reason.label for part in found.residual}
-    assert found(x=9, y=4, n=9) ["x"] == 9
+    assert found(x=9, y=4, n=9)["x"] == 9
     with pytest.raises(ValueError, match="from round to round"):
         found(x=3, y=9, n=10**6)
 
@@ -319,7 +328,9 @@ def test_values_at_the_exit_include_what_the_last_way_out_changes() -> None:
 
 
 def test_a_variable_that_nothing_uses_can_be_asked_for() -> None:
-    found = summarize(paths("int f(int n) { int i, t = 0; for (i = 0; i < n; i++) { t = i * 2; } return i; }", 0, ["t"]))
+    found = summarize(
+        paths("int f(int n) { int i, t = 0; for (i = 0; i < n; i++) { t = i * 2; } return i; }", 0, ["t"])
+    )
     assert found(i=0, n=10, t=7)["t"] == 18
     assert found(i=0, n=0, t=7)["t"] == 7
 

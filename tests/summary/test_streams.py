@@ -215,7 +215,9 @@ def test_functions_take_inputs_as_one_stream(name: str, tmp_path: Path) -> None:
     """Inputs before, in and behind loops are values of one stream; calls by the function's summary take as many."""
     file = tmp_path / "case.c"
     body = PROGRAMS[name].replace(f"int {name}(", "static int inner(", 1)
-    file.write_text(f"{HEAD}{body}\nint {name}(int n) {{ int a = I & 3, b = inner(n); return 1000 * a + 100 * b + (I & 7); }}")
+    file.write_text(
+        f"{HEAD}{body}\nint {name}(int n) {{ int a = I & 3, b = inner(n); return 1000 * a + 100 * b + (I & 7); }}"
+    )
     function = load([file])[name]
     graph, _ = _graphs(function)
     outcome = summarize_whole(function)
@@ -287,8 +289,12 @@ def test_how_many_inputs_are_read_is_in_the_schema(tmp_path: Path) -> None:
     for shown in (loop_json(answer), function_json(told)):
         assert shown["cases"] and all("inputs_read" in one for one in shown["cases"])
     schema = json.loads((Path(report.__file__).parent / "schema.json").read_text())
-    defined = [part["properties"] for part in _objects(schema) if {"then", "when", "exit"} <= part.get("properties", {}).keys()]
-    assert len([part for part in defined if "inputs_read" in part]) == 3  # cases and merged cases of loops, cases of functions
+    defined = [
+        part["properties"] for part in _objects(schema) if {"then", "when", "exit"} <= part.get("properties", {}).keys()
+    ]
+    assert (
+        len([part for part in defined if "inputs_read" in part]) == 3
+    )  # cases and merged cases of loops, cases of functions
 
 
 def _objects(node: object) -> Iterator[dict[str, Any]]:

@@ -175,7 +175,9 @@ def _condition(rng: random.Random, depth: int, scope: tuple[Var, ...]) -> Condit
 def _naive(node: Node, values: dict[Var, int]) -> int:
     """The value by replacing positions by numbers, one after another: no pass, no memory."""
     inner = [part for part in aggregates_in(node) if not any(v.name.startswith("~") for v in part.variables)]
-    outermost = [part for part in inner if not any(part is not other and part in aggregates_in(other) for other in inner)]
+    outermost = [
+        part for part in inner if not any(part is not other and part in aggregates_in(other) for other in inner)
+    ]
     known: dict[Term, Term] = {part: const(_by_definition(part, values)) for part in outermost}
     plain = replace_terms(node, known)
     return holds(plain, values, everywhere) if isinstance(plain, Condition) else evaluate(plain, values, everywhere)

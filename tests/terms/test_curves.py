@@ -87,7 +87,9 @@ def test_large_numbers_take_no_time():
 @pytest.mark.parametrize("seed", range(40))
 def test_first_positive_and_first_zero_are_least(seed):
     chosen = random.Random(seed)
-    shape = chosen.choice((((1, 0), (1, 1), (1, 2)), ((1, 0), (2, 0)), ((1, 0), (1, 1), (3, 0)), ((1, 0), (1, 1)), ((1, 0), (1, 3))))
+    shape = chosen.choice(
+        (((1, 0), (1, 1), (1, 2)), ((1, 0), (2, 0)), ((1, 0), (1, 1), (3, 0)), ((1, 0), (1, 1)), ((1, 0), (1, 3)))
+    )
     pool = (U, N, t.sub(U, V), t.neg(V), t.add(V, t.ONE), t.ONE, t.const(-2), t.mul(N, N))
     curve = {key: t.scale(chosen.choice(pool), chosen.choice((1, 2, -6))) for key in shape}
     both = (t.first_positive(curve), 1), (t.first_zero(curve), 0)
@@ -163,7 +165,9 @@ def test_digits_are_read_from_the_lowest(seed):
         assert t.evaluate(term, values) == total
         assert t.evaluate(wrapped, values) == total % 2**16
         assert t.evaluate(t.substitute(term, {K: t.const(k)}), values) == total
-        assert t.substitute(term, {v: t.const(x) for v, x in values.items()}) is t.const(total) or total.bit_length() > 200
+        assert (
+            t.substitute(term, {v: t.const(x) for v, x in values.items()}) is t.const(total) or total.bit_length() > 200
+        )
         bottom, _ = t.range_of(term)
         assert bottom is None or bottom <= total
 

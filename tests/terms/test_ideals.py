@@ -99,7 +99,9 @@ u, v, x, y = (Var(name, WORD) for name in "uvxy")
         conjunction((equal(i, mul(j, k)), less(i, mul(k, k)))),
         conjunction((equal(mod(i, const(3)), const(0)), equal(mul(i, i), add(j, const(7))))),
         conjunction((equal(add(i, j), mul(k, k)), equal(sub(j, k), const(2)), less(mul(i, k), const(-3)))),
-        conjunction((equal(mul(i, j), k), equal(mod(k, const(2)), const(0)), negate(equal(mod(i, const(4)), const(0))))),
+        conjunction(
+            (equal(mul(i, j), k), equal(mod(k, const(2)), const(0)), negate(equal(mod(i, const(4)), const(0))))
+        ),
         conjunction((equal(scale(i, 2), mul(j, k)), less(i, j))),
         conjunction((equal(i, add(j, const(9))), less(mul(j, k), const(0)), less(const(5), k))),
         conjunction((less(i, mul(j, k)), less(mul(j, k), i))),
@@ -137,6 +139,12 @@ def test_cases_are_excluded_by_what_is_linear_in_each():
 
 
 def test_equations_that_others_say_are_left_out():
-    some = [equal(mul(a, a), mul(a, b)), equal(a, b), greater_equal(a, const(3)), equal(mul(p, q), a), equal(mul(mul(p, q), p), mul(p, b))]
+    some = [
+        equal(mul(a, a), mul(a, b)),
+        equal(a, b),
+        greater_equal(a, const(3)),
+        equal(mul(p, q), a),
+        equal(mul(mul(p, q), p), mul(p, b)),
+    ]
     assert independent(some) == [some[1], some[2], some[3]]
     assert independent([some[0], some[3]]) == [some[0], some[3]]

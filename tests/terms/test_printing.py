@@ -31,7 +31,9 @@ def test_a_comparison_near_the_end_of_a_type_says_the_same() -> None:
     for _ in range(1500):
         end = rng.choice(near) + rng.choice((0, 0, 1, -1, 2, -2, -12, 48, -63, 64, -65))
         left = (t.scale(v, rng.choice((0, 1, 1, -1, -1, 2))) for v in (A, B))
-        condition = rng.choice((t.at_most_zero, t.equals_zero, t.not_zero))(t.add(*left, t.const(end * rng.choice((1, -1)))))
+        condition = rng.choice((t.at_most_zero, t.equals_zero, t.not_zero))(
+            t.add(*left, t.const(end * rng.choice((1, -1))))
+        )
         shown = t.text(condition, PEOPLE)
         for _ in range(5):
             a = rng.choice((0, 1, -1, rng.choice(near) + rng.randint(-2, 2)))

@@ -84,18 +84,14 @@ def generator(times: int) -> Term:
 
 TERMS = {
     "generator": generator(DEPTH),
-    "quotients": repeated(
-        lambda t, k: add(trunc_div(scale(t, 2), const(3)), trunc_div(t, const(5)), const(k))
-    ),
+    "quotients": repeated(lambda t, k: add(trunc_div(scale(t, 2), const(3)), trunc_div(t, const(5)), const(k))),
     "floors": repeated(
         lambda t, k: add(scale(floor_div(t, const(7)), 7), scale(floor_div(add(t, Y), const(5)), 5), const(k)), 12
     ),
     "products": repeated(
         lambda t, _: trunc_rem(add(mul(t, add(floor_div(t, const(7)), const(3))), mod(t, const(5))), const(1009))
     ),
-    "minima": repeated(
-        lambda t, k: minimum(add(neg(t), Y, const(k)), trunc_div(t, const(3)), add(M, const(3 * k)), Z)
-    ),
+    "minima": repeated(lambda t, k: minimum(add(neg(t), Y, const(k)), trunc_div(t, const(3)), add(M, const(3 * k)), Z)),
     "choices": repeated(
         lambda t, k: ite(less(t, scale(Y, k)), add(scale(t, 2), const(-k)), trunc_rem(add(t, Y), const(97 + k)))
     ),
@@ -160,7 +156,9 @@ def test_each_part_has_its_value_found_once(name, monkeypatch):
 
 
 def test_residues_are_found_once(monkeypatch):
-    term = wrap(repeated(lambda t, k: add(mul(floor_div(t, const(3)), Y), floor_div(add(t, Y), const(3)), const(k))), INT)
+    term = wrap(
+        repeated(lambda t, k: add(mul(floor_div(t, const(3)), Y), floor_div(add(t, Y), const(3)), const(k))), INT
+    )
     limit(monkeypatch, EVALUATOR, "_worked_out", 20 * parts(term))
     x, y = 1 << 20, 3
     wanted = x

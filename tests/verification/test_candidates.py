@@ -10,7 +10,9 @@ from loopless.verification.candidates import Proposals, constants_of
 from programs_in_c import named, search, system
 from steps_by_hand import Step
 
-STEPS_OF_3 = "int main(void) { int i = 0, s = 7; while (i < 60) { i += 3; s -= 6; } if (i + s > 999) reach_error(); return s; }"
+STEPS_OF_3 = (
+    "int main(void) { int i = 0, s = 7; while (i < 60) { i += 3; s -= 6; } if (i + s > 999) reach_error(); return s; }"
+)
 
 
 def seen(source):
@@ -75,7 +77,9 @@ def test_comparisons_of_memory_are_no_guards():
 
 def test_where_few_values_occur_there_are_no_others():
     """x goes 1, 3, 9, 27 - 26 = 1, …"""
-    made, cut, _ = seen("int main(void) { int x = 1; for (int k = 0; k < 30; k++) { x *= 3; if (x == 27) x = 1; if (x == 5) reach_error(); } return x; }")
+    made, cut, _ = seen(
+        "int main(void) { int x = 1; for (int k = 0; k < 30; k++) { x *= 3; if (x == 27) x = 1; if (x == 5) reach_error(); } return x; }"
+    )
     x = named(made.system.graph, "x")
     assert disjunction(equal(x, const(value)) for value in (1, 3, 9)) in made.proposals().simple(cut)
 

@@ -237,6 +237,8 @@ def test_wrap_around(flags: tuple[str, ...], host: NativeHost, tmp_path: Path) -
 
 def test_what_takes_the_absolute_value_through_a_pointer_is_trapped(host: NativeHost, tmp_path: Path) -> None:
     file = tmp_path / "a.c"
-    file.write_text(function(1, "int", "(a[0] ? labs : 0) ? 0 : chosen(x)").replace("long f", "int (*chosen)(int) = abs;\nlong f"))
+    file.write_text(
+        function(1, "int", "(a[0] ? labs : 0) ? 0 : chosen(x)").replace("long f", "int (*chosen)(int) = abs;\nlong f")
+    )
     with NativeOracle(file, host=host) as oracle:
         assert [oracle.run("f", [x]).status for x in (LEAST, -5)] == ["undefined", "ok"]

@@ -30,10 +30,15 @@ def interpreted(source, inputs):
 def test_without_loops_no_invariant_is_needed():
     right = search("int main(void) { int x = __VERIFIER_nondet_int(); if (x > 5 && x < 4) reach_error(); return 0; }")
     assert proves(right, right.trivially())
-    assert search("int main(void) { int x = __VERIFIER_nondet_int(); if (x > 5) reach_error(); return 0; }").trivially() is None
+    assert (
+        search("int main(void) { int x = __VERIFIER_nondet_int(); if (x > 5) reach_error(); return 0; }").trivially()
+        is None
+    )
 
 
-@pytest.mark.parametrize("source", [COUNTS.format("!="), EVEN.format(41), EVEN.format(94)], ids=["counts", "odd", "bound"])
+@pytest.mark.parametrize(
+    "source", [COUNTS.format("!="), EVEN.format(41), EVEN.format(94)], ids=["counts", "odd", "bound"]
+)
 def test_houdini_proves_what_simple_candidates_are_enough_for(source):
     made = search(source)
     made.sampled(1.0)
@@ -47,7 +52,9 @@ ROTATED = """int main(void) {{
 }}"""
 
 
-@pytest.mark.parametrize(("value", "most", "proved"), [(7, 1, False), (7, 2, False), (7, 3, True), (3, 4, False), (1, 4, False)])
+@pytest.mark.parametrize(
+    ("value", "most", "proved"), [(7, 1, False), (7, 2, False), (7, 3, True), (3, 4, False), (1, 4, False)]
+)
 def test_k_induction_proves_what_k_steps_tell(value, most, proved):
     """a = 7 is excluded by the two values that come after it; a is 3 in the third iteration, and 1 in the first."""
     made = search(ROTATED.format(value))
@@ -119,14 +126,22 @@ def test_what_is_doubled_is_a_power_or_wraps_around_to_0(wrong):
 
 
 def test_spacer_proves_what_needs_a_disjunction_of_its_own():
-    made = search("int main(void) { int x = 0, up = 1; while (__VERIFIER_nondet_int()) { if (up) x++; else x--; if (x == 9) up = 0; if (x == 0) up = 1; } if (x < 0) reach_error(); return x; }")
+    made = search(
+        "int main(void) { int x = 0, up = 1; while (__VERIFIER_nondet_int()) { if (up) x++; else x--; if (x == 9) up = 0; if (x == 0) up = 1; } if (x < 0) reach_error(); return x; }"
+    )
     assert proves(made, made.by_horn(20.0))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "source",
-    [COUNTS.format("=="), EVEN.format(40), COUNTS.replace("if", "if (x < 0) reach_error(); if").format("=="), CUBES.replace("n * n * n", "n * n * n + (n == 37)"), TWO_PHASES.replace("y != 100", "y == 100")],
+    [
+        COUNTS.format("=="),
+        EVEN.format(40),
+        COUNTS.replace("if", "if (x < 0) reach_error(); if").format("=="),
+        CUBES.replace("n * n * n", "n * n * n + (n == 37)"),
+        TWO_PHASES.replace("y != 100", "y == 100"),
+    ],
     ids=["counts", "even", "one of two", "cubes", "phases"],
 )
 def test_wrong_programs_are_not_proved(source):
@@ -184,16 +199,16 @@ def test_a_shortened_proof_is_one_and_has_no_conjunct_too_many():
     assert proves(made, Proof(kept, ""))
     for part in kept[cut]:
         rest = [other for other in kept[cut] if other is not part]
-        inductive = all(
-            entailed(t, rest if t.source == cut else (), other, 5000) for t in made.inner for other in rest
-        )
+        inductive = all(entailed(t, rest if t.source == cut else (), other, 5000) for t in made.inner for other in rest)
         enough = all(entailed(t, rest, wanted, 5000) for t, wanted in made.safety_goals())
         overflows = not all(made.excluded(t, {cut: tuple(rest)}) for t in made.system.failing)
         assert not (inductive and enough) or overflows
 
 
 def test_what_a_call_that_is_not_inlined_violates_is_not_proved():
-    made = search("void f(int n) { if (n > 0) { f(n - 1); f(n - 2); } else reach_error(); } int main(void) { f(5); return 0; }")
+    made = search(
+        "void f(int n) { if (n > 0) { f(n - 1); f(n - 2); } else reach_error(); } int main(void) { f(5); return 0; }"
+    )
     assert made.trivially() is None
     assert not isinstance(made.by_horn(5.0), Proof)
 
@@ -210,7 +225,9 @@ def test_a_run_is_exact_only_where_all_that_it_reads_is_known():
     array = "int a[4]; for (int i = 0; i < 4; i++) a[i] = i;"
     assert exact(f"{array} int s = 0; for (int i = 0; i < 4; i++) s += a[i];")
     assert not exact(f"{array} int s = 0; for (int i = 0; i < 16; i++) s += ((char *)a)[i];")
-    assert not exact(f"{array} int b[4]; __builtin_memcpy(b, a, sizeof b); int s = 0; for (int i = 0; i < 4; i++) s += b[i];")
+    assert not exact(
+        f"{array} int b[4]; __builtin_memcpy(b, a, sizeof b); int s = 0; for (int i = 0; i < 4; i++) s += b[i];"
+    )
     assert not exact("int a[4]; int s = 0; for (int i = 0; i < 4; i++) s += a[i];")
     assert not exact("extern int unknown(int *); int x = 1; unknown(&x); while (x > 5) x--;")
 
@@ -234,7 +251,9 @@ HALVED = """int main(void) {{
 }}"""
 
 
-@pytest.mark.parametrize(("source", "right", "seconds"), [(COFACTORS, 1, 0.0), (HALVED, 0, 10.0)], ids=["cofactors", "powers"])
+@pytest.mark.parametrize(
+    ("source", "right", "seconds"), [(COFACTORS, 1, 0.0), (HALVED, 0, 10.0)], ids=["cofactors", "powers"]
+)
 @pytest.mark.slow
 def test_products_are_proved_by_equations_and_case_by_case(source, right, seconds):
     """The determinant stays 1; p is a power of two, for each of which d = m * p is linear."""

@@ -34,7 +34,9 @@ THREAD = (
     "int main(void) { pthread_t t; pthread_create(&t, 0, run, 0); int a = g; for (int i = 0; i < 9; i++) ;\n"
     "if (g != a) reach_error(); return 0; }\n"
 )
-SIGNAL = "#include <signal.h>\nstatic void on(int s) { reach_error(); }\nint main(void) { signal(SIGINT, on); return 0; }\n"
+SIGNAL = (
+    "#include <signal.h>\nstatic void on(int s) { reach_error(); }\nint main(void) { signal(SIGINT, on); return 0; }\n"
+)
 THROUGH = (
     "static void call(void (*f)(void), int n) { if (n > 3) f(); else call(f, n + 1); }\n"
     "int main(void) { call(reach_error, 0); return 0; }\n"
@@ -55,15 +57,21 @@ ALIAS = '%s f(int n) { %s }\n%s g(int n) __attribute__((alias("f")));\nint main(
         (TERMINATION, START + AROUND % ("constructor", "for (;;) ;")),
         (UNREACH, START + AROUND % ("destructor", "reach_error();")),
         (TERMINATION, START + AROUND % ("destructor", "for (;;) ;")),
-        (UNREACH, START + "static void early(void) { reach_error(); }\n"
-                          '__attribute__((section(".init_array"), used)) static void (*first)(void) = early;\n'
-                          "int main(void) { return 0; }\n"),
+        (
+            UNREACH,
+            START + "static void early(void) { reach_error(); }\n"
+            '__attribute__((section(".init_array"), used)) static void (*first)(void) = early;\n'
+            "int main(void) { return 0; }\n",
+        ),
         (UNREACH, START + THREAD % "reach_error();"),
         (UNREACH, START + THREAD % "g = 1;"),
         (UNREACH, START + SIGNAL),
         (UNREACH, START + THROUGH),
-        (UNREACH, START + 'int x;\n__asm__(".globl zz\\n.set zz, x");\nextern int zz;\n'
-                          "int main(void) { zz = 1; if (x) reach_error(); return 0; }\n"),
+        (
+            UNREACH,
+            START + 'int x;\n__asm__(".globl zz\\n.set zz, x");\nextern int zz;\n'
+            "int main(void) { zz = 1; if (x) reach_error(); return 0; }\n",
+        ),
         (TERMINATION, 'int main(void) { __asm__ volatile("1: jmp 1b"); return 0; }\n'),
         (UNREACH, START + ALIAS % ("void", "if (n == 3) reach_error(); else f(n + 1);", "void")),
         (OVERFLOW, START + ALIAS % ("int", "return n < 3 ? f(n + 1) : n + 2147483647;", "int")),
@@ -145,7 +153,9 @@ def test_overflows_that_the_compiler_has_folded_away(value: str, tmp_path: Path)
     ],
 )
 def test_shifts_and_divisions_that_overflow(value: str, holds: bool, tmp_path: Path) -> None:
-    text = f"extern int nondet_int(void);\nint main(void) {{ int x = nondet_int(), y = nondet_int(); return {value}; }}\n"
+    text = (
+        f"extern int nondet_int(void);\nint main(void) {{ int x = nondet_int(), y = nondet_int(); return {value}; }}\n"
+    )
     assert verdict(text, OVERFLOW, tmp_path).verdict == ("true" if holds else "false")
 
 
@@ -219,5 +229,7 @@ def test_calls_through_pointers_that_nothing_writes(
 
 @pytest.mark.parametrize("expression", ["x + 1 <= x", "-x < 0 && x < -5", "x << 31 < x"])
 def test_violations_where_values_wrap_around_are_replayed_so(expression: str, tmp_path: Path) -> None:
-    text = f"{START}int nondet_int(void);\nint main(void) {{ int x = nondet_int(); if ({expression}) reach_error(); }}\n"
+    text = (
+        f"{START}int nondet_int(void);\nint main(void) {{ int x = nondet_int(); if ({expression}) reach_error(); }}\n"
+    )
     assert verdict(text, UNREACH, tmp_path, wrapv=True).verdict == "false"

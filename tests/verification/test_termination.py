@@ -126,8 +126,10 @@ def rank_of(source: str) -> Ranked:
 
 def test_a_rank_may_rest_on_what_holds_case_by_case():
     """t is 1 where b is, else -1; x comes nearer to n either way."""
-    made = termination(body("""int b = __VERIFIER_nondet_int(), x = __VERIFIER_nondet_int(), n = __VERIFIER_nondet_int();
-        int t = b >= 1 ? 1 : -1; while (x <= n) { if (b >= 1) x += t; else x -= t; }"""))
+    made = termination(
+        body("""int b = __VERIFIER_nondet_int(), x = __VERIFIER_nondet_int(), n = __VERIFIER_nondet_int();
+        int t = b >= 1 ? 1 : -1; while (x <= n) { if (b >= 1) x += t; else x -= t; }""")
+    )
     methods = dict(made.methods())
     methods["single runs"]()
     methods["invariants"]()
@@ -155,7 +157,9 @@ def ranks_of_calls(body):
     return [term for one in answers if isinstance(one, Ranked) for terms in one.ranks.values() for term in terms]
 
 
-@pytest.mark.parametrize("body", ["if (n > -9) { f(n - 1); f(n / 2); }", "unsigned u = n; f(u % 7 + 1); f(n);", "f(n); f(n);"])
+@pytest.mark.parametrize(
+    "body", ["if (n > -9) { f(n - 1); f(n / 2); }", "unsigned u = n; f(u % 7 + 1); f(n);", "f(n); f(n);"]
+)
 @pytest.mark.slow
 def test_a_recursion_that_never_ends_has_no_rank(body):
     """f(0) calls f(0) in the first one, after f(-1) has returned."""

@@ -39,7 +39,9 @@ def test_a_loop_is_one_cutpoint_with_one_transition_around():
 
 
 def test_ways_that_meet_are_one_transition_with_a_choice():
-    made = system("int main(void) { int x = 0, y = 0; while (x < 9) { if (x < 4) y += 2; else y -= 1; x++; } return y; }")
+    made = system(
+        "int main(void) { int x = 0, y = 0; while (x < 9) { if (x < 4) y += 2; else y -= 1; x++; } return y; }"
+    )
     (cut,) = made.cutpoints
     (around,) = [t for t in made.transitions if t.source == t.target == cut]
     x, y = named(made.graph, "x"), named(made.graph, "y")
@@ -49,9 +51,13 @@ def test_ways_that_meet_are_one_transition_with_a_choice():
 
 
 def test_inputs_are_variables_of_their_transition():
-    made = system("int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) x -= __VERIFIER_nondet_int(); return 0; }")
+    made = system(
+        "int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) x -= __VERIFIER_nondet_int(); return 0; }"
+    )
     (cut,) = made.cutpoints
-    ((first,), (again,)) = ([t for t in made.transitions if (t.source, t.target) == ends] for ends in ((START, cut), (cut, cut)))
+    ((first,), (again,)) = (
+        [t for t in made.transitions if (t.source, t.target) == ends] for ends in ((START, cut), (cut, cut))
+    )
     (one,), (other,) = first.inputs, again.inputs
     assert one.origin is other.origin is Origin.NONDET
     assert one.var is not other.var
@@ -61,7 +67,9 @@ def test_inputs_are_variables_of_their_transition():
 
 
 def test_each_loop_of_a_nest_is_a_cutpoint():
-    made = system("int main(void) { for (int i = 0; i < 5; i++) for (int j = 0; j < i; j++) if (j > 7) reach_error(); return 0; }")
+    made = system(
+        "int main(void) { for (int i = 0; i < 5; i++) for (int j = 0; j < i; j++) if (j > 7) reach_error(); return 0; }"
+    )
     outer, inner = made.cutpoints
     assert {loop.header for loop in made.graph.loops} == {outer, inner}
     ends = {(t.source, t.target) for t in made.transitions}
@@ -69,9 +77,15 @@ def test_each_loop_of_a_nest_is_a_cutpoint():
 
 
 def test_cutpoints_lie_on_the_cycles_of_goto_too():
-    part = graph("int main(void) { int x = 0; if (__VERIFIER_nondet_int()) goto b; a: x++; b: if (x < 9) goto a; return x; }")
+    part = graph(
+        "int main(void) { int x = 0; if (__VERIFIER_nondet_int()) goto b; a: x++; b: if (x < 9) goto a; return x; }"
+    )
     cuts = cutpoints_of(part)
-    rest = {label: [t for t in block.successors if t not in cuts] for label, block in part.blocks.items() if label not in cuts}
+    rest = {
+        label: [t for t in block.successors if t not in cuts]
+        for label, block in part.blocks.items()
+        if label not in cuts
+    }
     seen = set()
     while free := [label for label, targets in rest.items() if label not in seen and set(targets) <= seen]:
         seen.update(free)
@@ -94,7 +108,9 @@ def test_an_overflow_is_a_violation_of_its_property_and_ends_a_run_else():
 
 
 def test_a_run_ends_where_it_meets_undefined_behaviour():
-    made = system("int main(void) { int x = __VERIFIER_nondet_int(); int y = 10 / x; if (x == 0) reach_error(); return y; }")
+    made = system(
+        "int main(void) { int x = __VERIFIER_nondet_int(); int y = 10 / x; if (x == 0) reach_error(); return y; }"
+    )
     assert [t for t in made.transitions if t.target == VIOLATION] == []
     assert len(made.failing) == 1
 
@@ -115,7 +131,9 @@ def test_the_first_values_of_globals_are_known_in_main():
 
 
 def test_constant_tables_are_read_and_written_arrays_are_any_value():
-    table = "int t[3] = {{4, 5, 6}}; int main(void) {{ int i = 0, s = 0; while (i < 3) {{ s = t[i]; {} i++; }} return s; }}"
+    table = (
+        "int t[3] = {{4, 5, 6}}; int main(void) {{ int i = 0, s = 0; while (i < 3) {{ s = t[i]; {} i++; }} return s; }}"
+    )
     kept, written = (system(table.format(text)) for text in ("", "t[i] = s + 1;"))
     s = named(kept.graph, "s")
     (term,) = [t.update[s] for t in kept.transitions if t.source == t.target]
@@ -175,7 +193,9 @@ def test_runs_along_the_transitions_end_as_the_interpreter_says(name, inputs):
     label, visits = along(system(source), inputs)
     assert (label == VIOLATION) == (status == "error-reached")
     if name != "nest":  # one loop is entered once
-        assert sum(n for at, n in visits.items() if at not in (VIOLATION, OPEN)) == iterations + (status != "assumption-failed")
+        assert sum(n for at, n in visits.items() if at not in (VIOLATION, OPEN)) == iterations + (
+            status != "assumption-failed"
+        )
 
 
 @pytest.mark.parametrize(("name", "inputs"), CASES)

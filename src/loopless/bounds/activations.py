@@ -102,9 +102,7 @@ class Activations:
         return above, floor_div(sub(above, levels), const(self.calls - 1)), leaves
 
 
-def activations_of(
-    graph: Flowgraph, is_own: Callable[[Call], bool], bits: Sequence[int | None]
-) -> Activations | None:
+def activations_of(graph: Flowgraph, is_own: Callable[[Call], bool], bits: Sequence[int | None]) -> Activations | None:
     """The activations of a function that calls itself, by the first parameter that is a measure of them; None where
     there is none, or where calls of itself stand in loops.
 

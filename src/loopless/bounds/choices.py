@@ -60,9 +60,14 @@ class Game:
     """Looks for constants with which every iteration comes to its end."""
 
     def __init__(
-        self, choices: Choices, start: Place, changed: frozenset[Var], after: Mapping[Var, Term], meetings: Meetings,
+        self,
+        choices: Choices,
+        start: Place,
+        changed: frozenset[Var],
+        after: Mapping[Var, Term],
+        meetings: Meetings,
         intervals: Intervals,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.choices, self.start, self.changed, self.after = choices, start, changed, after
         self.meetings, self.intervals = meetings, intervals
         self._atoms_of: dict[Var, frozenset[Atom] | None] = {}

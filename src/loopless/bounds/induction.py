@@ -87,9 +87,7 @@ class Counted:
     """What is taken for granted of the calls of the function."""
 
 
-def walked(
-    graph: Flowgraph, calls: Transformers
-) -> tuple[Sequence[Returned], Meetings, Intervals] | None:
+def walked(graph: Flowgraph, calls: Transformers) -> tuple[Sequence[Returned], Meetings, Intervals] | None:
     """The returns of a function, for its callers; None where they are not known."""
     untold = any(block.end is not None and block.end.kind == "unsupported" for block in graph.blocks.values())
     if untold or graph.refused is not None:

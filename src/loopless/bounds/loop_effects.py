@@ -137,9 +137,7 @@ def _extreme(by: int | None, times: Range, *, lowest: bool) -> int | None:
     return found if found is not None and abs(found) <= FAR else None
 
 
-def drift_of(
-    after: Mapping[Var, Term], facts: Facts, intervals: Intervals
-) -> tuple[dict[Var, Range], frozenset[Var]]:
+def drift_of(after: Mapping[Var, Term], facts: Facts, intervals: Intervals) -> tuple[dict[Var, Range], frozenset[Var]]:
     """By how much each variable grows in an iteration, and of which of them the value is reduced into its type."""
     found: dict[Var, Range] = {}
     reduced: set[Var] = set()
@@ -155,9 +153,7 @@ def drift_of(
     return found, frozenset(reduced)
 
 
-def effect_of(
-    after: Mapping[Var, Term], facts: Facts, intervals: Intervals, changed: frozenset[Var]
-) -> LoopEffect:
+def effect_of(after: Mapping[Var, Term], facts: Facts, intervals: Intervals, changed: frozenset[Var]) -> LoopEffect:
     """The effect of a loop of which one iteration is known, but for the number of iterations."""
     drift, reduced = drift_of(after, facts, intervals)
     return LoopEffect(drift, reduced, tuple(_kept(facts, drift, reduced, changed, intervals)))

@@ -343,9 +343,7 @@ def _raised_product(
 # -- sums over the entries of an inner loop ---------------------------------------------------------------------------
 
 
-def _summed(
-    counter: LoopCounts, scope: Scope, header: str, bound: Bound, first: Term | None = None
-) -> Iterator[Bound]:
+def _summed(counter: LoopCounts, scope: Scope, header: str, bound: Bound, first: Term | None = None) -> Iterator[Bound]:
     """The sum of a bound over all entries of the loop ``header`` during one entry of the loop around it, or over the
     ``first`` of them.
     """

@@ -32,6 +32,7 @@ from loopless.flowgraph.model import (
     Call,
     Check,
     Copy,
+    End,
     Expire,
     Fill,
     Flowgraph,
@@ -152,9 +153,21 @@ class _Walk:
             return unfollowed.refused
 
     def _whole(self) -> Whole:
+        loop = self.loop
+        changed = changed_variables(self.graph, loop) if loop is not None else frozenset()
+        self._walked(changed)
+        if self.waiting:
+            detail = "jumps enter a cycle at several places"
+            place = self.graph.loc if loop is None else loop.loc
+            raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(place or self.graph.source_name), detail))
+        if loop is None:
+            return self._whole_function()
+        return self._whole_loop(loop, changed)
+
+    def _walked(self, changed: frozenset[Var]) -> None:
+        """Go through all blocks, each behind those that lead to it; what waits in the end is in a cycle."""
         loop, start, labels = self.loop, self.start, self.labels
         written = written_objects(self.graph, labels)
-        changed = changed_variables(self.graph, loop) if loop is not None else frozenset()
         symbols = self.intervals.symbols
         self.choices = Choices.of(self.graph, start, written, lambda var: var in changed or var in symbols)
         order = reverse_postorder({label: self._following(label) for label in labels}, start)
@@ -174,26 +187,47 @@ class _Walk:
             if after is not None and block.end is None:
                 self._onward(block, after, meeting)
             elif after is not None and block.end is not None and block.end.kind == "return" and loop is None:
-                value = block.end.value if block.end.value_object is None else None
-                result = None if value is None or self.graph.result is None else (
-                    self._value(value, after.values, after.facts, self.graph.result)
-                )
-                self.returned.append(Returned(after.facts, after.values, result))
-        if self.waiting:
-            detail = "jumps enter a cycle at several places"
-            place = self.graph.loc if loop is None else loop.loc
-            raise _Unfollowed(Refused(Reason.IRREDUCIBLE, str(place or self.graph.source_name), detail))
-        if loop is None:
-            return Whole(
-                None, NO_FACTS, {}, (), self.intervals, frozenset(), self.entered, None, self.met,
-                returned=tuple(self.returned), granted=tuple(self.granted),
-            )  # fmt: skip
+                self.returned.append(self._returning(block.end, after))
+
+    def _returning(self, end: End, after: Point) -> Returned:
+        """A return, with what it returns where that is a number."""
+        value = end.value if end.value_object is None else None
+        result = None
+        if value is not None and self.graph.result is not None:
+            result = self._value(value, after.values, after.facts, self.graph.result)
+        return Returned(after.facts, after.values, result)
+
+    def _whole_function(self) -> Whole:
+        return Whole(
+            None,
+            NO_FACTS,
+            {},
+            (),
+            self.intervals,
+            frozenset(),
+            self.entered,
+            None,
+            self.met,
+            returned=tuple(self.returned),
+            granted=tuple(self.granted),
+        )
+
+    def _whole_loop(self, loop: LoopInfo, changed: frozenset[Var]) -> Whole:
         exits, ended, granted = tuple(self.exits), tuple(self.ended), tuple(self.granted)
         if not self.back:  # no iteration is ever completed
             return Whole(
-                loop, NO_FACTS.impossible(), {}, exits, self.intervals, changed, self.entered,
-                ended=ended, granted=granted, called=self.called,
-            )  # fmt: skip
+                loop,
+                NO_FACTS.impossible(),
+                {},
+                exits,
+                self.intervals,
+                changed,
+                self.entered,
+                ended=ended,
+                granted=granted,
+                called=self.called,
+            )
+        start = self.start
         end = self._joined(self.live[start], self.back)
         kept = self.live[start] - self.beyond.constants.keys()
         after_all = {v: t for v, t in end.values.items() if t is not v and v in kept}
@@ -201,9 +235,20 @@ class _Walk:
         steady = frozenset(var for var in tracked if end.values.get(var, var) is var)
         game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
         return Whole(
-            loop, end.facts, after_all, exits, self.intervals, changed, self.entered, game, self.met, ended,
-            granted=granted, called=self.called, steady=steady,
-        )  # fmt: skip
+            loop,
+            end.facts,
+            after_all,
+            exits,
+            self.intervals,
+            changed,
+            self.entered,
+            game,
+            self.met,
+            ended,
+            granted=granted,
+            called=self.called,
+            steady=steady,
+        )
 
     def _onward(self, block: Block, after: Point, meeting: Meeting) -> None:
         """Over the edges of a block."""

@@ -123,9 +123,7 @@ class Slacks:
     def _moves(self, slack: Term) -> bool:
         """Whether a slack is linear in variables of which it is known what becomes of them."""
         changing = [m for m in polynomial(slack) if any(not a.variables.isdisjoint(self.whole.changed) for a, _ in m)]
-        return bool(changing) and all(
-            len(m) == 1 and m[0][1] == 1 and m[0][0] in self.whole.after for m in changing
-        )
+        return bool(changing) and all(len(m) == 1 and m[0][1] == 1 and m[0][0] in self.whole.after for m in changing)
 
     def _ways(self, variables: Sequence[Var]) -> list[Way]:
         values = [self.whole.after[v] for v in variables]
@@ -220,10 +218,7 @@ class Slacks:
 
     def _limit(self, moved: _Moved) -> Term | None:
         """What a slack is at most behind a way, over what does not change."""
-        plain = {
-            m: c for m, c in polynomial(moved.after).items()
-            if all(self._is_constant(atom) for atom, _ in m)
-        }  # fmt: skip
+        plain = {m: c for m, c in polynomial(moved.after).items() if all(self._is_constant(atom) for atom, _ in m)}
         steady = from_polynomial(plain)
         most = self._most(sub(moved.after, steady), moved.facts)
         return None if most is None or abs(most) >= LARGE else add(steady, const(most))
@@ -253,8 +248,9 @@ class Slacks:
                 return
             when += [
                 less_equal(add(scale(limit, growth.factor), const(growth.beyond)), const(var.type.max))
-                for growth in known if growth.reduced
-            ]  # fmt: skip
+                for growth in known
+                if growth.reduced
+            ]
         times = log_of_ratio(limit, var, min(growth.factor for growth in known))
         # Where the value is positive in iterations that are completed, another one at first completes none.
         yield positive(times) if positive_anyway else times, conjunction(when)

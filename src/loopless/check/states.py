@@ -54,9 +54,7 @@ def _state(variables: Sequence[Var], own: Sequence[int], rng: random.Random) -> 
     return state
 
 
-def _value(
-    var: Var, kind: str, state: Mapping[Var, int], around: tuple[int, Sequence[int]], rng: random.Random
-) -> int:
+def _value(var: Var, kind: str, state: Mapping[Var, int], around: tuple[int, Sequence[int]], rng: random.Random) -> int:
     base, own = around
     low, high = var.type.min or 0, var.type.max or 0
     match kind:

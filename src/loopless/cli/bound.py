@@ -44,16 +44,27 @@ _ENGINES: Final = ("ctypes", "loopless.queries.bounds", "loopless.report.bounds_
 @click.command("bound", short_help="How often each loop and line runs, at most and at least.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--function", "functions", metavar="F", multiple=True, help="Only this function.")
-@click.option("--loop", "places", metavar="FILE:LINE", multiple=True,
-              help="Only this loop: its place, or its full name.")  # fmt: skip
-@click.option("--at", "at", metavar="n=10,m=3", multiple=True,
-              help="Numbers, for these values of the function's inputs.")  # fmt: skip
-@click.option("--method", type=click.Choice(["all", "looperman"]), default="all", show_default=True,
-              help="Everything, or Looperman's algorithm alone.")  # fmt: skip
+@click.option(
+    "--loop", "places", metavar="FILE:LINE", multiple=True, help="Only this loop: its place, or its full name."
+)
+@click.option(
+    "--at", "at", metavar="n=10,m=3", multiple=True, help="Numbers, for these values of the function's inputs."
+)
+@click.option(
+    "--method",
+    type=click.Choice(["all", "looperman"]),
+    default="all",
+    show_default=True,
+    help="Everything, or Looperman's algorithm alone.",
+)
 @click.option("--cost", metavar="VAR", help="How much this variable grows in a call, too.")
 @click.option("--entry", metavar="F", help="The loops of the whole program in a run from this function, say main.")
-@click.option("--flow-facts", "facts_for", type=click.Choice(["pragma", "ffx", "ais"]),
-              help="Print numbers for WCET tools instead: pragmas, OTAWA's FFX, comments for aiT.")  # fmt: skip
+@click.option(
+    "--flow-facts",
+    "facts_for",
+    type=click.Choice(["pragma", "ffx", "ais"]),
+    help="Print numbers for WCET tools instead: pragmas, OTAWA's FFX, comments for aiT.",
+)
 @click.option("--compare", "compared", is_flag=True, help="The FILEs are two JSON answers: what got worse.")
 @click.option("--unwindset", "unwind", is_flag=True, help="Print CBMC's option --unwindset instead.")
 @format_option("text", "json")
@@ -212,8 +223,12 @@ def _tell_as_found(
             show_trouble([bound.trouble, *(loop.answer.trouble for loop in bound.loops)])
 
         watch = progress.watching([function.name for function in functions], lambda: len(found))
-        in_turn(bounds_as_found(functions, options["method"], settings, until, watch), found,
-                [function.name for function in functions], tell)  # fmt: skip
+        in_turn(
+            bounds_as_found(functions, options["method"], settings, until, watch),
+            found,
+            [function.name for function in functions],
+            tell,
+        )
         progress.clear()
         with Making(partial(function_text, given={}), bounds_without, settings, until) as of_functions:
             for bound in told_of([found[at] for at in sorted(found)], names):

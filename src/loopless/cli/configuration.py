@@ -101,9 +101,7 @@ def _options(command: click.Command) -> dict[str, click.Option]:
     }
 
 
-def _check_key(
-    file: Path, key: str, known: Iterable[str], commands: Mapping[str, object], command: str = ""
-) -> None:
+def _check_key(file: Path, key: str, known: Iterable[str], commands: Mapping[str, object], command: str = "") -> None:
     """Raises :class:`UsageError` for a key that is no option, and none of the ``commands``."""
     if key in _NOT_HERE:
         raise UsageError(f"{file}: {_NOT_HERE[key]}; write --{key} on the command line")

@@ -28,31 +28,75 @@ LOG: Final = "programs.jsonl"
 
 
 @click.command("fuzz", short_help="Judge summaries of random programs by runs, for as long as you like.")
-@click.option("--profile", metavar="NAME", default="nests", show_default=True,
-              help="What kind of programs, as nests, nonlinear, recursion, single-loop, composed, data, everything.")
-@click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, show_default=True,
-              help="The first seed; the others count up from there.")
+@click.option(
+    "--profile",
+    metavar="NAME",
+    default="nests",
+    show_default=True,
+    help="What kind of programs, as nests, nonlinear, recursion, single-loop, composed, data, everything.",
+)
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The first seed; the others count up from there.",
+)
 @click.option("--programs", metavar="N", type=click.IntRange(min=1), help="How many programs; default: no end.")
 @click.option("--seconds", metavar="S", type=SECONDS, help="Start no program after this time.")
-@click.option("-j", "jobs", metavar="N", type=click.IntRange(min=1), default=1, show_default=True,
-              help="Worker processes.")
-@click.option("--keep", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
-              help="Keep minimized cases and the log there; what the log has is not done again.")
-@click.option("--only", type=click.Choice(["loops", "functions", "programs", "rule", "data", "readings", "clean"]),
-              help="Judge only loops, only whole functions, bounds of programs of several functions, what holds of "
-                   "loops that are entered in few states, loops and functions that read arrays and strings (the "
-                   "profile data), answers on elements that are read with another sign or width (readings), or "
-                   "clean runs of whole programs.")
-@click.option("--states", metavar="N", type=click.IntRange(min=1), default=300, show_default=True,
-              help="States drawn at the header of each loop.")
-@click.option("--inputs", metavar="N", type=click.IntRange(min=1), default=20, show_default=True,
-              help="Inputs drawn for each function.")
-@click.option("--every", metavar="N", type=click.IntRange(min=0), default=1, show_default=True,
-              help="Judge all states of each N-th 8-bit program; 0: of none.")
-@click.option("--undefined", metavar="N", type=click.IntRange(min=0), default=10, show_default=True,
-              help="Give each N-th program _Bool, memcpy and shifts that may be undefined; 0: none.")
-@click.option("--loop-timeout", metavar="S", type=SECONDS, default=20.0,
-              show_default=True, help="Seconds for each loop.")
+@click.option(
+    "-j", "jobs", metavar="N", type=click.IntRange(min=1), default=1, show_default=True, help="Worker processes."
+)
+@click.option(
+    "--keep",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Keep minimized cases and the log there; what the log has is not done again.",
+)
+@click.option(
+    "--only",
+    type=click.Choice(["loops", "functions", "programs", "rule", "data", "readings", "clean"]),
+    help="Judge only loops, only whole functions, bounds of programs of several functions, what holds of "
+    "loops that are entered in few states, loops and functions that read arrays and strings (the "
+    "profile data), answers on elements that are read with another sign or width (readings), or "
+    "clean runs of whole programs.",
+)
+@click.option(
+    "--states",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=300,
+    show_default=True,
+    help="States drawn at the header of each loop.",
+)
+@click.option(
+    "--inputs",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="Inputs drawn for each function.",
+)
+@click.option(
+    "--every",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Judge all states of each N-th 8-bit program; 0: of none.",
+)
+@click.option(
+    "--undefined",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    help="Give each N-th program _Bool, memcpy and shifts that may be undefined; 0: none.",
+)
+@click.option(
+    "--loop-timeout", metavar="S", type=SECONDS, default=20.0, show_default=True, help="Seconds for each loop."
+)
 @click.option("--report", is_flag=True, help="Only show the table of what the log has.")
 @click.pass_obj
 def command(request: Request, /, **options: Any) -> int:

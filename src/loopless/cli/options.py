@@ -53,54 +53,101 @@ def format_option(*formats: str) -> Callable[[_F], _F]:
     """``--format``, the first one the default, and ``--color`` of what is text."""
     return _all(
         click.option("--format", "format_", type=click.Choice(formats), default=formats[0], show_default=True),
-        click.option("--color", type=click.Choice(CHOICES), default="auto", show_default=True,
-                     help="Colours of text; auto: on terminals, and as NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE say."),
-    )  # fmt: skip
+        click.option(
+            "--color",
+            type=click.Choice(CHOICES),
+            default="auto",
+            show_default=True,
+            help="Colours of text; auto: on terminals, and as NO_COLOR, FORCE_COLOR, CLICOLOR_FORCE say.",
+        ),
+    )
 
 
 def reading(function: _F) -> _F:
     """How the program is read."""
     return _all(
-        click.option("-p", "database", metavar="BUILD_DIR", type=click.Path(path_type=Path),
-                     help="Take flags from BUILD_DIR/compile_commands.json."),
-        click.option("-x", "language", type=click.Choice(["c", "c++"]), default="c", show_default=True,
-                     help="What standard input is, where FILE is -."),
-        click.option("--clang", metavar="PATH",
-                     help="Compile with this clang; default: that of the package ziglang, else the system's."),
+        click.option(
+            "-p",
+            "database",
+            metavar="BUILD_DIR",
+            type=click.Path(path_type=Path),
+            help="Take flags from BUILD_DIR/compile_commands.json.",
+        ),
+        click.option(
+            "-x",
+            "language",
+            type=click.Choice(["c", "c++"]),
+            default="c",
+            show_default=True,
+            help="What standard input is, where FILE is -.",
+        ),
+        click.option(
+            "--clang",
+            metavar="PATH",
+            help="Compile with this clang; default: that of the package ziglang, else the system's.",
+        ),
         click.option("--data-model", type=click.Choice(["ILP32", "LP64"]), help="Sizes of types; default: the host's."),
-        click.option("--integers", type=click.Choice(["machine", "mathematical"]), default="machine",
-                     show_default=True, help="Read signed types as their C types or as all integers."),
-        click.option("--stubs", metavar="FILE", multiple=True, type=click.Path(path_type=Path),
-                     help="A C file that says what functions do which the program only declares."),
+        click.option(
+            "--integers",
+            type=click.Choice(["machine", "mathematical"]),
+            default="machine",
+            show_default=True,
+            help="Read signed types as their C types or as all integers.",
+        ),
+        click.option(
+            "--stubs",
+            metavar="FILE",
+            multiple=True,
+            type=click.Path(path_type=Path),
+            help="A C file that says what functions do which the program only declares.",
+        ),
         click.option("--wrapv", is_flag=True, help="Signed overflow wraps around instead of being undefined."),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def limits(function: _F) -> _F:
     """What the work may cost."""
     return _all(
         click.option("--timeout", metavar="S", type=SECONDS, help="Seconds of processor time for the whole command."),
-        click.option("--loop-timeout", metavar="S", type=SECONDS, default=10.0, show_default=True,
-                     help="Seconds of processor time for each loop."),
+        click.option(
+            "--loop-timeout",
+            metavar="S",
+            type=SECONDS,
+            default=10.0,
+            show_default=True,
+            help="Seconds of processor time for each loop.",
+        ),
         click.option("--thorough", is_flag=True, help="As much time for each loop where many are asked for."),
-        click.option("--loop-memory", metavar="MB", type=click.IntRange(16, _MOST_MB), default=4096, show_default=True,
-                     help="Memory for each loop."),
-        click.option("-j", "jobs", metavar="N", type=click.IntRange(min=1),
-                     help="Work on N loops at once; default: one a processor."),
+        click.option(
+            "--loop-memory",
+            metavar="MB",
+            type=click.IntRange(16, _MOST_MB),
+            default=4096,
+            show_default=True,
+            help="Memory for each loop.",
+        ),
+        click.option(
+            "-j",
+            "jobs",
+            metavar="N",
+            type=click.IntRange(min=1),
+            help="Work on N loops at once; default: one a processor.",
+        ),
         click.option("--no-run", is_flag=True, help="Never run code of the program."),
         click.option("--unknown-ok", is_flag=True, help="Exit with 0 where the answer is not complete."),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def selection(function: _F) -> _F:
     """Which loops, and what about them."""
     return _all(
         click.option("--function", "functions", metavar="F", multiple=True, help="Only loops of this function."),
-        click.option("--loop", "places", metavar="FILE:LINE", multiple=True,
-                     help="Only this loop: its place, or its full name."),
+        click.option(
+            "--loop", "places", metavar="FILE:LINE", multiple=True, help="Only this loop: its place, or its full name."
+        ),
         click.option("--vars", "variables", metavar="x,z", help="What to tell about; default: what is used later."),
         click.option("--assume", metavar="COND", help="A C condition on the values at the loop's entry."),
-    )(function)  # fmt: skip
+    )(function)
 
 
 def given_options(ctx: click.Context) -> dict[str, str]:

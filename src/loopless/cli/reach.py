@@ -42,11 +42,17 @@ if TYPE_CHECKING:
 @click.option("--when", metavar="COND", help="With --line: only where this condition of C holds just before the line.")
 @click.option("--cover", is_flag=True, help="To every side of every branch of a function, with few tests.")
 @click.option("--function", metavar="F", help="Call F; default: main, or where there is none the function of the line.")
-@click.option("--write-test", "folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
-              help="Write test.c, test.py and, of what main reads, test.xml with metadata.xml there "
-                   "(--cover: test-1.c, test-2.c, ...).")  # fmt: skip
-@click.option("--minimize", type=click.Choice(["run", "inputs"]),
-              help="Look for the shortest run, or for the smallest inputs.")  # fmt: skip
+@click.option(
+    "--write-test",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write test.c, test.py and, of what main reads, test.xml with metadata.xml there "
+    "(--cover: test-1.c, test-2.c, ...).",
+)
+@click.option(
+    "--minimize", type=click.Choice(["run", "inputs"]), help="Look for the shortest run, or for the smallest inputs."
+)
 @click.option("--no-summary", is_flag=True, help="Do not use what loops come to as a whole.")
 @format_option("text", "json")
 @reading
@@ -111,9 +117,7 @@ def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
 
     until = deadline_of(request, settings)
     try:
-        found = cover(
-            files, options["function"], settings, until, summaries=not options["no_summary"], tell=tell
-        )
+        found = cover(files, options["function"], settings, until, summaries=not options["no_summary"], tell=tell)
     finally:
         if shown:
             click.echo("\r\033[K", nl=False, err=True)
@@ -178,9 +182,13 @@ def _write_all(found: Coverage, files: tuple[Path, ...], settings: Settings, fol
 
 
 def _write_files(
-    tests: Mapping[str, tuple[Inputs, str]], target: Target | None, function: str, files: tuple[Path, ...],
-    settings: Settings, folder: Path,
-) -> None:  # fmt: skip
+    tests: Mapping[str, tuple[Inputs, str]],
+    target: Target | None,
+    function: str,
+    files: tuple[Path, ...],
+    settings: Settings,
+    folder: Path,
+) -> None:
     """Each of the tests, with what it is for, in the formats in which it can be written."""
     from loopless.queries.surroundings import surroundings
     from loopless.report.reach_python import python_test

@@ -36,19 +36,35 @@ _TASKS: Final = (".yml", ".yaml")
 @click.command("verify", short_help="Is it right? Assertions, termination, overflow, with evidence.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
-    "--property", "property_", metavar="P",
+    "--property",
+    "property_",
+    metavar="P",
     help="unreach-call (no assertion is false; the default), termination, no-overflow, or a .prp file.",
-)  # fmt: skip
-@click.option("--certificate", metavar="OUT.json", type=click.Path(path_type=Path, dir_okay=False),
-              help="Write the certificate of a proof there.")  # fmt: skip
-@click.option("--witness", metavar="OUT.yml", type=click.Path(path_type=Path, dir_okay=False),
-              help="Write the proof as a witness of the competition (2.0) there.")  # fmt: skip
-@click.option("--harness", metavar="OUT.c", type=click.Path(path_type=Path, dir_okay=False),
-              help="Write a C file that gives the program the inputs of a violation there.")  # fmt: skip
-@click.option("--rule", type=click.Choice(["bounded-loops"]),
-              help="Ask instead whether every loop has a bound, or why not.")  # fmt: skip
-@click.option("--endless", "endless", metavar="FILE:LINE", multiple=True,
-              help="With --rule: this loop is meant to run for ever.")  # fmt: skip
+)
+@click.option(
+    "--certificate",
+    metavar="OUT.json",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the certificate of a proof there.",
+)
+@click.option(
+    "--witness",
+    metavar="OUT.yml",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the proof as a witness of the competition (2.0) there.",
+)
+@click.option(
+    "--harness",
+    metavar="OUT.c",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a C file that gives the program the inputs of a violation there.",
+)
+@click.option(
+    "--rule", type=click.Choice(["bounded-loops"]), help="Ask instead whether every loop has a bound, or why not."
+)
+@click.option(
+    "--endless", "endless", metavar="FILE:LINE", multiple=True, help="With --rule: this loop is meant to run for ever."
+)
 @format_option("text", "json")
 @reading
 @limits

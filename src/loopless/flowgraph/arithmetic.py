@@ -395,9 +395,7 @@ def select(t: Translator, instruction: ir.Instruction) -> Value:
         case Number(), Number() if isinstance(instruction.type, ir.IntT):
             type = _common(then, otherwise, instruction.type.bits)
             if then.type.width is None or otherwise.type.width is None:
-                return Number(
-                    ite(condition.condition, then.read(signed=True), otherwise.read(signed=True)), INTEGERS
-                )
+                return Number(ite(condition.condition, then.read(signed=True), otherwise.read(signed=True)), INTEGERS)
             return Number(
                 ite(condition.condition, then.read(signed=type.signed), otherwise.read(signed=type.signed)), type
             )

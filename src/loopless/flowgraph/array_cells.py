@@ -140,8 +140,13 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
         names |= {f"{stem}{part}" for part in ("[k]", ".k", ".last")}
         signed = min(loads[number], key=str).signed
         most = IntType(32, signed=False)  # no object of that many elements is followed
-        yield _Cell(number, width // 8, Var(f"{stem}[k]", IntType(width, signed)), Var(f"{stem}.k", most),
-                    Var(f"{stem}.last", IntType(1, signed=False)))  # fmt: skip
+        yield _Cell(
+            number,
+            width // 8,
+            Var(f"{stem}[k]", IntType(width, signed)),
+            Var(f"{stem}.k", most),
+            Var(f"{stem}.last", IntType(1, signed=False)),
+        )
 
 
 def _beginning(graph: Flowgraph, cells: dict[int, _Cell]) -> Iterator[Statement]:
@@ -193,9 +198,7 @@ def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[Var, Variable
                 yield statement
 
 
-def _filled(
-    fill: Fill, one: _Cell, label: str, index: int, fresh: dict[Var, VariableInfo]
-) -> Iterator[Statement]:
+def _filled(fill: Fill, one: _Cell, label: str, index: int, fresh: dict[Var, VariableInfo]) -> Iterator[Statement]:
     """A cell inside of what is filled with zeros is zero; inside of what is filled otherwise, or cut by it, it is any
     value.
     """

@@ -81,9 +81,7 @@ class CallPlaces:
         return frozenset(found)
 
 
-def copied(
-    function: ir.Function, operands: tuple[ir.Value, ...], points: PointsTo, known: ir.Module
-) -> Iterator[Cell]:
+def copied(function: ir.Function, operands: tuple[ir.Value, ...], points: PointsTo, known: ir.Module) -> Iterator[Cell]:
     """What is read to make the callee's own copies of structures."""
     for param, operand in zip(function.params, operands, strict=False):
         if param.byval is not None and is_pointer(operand):

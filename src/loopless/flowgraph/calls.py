@@ -137,8 +137,15 @@ _LENGTHS: Final = {
 }
 """Library functions that write nothing where this argument is 0."""
 _SURELY: Final = frozenset(_LENGTHS) - {"read", "recv"} | {
-    "strcpy", "strcat", "strncat", "stpcpy", "gets", "sprintf", "vsprintf", "gettimeofday"
-}  # fmt: skip
+    "strcpy",
+    "strcat",
+    "strncat",
+    "stpcpy",
+    "gets",
+    "sprintf",
+    "vsprintf",
+    "gettimeofday",
+}
 """Library functions that write at all, but for a length of 0: others need not, for reasons not in their arguments."""
 
 

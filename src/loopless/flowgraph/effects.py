@@ -41,18 +41,62 @@ from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, meaning
 _INTERNAL: Final = ("internal", "private")
 REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
 """Another module may define these otherwise."""
-_FOLLOWED: Final = frozenset({
-    "load", "store", "getelementptr", "phi", "select", "bitcast", "addrspacecast", "freeze", "icmp", "ptrtoint", "ret",
-    "insertvalue", "insertelement", "cmpxchg", "atomicrmw", "alloca", "br", "switch", "call", "invoke", "begin",
-    "expire", "outlive", "outlived", "unreachable", "fence", "extractvalue", "extractelement",
-})  # fmt: skip
+_FOLLOWED: Final = frozenset(
+    {
+        "load",
+        "store",
+        "getelementptr",
+        "phi",
+        "select",
+        "bitcast",
+        "addrspacecast",
+        "freeze",
+        "icmp",
+        "ptrtoint",
+        "ret",
+        "insertvalue",
+        "insertelement",
+        "cmpxchg",
+        "atomicrmw",
+        "alloca",
+        "br",
+        "switch",
+        "call",
+        "invoke",
+        "begin",
+        "expire",
+        "outlive",
+        "outlived",
+        "unreachable",
+        "fence",
+        "extractvalue",
+        "extractelement",
+    }
+)
 """Instructions in which the analysis of pointers follows addresses, or which give none of theirs away."""
 _HARMLESS: Final = (
-    "llvm.dbg.", "llvm.lifetime.", "llvm.invariant.", "llvm.assume", "llvm.expect", "llvm.objectsize", "llvm.prefetch",
-    "llvm.experimental.noalias", "llvm.donothing", "llvm.stacksave", "llvm.stackrestore", "llvm.trap", "llvm.debugtrap",
-    "llvm.ubsantrap", "llvm.is.constant", "llvm.ptrmask", "llvm.ptr.annotation", "llvm.var.annotation", "llvm.va_end",
-    "llvm.launder", "llvm.strip",
-)  # fmt: skip
+    "llvm.dbg.",
+    "llvm.lifetime.",
+    "llvm.invariant.",
+    "llvm.assume",
+    "llvm.expect",
+    "llvm.objectsize",
+    "llvm.prefetch",
+    "llvm.experimental.noalias",
+    "llvm.donothing",
+    "llvm.stacksave",
+    "llvm.stackrestore",
+    "llvm.trap",
+    "llvm.debugtrap",
+    "llvm.ubsantrap",
+    "llvm.is.constant",
+    "llvm.ptrmask",
+    "llvm.ptr.annotation",
+    "llvm.var.annotation",
+    "llvm.va_end",
+    "llvm.launder",
+    "llvm.strip",
+)
 """Intrinsics with pointer arguments that read and write nothing."""
 NOT_MAIN: Final = "what is not defined here does not call main"
 """What is taken for granted where a variable that ``main`` changes survives such a call."""
@@ -246,9 +290,7 @@ def touched(instruction: ir.Instruction, caller: Caller, facts: ModuleFacts) -> 
     return Touched(found.reads | outside | more.reads, found.writes | outside | more.writes, strange=True)
 
 
-def _touched(
-    instruction: ir.Instruction, caller: Caller, known: ir.Module, effects: Mapping[str, Effects]
-) -> Touched:
+def _touched(instruction: ir.Instruction, caller: Caller, known: ir.Module, effects: Mapping[str, Effects]) -> Touched:
     """What a call touches beside what code that is not known does; ``effects`` are of the functions of ``known``."""
     points, module = caller.points, caller.module
     name, operands = instruction.callee_name, instruction.operands
@@ -318,9 +360,12 @@ def _of_library(library: LibraryFunction, operands: tuple[ir.Value, ...], points
 
 
 def kept_by(
-    calls: Iterable[ir.Instruction], points: PointsTo, module: ir.Module, known: ir.Module,
+    calls: Iterable[ir.Instruction],
+    points: PointsTo,
+    module: ir.Module,
+    known: ir.Module,
     effects: Mapping[str, Effects],
-) -> set[Base]:  # fmt: skip
+) -> set[Base]:
     """The objects whose addresses calls may keep, or give to others."""
     kept: set[Base] = set()
     for instruction in calls:
@@ -346,9 +391,13 @@ def _held(points: PointsTo, target: Target) -> set[Base]:
 
 
 def _keeps(
-    instruction: ir.Instruction, index: int, points: PointsTo, module: ir.Module, known: ir.Module,
+    instruction: ir.Instruction,
+    index: int,
+    points: PointsTo,
+    module: ir.Module,
+    known: ir.Module,
     effects: Mapping[str, Effects],
-) -> bool:  # fmt: skip
+) -> bool:
     """Whether the address that an argument is may be known to others behind the call, its result included."""
     name, hands_back = instruction.callee_name, may_hand_back(instruction, module)
     if name is not None and name.startswith("llvm."):
@@ -453,11 +502,7 @@ def _strange(module: ir.Module, effects: Mapping[str, Effects], exposed: frozens
     kept = [found.initializer for name, found in module.globals.items() if name.startswith("llvm.")]
     used = [meant for meant in kept if meant]
     taken = {*Reach(module).taken, *(n for meant in (*module.aliases.values(), *used) for n in mentioned(meant))}
-    visible = [
-        function.name
-        for function in module.defined()
-        if not is_internal(function) or function.name in taken
-    ]
+    visible = [function.name for function in module.defined() if not is_internal(function) or function.name in taken]
 
     def hidden(cells: Cells) -> set[Cell]:
         return {cell for cell in cells if cell.base.kind == "global" and cell.base.name not in exposed}

@@ -107,10 +107,14 @@ def entered(graph: Flowgraph, body: BodyOf, contract_of: ContractOf = lambda _: 
         loops += part.loops()
         blocked |= {part.label(label): why for label, why in part.graph.blocked.items()}
     return replace(
-        graph, blocks=blocks, variables=variables, loops=tuple(loops), blocked=blocked,
+        graph,
+        blocks=blocks,
+        variables=variables,
+        loops=tuple(loops),
+        blocked=blocked,
         signatures={name: part.signature for name, part in parts.items()},
         passages={label: passage for part in (main, *parts.values()) for label, passage in part.passages.items()},
-    )  # fmt: skip
+    )
 
 
 def given_any_pointers(function: ir.Function, pointer_bits: int) -> ir.Function:

@@ -89,11 +89,7 @@ class _Lives:
 
     def __init__(self, function: ir.Function) -> None:
         self.function = function
-        fixed = {
-            i.result
-            for i in function.instructions()
-            if i.op == "alloca" and i.result is not None and i.is_single
-        }
+        fixed = {i.result for i in function.instructions() if i.op == "alloca" and i.result is not None and i.is_single}
         self.scopes = _own_scopes(function, fixed)
         self.declarations: dict[str, set[str]] = {}
         for block in function.blocks:
@@ -151,9 +147,7 @@ class _Lives:
             self._through(block, before[block.label], found)
         return found
 
-    def _through(
-        self, block: ir.Block, living: frozenset[str], found: dict[_Position, set[str]]
-    ) -> frozenset[str]:
+    def _through(self, block: ir.Block, living: frozenset[str], found: dict[_Position, set[str]]) -> frozenset[str]:
         """What may live at the end of ``block``; the ends of lives on the way go to ``found``."""
         first = next((n for n, i in enumerate(block.instructions) if i.op != "phi" and not i.is_debug), 0)
         for index, i in enumerate(block.instructions):

@@ -40,9 +40,7 @@ class Member:
 
 def members(function: ir.Function, module: ir.Module) -> Mapping[str, Member]:
     """By the names of addresses, the member arrays that they lie in."""
-    steps = {
-        i.result: i for i in function.instructions() if i.op == "getelementptr" and i.gep is not None and i.result
-    }
+    steps = {i.result: i for i in function.instructions() if i.op == "getelementptr" and i.gep is not None and i.result}
     if not any(i.gep is not None and i.gep.steps and isinstance(i.gep.source, ir.ArrayT) for i in steps.values()):
         return {}
     found: dict[str, Member] = {}
@@ -91,9 +89,7 @@ def _member(name: str, steps: Mapping[str, ir.Instruction], module: ir.Module, d
             return None
 
 
-def _held(
-    step: ir.Gep, around: Member | None, steps: Mapping[str, ir.Instruction], module: ir.Module
-) -> Member | None:
+def _held(step: ir.Gep, around: Member | None, steps: Mapping[str, ir.Instruction], module: ir.Module) -> Member | None:
     """The array that a step goes through: what is ``around`` its base, or else a member of a structure there."""
     if around is not None:
         return around if around.type == step.source else None

@@ -212,9 +212,10 @@ def late_loads(function: ir.Function, clobbers: Iterable[tuple[str, int]]) -> fr
         i.result
         for block in function.blocks
         for index, i in enumerate(block.instructions)
-        if i.op == "load" and i.result is not None
+        if i.op == "load"
+        and i.result is not None
         and (block.label in behind or index > first.get(block.label, len(block.instructions)))
-    )  # fmt: skip
+    )
 
 
 def joined_by(state: PointsTo, compared: Iterable[tuple[Target, Target]], joined: Joined) -> Joined:

@@ -28,10 +28,22 @@ from loopless.source.vocabulary import (
     meaning_of,
 )
 
-_OF_POINTERS = frozenset({
-    "load", "store", "outlive", "ptrtoint", "ret", "insertvalue", "cmpxchg", "atomicrmw", "insertelement", "call",
-    "invoke", "va_arg",
-})  # fmt: skip
+_OF_POINTERS = frozenset(
+    {
+        "load",
+        "store",
+        "outlive",
+        "ptrtoint",
+        "ret",
+        "insertvalue",
+        "cmpxchg",
+        "atomicrmw",
+        "insertelement",
+        "call",
+        "invoke",
+        "va_arg",
+    }
+)
 """Instructions of which :func:`_transfer` learns something; of others where their result is a pointer."""
 _TOUCHING = frozenset(("load", "store", "call", "invoke", "cmpxchg", "atomicrmw", "va_arg"))
 """Instructions that read or write memory."""

@@ -144,8 +144,10 @@ class _Unrolled:
         if not self.sites:  # no run comes to a call
             return self._finished(self.old.entry, {})
         after = [self.first.after(site) for site in self.sites]
-        found = [step_of(each, site, self.old.result, self.globals) if each is not None and each.plain else None
-                 for each, site in zip(after, self.sites, strict=True)]  # fmt: skip
+        found = [
+            step_of(each, site, self.old.result, self.globals) if each is not None and each.plain else None
+            for each, site in zip(after, self.sites, strict=True)
+        ]
         steps = [step for step in found if step is not None]
         if len(steps) < len(found):
             return self._up_again()

@@ -191,8 +191,12 @@ def _modulo(term: Term, width: int) -> Term:
         case Wrap(arg=arg, type=type) if type.width is not None and type.width >= width:
             return _modulo(arg, width)
         case Sum(items=items):
-            return add(*(mul(const(c), product([power(_modulo(atom, width), const(e)) for atom, e in monomial]))
-                         for monomial, c in items))  # fmt: skip
+            return add(
+                *(
+                    mul(const(c), product([power(_modulo(atom, width), const(e)) for atom, e in monomial]))
+                    for monomial, c in items
+                )
+            )
         case _:
             return term
 

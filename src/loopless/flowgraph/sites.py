@@ -110,11 +110,19 @@ class _Sites:
         parent = max(around, key=lambda loop: loop.depth) if around else None
         loc = call.loc
         info = LoopInfo(
-            name, header, frozenset((header, body)), (body,), ((header, 1),),
-            parent.header if parent is not None else None, parent.depth + 1 if parent is not None else 1,
-            loc, loc.line if loc is not None else 0, loc.column if loc is not None else 0,
-            loc.file if loc is not None else "", call.callee,
-        )  # fmt: skip
+            name,
+            header,
+            frozenset((header, body)),
+            (body,),
+            ((header, 1),),
+            parent.header if parent is not None else None,
+            parent.depth + 1 if parent is not None else 1,
+            loc,
+            loc.line if loc is not None else 0,
+            loc.column if loc is not None else 0,
+            loc.file if loc is not None else "",
+            call.callee,
+        )
         self.own.append((label, info))
         self.sites.append(SiteLoop(name, label, call, term))
 

@@ -184,5 +184,3 @@ def _printed_result(subject: Subject, call: _Call) -> int | None:
         if holds:
             return _printed(subject, call, case["then"].get("return"))
     return None
-
-

@@ -73,8 +73,7 @@ def _head(rows: Sequence[Row]) -> str:
     mismatches = sum(row.mismatches > 0 for row in rows)
     what = "file" if any(row.clean is not None for row in rows) else "program"
     return (
-        f"{_number(len(rows), what)}{profiles}: {mismatches} with a mismatch, {crashed} crashed, "
-        f"{limited} met a limit"
+        f"{_number(len(rows), what)}{profiles}: {mismatches} with a mismatch, {crashed} crashed, {limited} met a limit"
     )
 
 

@@ -43,9 +43,7 @@ class KeptCalls:
         # Before Python waits at its end for processes that are still there.
         Finalize(self, self._calls.end, exitpriority=1)
 
-    def evaluate(
-        self, arguments: Sequence[Any], by_name: Mapping[str, Any], nondet: Iterable[Any]
-    ) -> Evaluation:
+    def evaluate(self, arguments: Sequence[Any], by_name: Mapping[str, Any], nondet: Iterable[Any]) -> Evaluation:
         """The result of a call. Raises ``UsageError`` for arguments that the function does not take."""
         given = self._in_order(arguments, by_name)
         inputs = tuple(integer_of(value, "an input") for value in nondet)

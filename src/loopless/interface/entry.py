@@ -14,9 +14,7 @@ from loopless.terms import INTEGERS, EvaluationError, IntType, Layout, Var, type
 _T = TypeVar("_T")
 
 
-def values_by_variable(
-    given: Mapping[str, Any], known: Iterable[Var], names: Names, where: str
-) -> dict[Var, int]:
+def values_by_variable(given: Mapping[str, Any], known: Iterable[Var], names: Names, where: str) -> dict[Var, int]:
     """The values of variables from those of names. Raises ``UsageError`` for a name that is none of ``known``, and for
     what is no value of the variable's type.
     """

@@ -27,7 +27,7 @@ class Reached(Shown):
 
     @property
     def verdict(self) -> str:
-        """"reached", "unreachable" or "unknown"."""
+        """One of "reached", "unreachable" and "unknown"."""
         return self.found.verdict
 
     @property

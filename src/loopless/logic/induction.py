@@ -227,9 +227,7 @@ class _Asked:
             asked = [c for c in asked if not self.z3.is_false(model.eval(self.after[c], model_completion=True))]
         return set()
 
-    def _by_equations(
-        self, kept: Mapping[str, Mapping[Condition, None]], given: Sequence[Condition]
-    ) -> set[Condition]:
+    def _by_equations(self, kept: Mapping[str, Mapping[Condition, None]], given: Sequence[Condition]) -> set[Condition]:
         """The candidates that are combinations of the equations that are known: products are hard for the solver."""
         hard = [c for c in kept[self.step.target] if c in self.products]
         if not hard:
@@ -245,9 +243,7 @@ class _Asked:
                 shown.add(condition)
         return shown
 
-    def _one_by_one(
-        self, given: Sequence[Condition], open_: Sequence[Condition], deadline: float
-    ) -> list[Condition]:
+    def _one_by_one(self, given: Sequence[Condition], open_: Sequence[Condition], deadline: float) -> list[Condition]:
         """What cannot be proved together is proved alone, or dropped."""
         flags = [self.given[condition] for condition in given]
         dropped = []

@@ -139,9 +139,7 @@ class CounterSystem:
             return var
         return Var(f"{var.name}@{component}", var.type)
 
-    def _onto(
-        self, edge: Edge, values: Mapping[Var, Term], step: str = ""
-    ) -> tuple[list[Condition], dict[Var, Term]]:
+    def _onto(self, edge: Edge, values: Mapping[Var, Term], step: str = "") -> tuple[list[Condition], dict[Var, Term]]:
         """What holds if an edge is taken with these values, and what it makes of them; what it takes from outside and
         reads is any value of its type. ``step``: which step of the run it is, whose reads are those of
         its neighbours at the same place.
@@ -334,9 +332,17 @@ class CounterSystem:
                     held = None
                     if len(inside) <= MOST_DETAILED:
                         held = set_from(edge, var, changes, entry, often, since, self._new)
-                    choices.append(taken if held is None else conjunction((
-                        taken, *held[1], moved_by(held[0], middle[var], since_then),
-                    )))  # fmt: skip
+                    choices.append(
+                        taken
+                        if held is None
+                        else conjunction(
+                            (
+                                taken,
+                                *held[1],
+                                moved_by(held[0], middle[var], since_then),
+                            )
+                        )
+                    )
                     continue
                 value = substitute(value, {v: entry[v] for v in value.variables if v in entry})
                 moved = moved_by(value, middle[var], [(by[e.number], since[e.number]) for e in adding])
@@ -477,5 +483,3 @@ class CounterSystem:
         some = greater_equal(add(const(0), *into), const(1)) if into else FALSE
         here = [edge for edge in lost if edge.source in island and edge.target in island]
         return [disjunction((less_equal(self.count[edge.number], const(0)), some)) for edge in here]
-
-

@@ -127,9 +127,10 @@ class Memory:
         self._next = max(graph.objects, default=0) + 1
         self._numbers = {found.symbol: number for number, found in graph.objects.items() if found.symbol}
         self._begun = {
-            number: found for number, found in graph.objects.items()
+            number: found
+            for number, found in graph.objects.items()
             if found.content is not None and (found.constant or found.symbol in begun)
-        }  # fmt: skip
+        }
         self._holding = {
             (info.object, info.offset): (var, info.pointer_part)
             for var, info in graph.variables.items()
@@ -256,9 +257,7 @@ class Memory:
         for index in range(size):
             self._set(self._bytes, (array, offset + index), (written, index))
 
-    def write_somewhere(
-        self, array: str, offset: Term, places: Sequence[int], type: IntType, value: Term
-    ) -> None:
+    def write_somewhere(self, array: str, offset: Term, places: Sequence[int], type: IntType, value: Term) -> None:
         """Let an integer lie at one of some places that do not overlap. Raises :class:`NotFollowed`."""
         held = [self.read(array, place, type) for place in places]
         for place, before in zip(places, held, strict=True):

@@ -176,9 +176,11 @@ class _Exploration:
         self.cut = False
 
     def _node(self, label: str, values: Mapping[Var, int]) -> int:
-        matters = values if label not in self.system.state else {
-            var: values[var] for var in self.system.state[label] if var in values
-        }  # fmt: skip
+        matters = (
+            values
+            if label not in self.system.state
+            else {var: values[var] for var in self.system.state[label] if var in values}
+        )
         key = (label, () if label in self.goals else tuple(sorted((var.key, value) for var, value in matters.items())))
         if key not in self.numbers:
             self.numbers[key] = len(self.nodes)

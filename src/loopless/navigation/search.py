@@ -243,9 +243,7 @@ class Navigator:
         held = made.product.nodes[0].fixed
         return made, [equal(v, const(value)) for v, value in known.items() if v in made.scalars and v not in held]
 
-    def _ways(
-        self, label: str, course: _Course, values: Mapping[Var, Term]
-    ) -> Iterator[tuple[int, Edge | None]]:
+    def _ways(self, label: str, course: _Course, values: Mapping[Var, Term]) -> Iterator[tuple[int, Edge | None]]:
         """The transitions to try, first those of the plan; ``None`` for an edge: off the plan."""
         outgoing = course.product.outgoing.get(course.node, ())
         planned = [edge for edge in outgoing if course.left.get(edge.number)]
@@ -314,17 +312,19 @@ class Navigator:
     def _until_due(course: _Course, edge: Edge, values: Mapping[Var, Term], most: int) -> int:
         """How often a way is taken until another one of the plan is due, that asks for one value of what it moves."""
         others = [
-            other for other in course.product.outgoing.get(edge.source, ())
+            other
+            for other in course.product.outgoing.get(edge.source, ())
             if other.target != other.source and course.left.get(other.number)
-        ]  # fmt: skip
+        ]
         moved = set(edge.update)
         steps = {var: sub(term, var) for var, term in edge.update.items()}
         waiting = [other for other in others if any(_asks_for_one(p, moved) for p in conjuncts(other.condition))]
         for count in range(1, min(most, MOST_LOOKED_AHEAD) if waiting else 0):
             at = {
-                var: const(now.value + step.value * count) for var, step in steps.items()
+                var: const(now.value + step.value * count)
+                for var, step in steps.items()
                 if isinstance(step, Const) and isinstance(now := values.get(var), Const)
-            }  # fmt: skip
+            }
             if any(_is_due(other, moved, {**values, **at}) for other in waiting):
                 return count
         return most
@@ -390,9 +390,7 @@ class Navigator:
         return new, count
 
     @staticmethod
-    def _how_often(
-        linear: list[Condition], steps: Mapping[Var, int], values: Mapping[Var, Term], most: int
-    ) -> int:
+    def _how_often(linear: list[Condition], steps: Mapping[Var, int], values: Mapping[Var, Term], most: int) -> int:
         """How many times in a row, at most ``most``, inequalities hold that are so at the first and the last time."""
         first = {var: values[var] for var in steps}
 
@@ -419,10 +417,16 @@ class Navigator:
         spans: list[tuple[str, int, int]] = []
         for symbol, node in symbols.items():
             at = [
-                substitute(node.offset, {v: const(t.value + steps[v] * k) for v, t in values.items()
-                                         if isinstance(t, Const) and v in steps})
+                substitute(
+                    node.offset,
+                    {
+                        v: const(t.value + steps[v] * k)
+                        for v, t in values.items()
+                        if isinstance(t, Const) and v in steps
+                    },
+                )
                 for k in (0, 1, 2)
-            ]  # fmt: skip
+            ]
             if not all(isinstance(one, Const) for one in at):
                 return None
             first, second, third = (one.value for one in at if isinstance(one, Const))

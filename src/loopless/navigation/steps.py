@@ -200,9 +200,7 @@ class Steps:
             if var is not None:
                 given[var] = self._unknown(var.type) if term is None else term
 
-    def _called(
-        self, call: Call, access: Access, given: dict[Var, Term]
-    ) -> Iterator[tuple[dict[Var, Term], Outcome]]:
+    def _called(self, call: Call, access: Access, given: dict[Var, Term]) -> Iterator[tuple[dict[Var, Term], Outcome]]:
         """The outcomes of a search or comparison of the library, with what the inputs stand for then."""
         memory = self.memory
         pointers = [one for one in call.arguments if isinstance(one, Pointer)]

@@ -92,9 +92,10 @@ class Store:
 
     def __init__(self, objects: Iterable[MemoryObject]) -> None:
         self._content = {
-            found.name: found for found in objects
+            found.name: found
+            for found in objects
             if found.content is not None and found.constant and not found.relocations
-        }  # fmt: skip
+        }
         self._parts: list[Condition] = []
         self._by_symbol: dict[Var, list[int]] = {}
         self._trail: list[Var] = []
@@ -375,6 +376,3 @@ def small_model(condition: Condition) -> Mapping[Var, int] | None:
     if found.answer is Answer.YES and found.model is not None:
         return found.model.values
     return None
-
-
-

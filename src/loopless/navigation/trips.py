@@ -71,9 +71,7 @@ def _trips(back: Sequence[Edge], entering: Sequence[Edge], leaving: Sequence[Edg
     return None
 
 
-def _until(
-    var: Var, start: int, step: int, back: Sequence[Condition], leaving: Sequence[Condition]
-) -> int | None:
+def _until(var: Var, start: int, step: int, back: Sequence[Condition], leaving: Sequence[Condition]) -> int | None:
     """How many steps are taken, if that is the same in every run."""
     limits = _numbers(var, [*back, *leaving])
     counts = {count for limit in limits for off in (-1, 0, 1) if (count := -((start - limit - off) // step)) >= 0}

@@ -60,9 +60,7 @@ def with_checks(
         return list(iterative), list(exits)
 
 
-def _apart(
-    iterative: Sequence[Path], exits: Sequence[Path], changing: frozenset[Var]
-) -> tuple[list[Path], list[Path]]:
+def _apart(iterative: Sequence[Path], exits: Sequence[Path], changing: frozenset[Var]) -> tuple[list[Path], list[Path]]:
     iterative = [replace(path, condition=without_implied(path.condition)) for path in iterative]
     exits = [replace(path, condition=without_implied(path.condition)) for path in exits]
     undefined = [path for path in exits if path.exit is not None and path.exit.kind == "undefined"]

@@ -222,9 +222,16 @@ def _overrun(function: Function, answer: FunctionAnswer, known: Known, overrun: 
 
 
 def _of_summary(  # noqa: PLR0913  each is known of the loop by another way
-    loop: LoopAnswer, whole: FunctionSummary | None, refused: Refused, entry: Claim, known: Known, entries: Entries,
-    *, ends: bool = False, info: LoopInfo | None = None,
-) -> LoopBound:  # fmt: skip
+    loop: LoopAnswer,
+    whole: FunctionSummary | None,
+    refused: Refused,
+    entry: Claim,
+    known: Known,
+    entries: Entries,
+    *,
+    ends: bool = False,
+    info: LoopInfo | None = None,
+) -> LoopBound:
     name = loop.loop.name
     entry = somewhere(unless_ended(entry) if ends else entry)
     total = known.total(name)

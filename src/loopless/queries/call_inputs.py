@@ -49,9 +49,7 @@ def ambiguous(function: Function, graph: Flowgraph | None, found: FunctionBound)
     return frozenset(shared)
 
 
-def over_inputs(
-    graph: Flowgraph, upper: Term, uppers: Sequence[Term | None], totals: Sequence[Bounds]
-) -> Term | None:
+def over_inputs(graph: Flowgraph, upper: Term, uppers: Sequence[Term | None], totals: Sequence[Bounds]) -> Term | None:
     """A bound on all iterations of a call over its inputs alone, where ``upper`` speaks of what the call reads;
     ``uppers`` and ``totals`` have what is known of each loop.
     """

@@ -36,9 +36,7 @@ class Drawing:
             texts = [[random_.choice(letters) for _ in range(length)] for length in lengths]
             words = (runs_of(PROGRAM), *map(runs_of, texts))
         few_numbers = numbers or range(13)
-        nondet = [
-            random_.choice(few_numbers) if random_.random() < 0.3 else random_.randint(-2, 12) for _ in range(64)
-        ]
+        nondet = [random_.choice(few_numbers) if random_.random() < 0.3 else random_.randint(-2, 12) for _ in range(64)]
         return Inputs(graph.source_name, arguments, runs_of(nondet), repeats=True, words=words)
 
     def _value(self, type_: CType, *, small: bool) -> int:
@@ -67,9 +65,7 @@ class Drawing:
                 return Given(name, type_.name, self._value(type_, small=self.random.random() < 0.8))
             case Pointer(element=element):
                 kinds = [self._value(element, small=True) for _ in range(2)] if few else []
-                elements = [
-                    self.random.choice(kinds) if few else self._value(element, small=True) for _ in range(24)
-                ]
+                elements = [self.random.choice(kinds) if few else self._value(element, small=True) for _ in range(24)]
                 return Given(name, element.name, elements=runs_of([*elements, 0]))
             case Opaque(name="pointer"):
                 bytes_ = bytes(self.random.choice((0, 0, 0, 1, 2, 3, 7)) for _ in range(64))

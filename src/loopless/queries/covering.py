@@ -265,9 +265,16 @@ class _Work:
             if proofs or (self.settings.run and not self.driver.trapped):
                 driver = _SideDriver(self.driver, number) if self.settings.run and self.driver.trapped else None
                 found = reach(
-                    self.files, target, self.entry, self.settings, self.fence, summaries=self.summaries,
-                    driver=driver, proofs=proofs, seconds=seconds,
-                )  # fmt: skip
+                    self.files,
+                    target,
+                    self.entry,
+                    self.settings,
+                    self.fence,
+                    summaries=self.summaries,
+                    driver=driver,
+                    proofs=proofs,
+                    seconds=seconds,
+                )
             else:
                 found = self._searched(number, target, seconds)
         except LooplessError as error:
@@ -366,9 +373,7 @@ class CoveringDriver(Driver):
         outcome, longer = self.long_enough(inputs)
         return CoveringTest(longer, frozenset(outcome.covered), _ends(outcome))
 
-    def taken_by_chance(
-        self, graph: Flowgraph, count: int, seconds: float, *, seed: int = 1
-    ) -> list[CoveringTest]:
+    def taken_by_chance(self, graph: Flowgraph, count: int, seconds: float, *, seed: int = 1) -> list[CoveringTest]:
         """Inputs drawn at random, with the sides that they take."""
         return self.taken_by(self.drawn(graph, (), count, seed), seconds)
 

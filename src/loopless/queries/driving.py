@@ -116,9 +116,7 @@ class Driver:
         """The same with as few inputs as bring the run there: one that asks for more than it is given ends there."""
         values = [value for run in inputs.nondet for value in (run.value,) * run.count]
         fewer = [replace(inputs, nondet=runs_of(values[:count]), repeats=False) for count in PREFIXES]
-        runs = [
-            replace(self._run(one), nondet=values[:count]) for one, count in zip(fewer, PREFIXES, strict=True)
-        ]
+        runs = [replace(self._run(one), nondet=values[:count]) for one, count in zip(fewer, PREFIXES, strict=True)]
         outcomes = self.oracle.run_many(self.entry, runs)
         return next((one for one, outcome in zip(fewer, outcomes, strict=True) if self.is_there(outcome)), inputs)
 
@@ -139,11 +137,22 @@ class Driver:
         """Inputs that get there, with other floating-point numbers among the arguments: the ``constants`` and what lies
         next to them, and usual ones.
         """
-        pool = list(dict.fromkeys(
-            near for one in (*constants, *USUAL)
-            for near in (one, math.nextafter(one, math.inf), math.nextafter(one, -math.inf), one * (1 + 2.0**-23),
-                         one * (1 - 2.0**-23), -one, one + 1, one - 1)
-        ))  # fmt: skip
+        pool = list(
+            dict.fromkeys(
+                near
+                for one in (*constants, *USUAL)
+                for near in (
+                    one,
+                    math.nextafter(one, math.inf),
+                    math.nextafter(one, -math.inf),
+                    one * (1 + 2.0**-23),
+                    one * (1 - 2.0**-23),
+                    -one,
+                    one + 1,
+                    one - 1,
+                )
+            )
+        )
         random_ = random.Random(1)
         declared = [one for one in self.signature.declared if one.name]
         tried = [self._with(inputs, declared, itertools.repeat(one).__next__) for one in pool]

@@ -52,9 +52,7 @@ def of_program(program: Program, settings: Settings, deadline: float) -> list[En
         return []
     try:
         follower = Follower(program.source, "main", mathematical=settings.mathematical, wrapv=settings.wrapv)
-        found = _endless(
-            (inputs, follower.run(inputs, FOLLOWED_S, STEPS)) for inputs in ((), *short_inputs(MAX_RUNS))
-        )  # fmt: skip
+        found = _endless((inputs, follower.run(inputs, FOLLOWED_S, STEPS)) for inputs in ((), *short_inputs(MAX_RUNS)))
         return list(_replayed(program, settings, deadline, found))
     except LooplessError:
         return []  # main takes arguments

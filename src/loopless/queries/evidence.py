@@ -156,9 +156,13 @@ class WaitingJudge:
         root = str(Path(__file__).resolve().parents[2])
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, sys.path)])}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "loopless.check.certificates"], env=environment, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [sys.executable, "-m", "loopless.check.certificates"],
+            env=environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def judge(self, document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """What the judge says of the certificate; it judges one."""

@@ -103,10 +103,13 @@ class Mutator:
             if kind is None:
                 return given
             letters = kind.bits == 8
-            return replace(given, elements=tuple(
-                Run(run.count, kind.wrap(run.value))
-                for run in self._listed(given.elements, self._letter if letters else self._number)
-            ))  # fmt: skip
+            return replace(
+                given,
+                elements=tuple(
+                    Run(run.count, kind.wrap(run.value))
+                    for run in self._listed(given.elements, self._letter if letters else self._number)
+                ),
+            )
         return replace(given, memory=self._memory(given.memory)) if given.memory is not None else given
 
     def _named(self, given: Given) -> CType | None:
@@ -141,9 +144,11 @@ class Mutator:
         if sum(run.count for run in runs) > LONGEST:
             return runs
         values = list(unrolled(runs))
-        at = self.random.randrange(len(values) + 1) if self.random.random() < 0.4 else self.random.randrange(
-            min(len(values), 8) + 1
-        )  # fmt: skip
+        at = (
+            self.random.randrange(len(values) + 1)
+            if self.random.random() < 0.4
+            else self.random.randrange(min(len(values), 8) + 1)
+        )
         match self.random.choice(("other", "other", "other", "new", "out", "again", "end")):
             case "other" if at < len(values):
                 values[at] = draw() if self.random.random() < 0.8 else values[at] + self.random.choice((1, -1))

@@ -129,9 +129,7 @@ def _entry(program: Program, target: Target, function: str | None) -> str:
     """The name in the module of the function in which runs begin."""
     module = program.source.module
     defined = [one.name for one in module.defined()]
-    holding = [
-        one.name for one in module.defined() if any(i.callee_name == TARGET for i in one.instructions())
-    ]
+    holding = [one.name for one in module.defined() if any(i.callee_name == TARGET for i in one.instructions())]
     if not holding:
         raise UsageError(_nothing_there(program, target))
     hidden = [name for name in holding if out_of_sight(name)]
@@ -176,9 +174,14 @@ def _job(program: Program, target: Target, entry: str, settings: Settings, secon
 def graph_with_errors(program: Program, entry: str, settings: Settings) -> Flowgraph:
     """The function ``entry`` as runs go through it that begin with it, for the search for its errors."""
     return graph_of(
-        program.source, entry, Property.UNREACH_CALL, mathematical=settings.mathematical, wrapv=settings.wrapv,
-        apart=entry != "main", cells=False,
-    )  # fmt: skip
+        program.source,
+        entry,
+        Property.UNREACH_CALL,
+        mathematical=settings.mathematical,
+        wrapv=settings.wrapv,
+        apart=entry != "main",
+        cells=False,
+    )
 
 
 @dataclass(slots=True)
@@ -313,9 +316,7 @@ class ReachQuestion:
     def _smallest(self, general: CounterSystem, blocked: list[Condition]) -> dict[Var, int] | None:
         """Small values to begin with for which the constraints have a solution; no negative ones where it can be."""
         infos = general.system.graph.variables
-        scalars = [
-            var for var in general.scalars if not (var in infos and infos[var].pointer_part == "object")
-        ]
+        scalars = [var for var in general.scalars if not (var in infos and infos[var].pointer_part == "object")]
         led = [v for v in scalars if v in infos and infos[v].kind in (Kind.POINTEE, Kind.GLOBAL)]
         starts = [v for v in led if infos[v].pointer_part == "offset"]
         natural = [(0, high) for high in LADDER[:8]]
@@ -334,8 +335,9 @@ class ReachQuestion:
                     found = self._smaller(general, scalars, found, [*small, *blocked])
                 return {
                     Var(var.name.partition("~")[0], var.type): found.values[var]
-                    for var in scalars if var in found.values
-                }  # fmt: skip
+                    for var in scalars
+                    if var in found.values
+                }
             if clock.counted() > self.deadline:
                 return None
         return None
@@ -376,9 +378,7 @@ class ReachQuestion:
     ) -> Reach | None:
         until = min(until, self.deadline)
         begun = self._begun()
-        navigator = Navigator(
-            system, fixed, until, most=most, trips=self.summaries, begun=begun, general=self._general
-        )
+        navigator = Navigator(system, fixed, until, most=most, trips=self.summaries, begun=begun, general=self._general)
         found = self._timed("guided search", navigator.run)
         if found.route is not None:
             return self._driven(system, driver, found.route)
@@ -469,9 +469,15 @@ class ReachQuestion:
 
     def _proved(self, verdict: Any) -> Reach:
         return Reach(
-            self.target, self.entry, "unreachable", verdict.method, certificate=verdict.certificate,
-            judged=verdict.judged, assumptions=verdict.assumptions, tried=dict(self.tried),
-        )  # fmt: skip
+            self.target,
+            self.entry,
+            "unreachable",
+            verdict.method,
+            certificate=verdict.certificate,
+            judged=verdict.judged,
+            assumptions=verdict.assumptions,
+            tried=dict(self.tried),
+        )
 
     def _unknown(self, reason: str) -> Reach:
         return Reach(self.target, self.entry, "unknown", reason=reason, tried=dict(self.tried))
@@ -496,5 +502,3 @@ def _numbers(system: TransitionSystem) -> list[int]:
                 elif isinstance(node, Sum):
                     found |= {-value: None for monomial, value in node.items if not monomial}
     return [value for value in found if abs(value) < 1 << 31][:40]
-
-

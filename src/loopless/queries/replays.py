@@ -154,9 +154,14 @@ class Replays:
         return self._goes_on(trap.inputs, self._ahead(trap), trap.uninitialised, shown)
 
     def _goes_on(
-        self, inputs: tuple[int, ...], ahead: tuple[int, ...], uninitialised: Mapping[str, int], shown: str, *,
+        self,
+        inputs: tuple[int, ...],
+        ahead: tuple[int, ...],
+        uninitialised: Mapping[str, int],
+        shown: str,
+        *,
         deeper: bool = False,
-    ) -> Replay:  # fmt: skip
+    ) -> Replay:
         """Whether a native run goes on, or needs all of the stack where it was to go ``deeper`` and deeper."""
         if not self.settings.run:
             return Replay(False, f"{shown} was found that never ends; it was not replayed (--no-run)")

@@ -21,9 +21,7 @@ from loopless.refusals import Reason, Refused
 from loopless.source.ir import Function, Instruction, Loc, Module, OtherConst
 from loopless.source.vocabulary import COMES_BACK, LEAVES, Meaning, effect_of, library_function, meaning_of
 
-_ENDING: Final = frozenset(
-    {Meaning.ASSUME, Meaning.ASSERT, Meaning.ERROR, Meaning.ABORT, Meaning.EXIT, Meaning.TARGET}
-)
+_ENDING: Final = frozenset({Meaning.ASSUME, Meaning.ASSERT, Meaning.ERROR, Meaning.ABORT, Meaning.EXIT, Meaning.TARGET})
 _TRAPS: Final = ("llvm.trap", "llvm.ubsantrap", "llvm.debugtrap", "llvm.eh.sjlj.longjmp")
 _THROWS: Final = ("__cxa_throw", "__cxa_rethrow")
 _REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")

@@ -328,9 +328,12 @@ class _Image:
         content = found_.content
         size = element.size
         whole = content + bytes(-len(content) % size)
-        return runs_of([
-            int.from_bytes(whole[at : at + size], "little", signed=element.signed) for at in range(0, len(whole), size)
-        ])
+        return runs_of(
+            [
+                int.from_bytes(whole[at : at + size], "little", signed=element.signed)
+                for at in range(0, len(whole), size)
+            ]
+        )
 
     def _alike(self, name: str, element: CType) -> tuple[Run, ...] | None:
         """The same where a path reads nothing but runs of elements, one behind the other."""

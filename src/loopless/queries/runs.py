@@ -109,5 +109,3 @@ def by_end(loops: Sequence[LoopName]) -> list[LoopName]:
             yield loop
 
     return list(order(None))
-
-

@@ -28,9 +28,14 @@ class SideSearch:
     """
 
     def __init__(
-        self, files: Sequence[Path], function: str, settings: Settings, driver_of: Callable[[int], Driver] | None, *,
+        self,
+        files: Sequence[Path],
+        function: str,
+        settings: Settings,
+        driver_of: Callable[[int], Driver] | None,
+        *,
         summaries: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         divided = replace(settings, source=replace(settings.source, target=Target(within=function)))
         self.program = load(files, divided)
         graph = graph_with_errors(self.program, function, settings)
@@ -54,9 +59,16 @@ class SideSearch:
         for label in labels:
             blocks[label] = replace(blocks[label], statements=(), edges=(), end=End("error"))
         return ReachQuestion(
-            self.program, target, self.function, self.settings, until, summaries=self.summaries,
-            driver=driver, proofs=False, graph=replace(self.graph, blocks=blocks),
-        ).answer()  # fmt: skip
+            self.program,
+            target,
+            self.function,
+            self.settings,
+            until,
+            summaries=self.summaries,
+            driver=driver,
+            proofs=False,
+            graph=replace(self.graph, blocks=blocks),
+        ).answer()
 
 
 def _without_errors(block: Block) -> Block:

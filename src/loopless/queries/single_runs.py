@@ -31,8 +31,13 @@ MAX_CHOICES: Final = 8192
 MAX_STEPS: Final = 200_000
 """The iterations and calls of all these runs together. A guess: some tenths of a second."""
 
-_KINDS: Final = {"ok": "return", "aborted": "abort", "error-reached": "error", "assumption-failed": "assumption",
-          "undefined": "undefined"}  # fmt: skip
+_KINDS: Final = {
+    "ok": "return",
+    "aborted": "abort",
+    "error-reached": "error",
+    "assumption-failed": "assumption",
+    "undefined": "undefined",
+}
 """What cases call the ends of runs; the iterations before undefined behaviour count, too."""
 
 Point = Mapping[Var, int]
@@ -54,9 +59,10 @@ def completed(function: Function, summary: FunctionSummary | None) -> FunctionSu
         return None
     options = function.program.settings
     interpreter = Interpreter(
-        function.program.source.inlined, graph,
+        function.program.source.inlined,
+        graph,
         options=Options(options.mathematical, options.wrapv, options.apart),
-    )  # fmt: skip
+    )
     ends: dict[_End, list[Condition]] = {}
     left = MAX_STEPS
     for point in points:

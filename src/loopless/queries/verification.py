@@ -178,9 +178,13 @@ class _Question:
         """The program as transitions, under these contracts of functions."""
         settings = self.settings
         graph = graph_of(
-            self.program.source, self.entry, self.property, mathematical=settings.mathematical, wrapv=settings.wrapv,
+            self.program.source,
+            self.entry,
+            self.property,
+            mathematical=settings.mathematical,
+            wrapv=settings.wrapv,
             contract_of=lambda signature: (contracts or {}).get(signature.function),
-        )  # fmt: skip
+        )
         return graph.refused or system_of(graph, self.violates, self._calls)
 
     def _asked(self, system: TransitionSystem, known: Invariants) -> Verdict:
@@ -294,9 +298,7 @@ class _Question:
         waiting, self.waiting = self.waiting, None
         return judge_apart(document, seconds, waiting)
 
-    def _judged(
-        self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]
-    ) -> Verdict | None:
+    def _judged(self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, places(system.graph), self.contracts)
         left = max(self.deadline - clock.counted(), 1.0)
         judgement = self._timed("certificate", lambda: self._judge(document, min(JUDGE_S, left)))
@@ -311,9 +313,16 @@ class _Question:
         if self.contracts is not None:
             method = CONTRACTS if method == NO_INVARIANT else f"{CONTRACTS}, {method}"
         return Verdict(
-            self.property, "true", method, certificate=document, judged=judgement,
-            assumptions=tuple(granted), shares=dict(self.shares), invariants=shown, contracts=self.ensured,
-        )  # fmt: skip
+            self.property,
+            "true",
+            method,
+            certificate=document,
+            judged=judgement,
+            assumptions=tuple(granted),
+            shares=dict(self.shares),
+            invariants=shown,
+            contracts=self.ensured,
+        )
 
     def _granted_of_calls(self, system: TransitionSystem) -> list[str]:
         """What is taken for granted of functions that the program declares only, and of which nothing is known."""
@@ -336,9 +345,16 @@ class _Question:
             self.unconfirmed = replay.words
             return None
         return Verdict(
-            self.property, "false", method, replay.inputs, replay.uninitialised, replay.words,
-            shares=dict(self.shares), repeats=replay.repeats, **more,
-        )  # fmt: skip
+            self.property,
+            "false",
+            method,
+            replay.inputs,
+            replay.uninitialised,
+            replay.words,
+            shares=dict(self.shares),
+            repeats=replay.repeats,
+            **more,
+        )
 
     def native(self, system: TransitionSystem, seconds: float) -> Verdict | None:
         """Native runs with inputs of all kinds, which are fast enough for long loops; one run of a program that takes

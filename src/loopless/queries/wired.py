@@ -66,5 +66,3 @@ def _wired_memory(memory: Memory, places: Mapping[str, int]) -> dict[str, Any]:
         else:
             behind.append([one.offset, {**_wired_memory(one.memory, places), "name": one.name}, one.at])
     return {"content": memory.content.hex(), "pointers": behind, "start": memory.start}
-
-

@@ -373,9 +373,7 @@ class _Solver:
         fits = t.fits(var, wrap)
         self.known[var] = Known(None, wrap, int(not fits), reason=reason)
         prefix = () if fits else (var,)
-        self.closed[var] = Closed(
-            var, self.counter, "geometric", t.wrap(term, wrap), int(not fits), 1, prefix, wrap
-        )
+        self.closed[var] = Closed(var, self.counter, "geometric", t.wrap(term, wrap), int(not fits), 1, prefix, wrap)
 
     def _evaluators(self, component: tuple[Var, ...], reason: str) -> None:
         """The last resort: matrix powers, without a term."""

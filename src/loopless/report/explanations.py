@@ -44,9 +44,7 @@ def explanations() -> dict[Reason, Explanation]:
             continue
         example = re.search(r"^```(\w+)\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
         language, code = example.groups() if example else ("c", "")
-        found[reason] = Explanation(
-            reason, _part(section, "Meaning"), code, _part(section, "What to do"), language
-        )
+        found[reason] = Explanation(reason, _part(section, "Meaning"), code, _part(section, "What to do"), language)
     return found
 
 

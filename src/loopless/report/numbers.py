@@ -23,9 +23,7 @@ _MOST_UNWOUND: Final = 1 << 20
 # -- CBMC -------------------------------------------------------------------------------------------------------------
 
 
-def unwindset(
-    answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None
-) -> tuple[str, list[str]]:
+def unwindset(answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None) -> tuple[str, list[str]]:
     """CBMC's option with a number for each loop that has one, and why others have none, a sentence each.
 
     CBMC counts the visits of a loop's header in one entry, and numbers the loops of a function from 0 by the places
@@ -53,9 +51,7 @@ def _cbmc_name(loop: LoopName, own: Sequence[LoopName]) -> str:
     return f"{loop.function}.{by_end(own).index(loop)}"
 
 
-def facts(
-    answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None
-) -> tuple[list[Fact], list[str]]:
+def facts(answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None) -> tuple[list[Fact], list[str]]:
     """Numbers for the loops, for WCET tools, and why others have none, a sentence each."""
     found: list[Fact] = []
     missing: list[str] = []
@@ -76,9 +72,7 @@ def facts(
     return found, missing
 
 
-def _number(
-    bound: LoopBound, found: FunctionBound, given: Values | None, *, unwound: bool = False
-) -> int | None:
+def _number(bound: LoopBound, found: FunctionBound, given: Values | None, *, unwound: bool = False) -> int | None:
     """A number of iterations that no entry exceeds; ``unwound``: none to which nobody would unwind a loop."""
     pairs = ((bound.any_entry, TRUE), (bound.call.upper, bound.call.when))
     values = [_value(term, when, found, given) for term, when in pairs if not (unwound and _by_type(term))]
@@ -121,16 +115,12 @@ def _value(term: Term | None, when: Condition, found: FunctionBound, given: Valu
     return value
 
 
-def _total(
-    term: Term | None, when: Condition, found: FunctionBound, given: Values | None
-) -> tuple[int | None, bool]:
+def _total(term: Term | None, when: Condition, found: FunctionBound, given: Values | None) -> tuple[int | None, bool]:
     """As :func:`_value`, and whether it is the number at these values, not the greatest for all."""
     return _value(term, when, found, given), number_at(found, term, when, given) is not None
 
 
-def facts_of_run(
-    entry: FunctionBound, loops: Sequence[RunBound], given: Values | None
-) -> tuple[list[Fact], list[str]]:
+def facts_of_run(entry: FunctionBound, loops: Sequence[RunBound], given: Values | None) -> tuple[list[Fact], list[str]]:
     """As :func:`facts`, for the loops of a run of the program."""
     found: list[Fact] = []
     for run in loops:
@@ -143,18 +133,14 @@ def facts_of_run(
     return found, [_why_missing_in_run(run, entry, given) for run in without]
 
 
-def _of_any_entry(
-    run: RunBound, entry: FunctionBound, given: Values | None, *, unwound: bool = False
-) -> int | None:
+def _of_any_entry(run: RunBound, entry: FunctionBound, given: Values | None, *, unwound: bool = False) -> int | None:
     """A number of iterations that no entry exceeds: none takes more than all together."""
     terms = [term for term in (run.any_entry, run.total) if not (unwound and _by_type(term))]
     values = [_value(term, TRUE, entry, given) for term in terms]
     return min((value for value in values if value is not None), default=None)
 
 
-def unwindset_of_run(
-    entry: FunctionBound, loops: Sequence[RunBound], given: Values | None
-) -> tuple[str, list[str]]:
+def unwindset_of_run(entry: FunctionBound, loops: Sequence[RunBound], given: Values | None) -> tuple[str, list[str]]:
     """As :func:`unwindset`, for the loops of a run of the program."""
     numbers = [(run, _of_any_entry(run, entry, given, unwound=True)) for run in loops]
     limits = [f"{run.loop.function}.{run.number}:{most + 1}" for run, most in numbers if most is not None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loopless.errors import UsageError
@@ -66,24 +66,41 @@ def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Pat
         arguments = [str(len(words)), "words", "None"][: len(kinds)]
     result = _ctype(program.result) if program.result.bits or program.result.pointer else "None"
     what = wrapped(purpose).replace("\\", "\\\\").replace('"""', "'''")
-    return "\n".join([
+    return "\n".join(
+        [
+            *_compiled(what, shim, command),
+            "",
+            f"prototype = ctypes.CFUNCTYPE({', '.join([result, *kinds])})",
+            "function = prototype(ctypes.c_void_p.in_dll(program, 'loopless_entry').value)",
+            *(["program.loopless_globals()"] if sets else []),
+            *made,
+            f"print('returned', function({', '.join(arguments)}))",
+            "",
+        ]
+    )
+
+
+def _compiled(what: str, shim: Sequence[str], command: Sequence[str]) -> list[str]:
+    """The lines that compile ``shim`` and the program as a library, and load it."""
+    return [
         f'"""{what}"""',
-        "", "import ctypes", "import pathlib", "import subprocess", "import tempfile",
-        "", 'SHIM = r"""', *shim, '"""', "",
+        "",
+        "import ctypes",
+        "import pathlib",
+        "import subprocess",
+        "import tempfile",
+        "",
+        'SHIM = r"""',
+        *shim,
+        '"""',
+        "",
         "here = pathlib.Path(__file__).resolve().parent",
         "with tempfile.TemporaryDirectory() as scratch:",
         "    library = pathlib.Path(scratch, 'program.so')",
         f"    command = ['cc', '-shared', '-fPIC', '-w', *{command!r}, '-o', str(library)]",
         "    subprocess.run(command, input=SHIM, text=True, cwd=here, check=True)",
         "    program = ctypes.CDLL(str(library))",
-        "",
-        f"prototype = ctypes.CFUNCTYPE({', '.join([result, *kinds])})",
-        "function = prototype(ctypes.c_void_p.in_dll(program, 'loopless_entry').value)",
-        *(["program.loopless_globals()"] if sets else []),
-        *made,
-        f"print('returned', function({', '.join(arguments)}))",
-        "",
-    ])  # fmt: skip
+    ]
 
 
 def _entry(entry: str, inputs: Inputs, program: Surroundings) -> Iterator[str]:

@@ -136,9 +136,11 @@ class DataFunctions:
         self._named += 1
         name = self._new(f"{kind}{self._named}")
         starts = [f"|~s{at}|" for at in range(len(node.outside) - (2 if node.kind == "fold" else 1))]
-        others = [*starts, *(self._symbol(var) for var in free)] if node.kind != "earliest" else [
-            self._symbol(var) for var in free
-        ]  # fmt: skip
+        others = (
+            [*starts, *(self._symbol(var) for var in free)]
+            if node.kind != "earliest"
+            else [self._symbol(var) for var in free]
+        )
         match node.kind:
             case "earliest":
                 self.lines.append(f"(declare-fun {name} ({' '.join('Int' for _ in others)}) Int)")

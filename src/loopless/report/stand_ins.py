@@ -15,30 +15,38 @@ WIDTH: Final = 110
 _AHEAD: Final = 1_000_000
 """So many zeros are given behind the last input; then the run ends, since a loop may read for ever. A guess."""
 
-_ROLES: Final = MappingProxyType({
-    "nothing": "void loopless_nothing(void) {}",
-    "stop": "void loopless_stop(void) { exit(0); }",
-    "exit": "void loopless_exit(int status) { exit(status); }",
-    "abort": "void loopless_abort(void) { exit(0); }",
-    "assume": "void loopless_assume(int holds) { if (!holds) exit(0); }",
-    "assume_wide": "void loopless_assume_wide(unsigned long holds) { if (!holds) exit(0); }",
-    "range": "int loopless_range(int low, int high) { int value = (int)loopless_next(); "
-             "if (value < low || value >= high) exit(0); return value; }",
-    "symbolic": "void loopless_symbolic(void *at, unsigned long size) { unsigned char *bytes = (unsigned char *)at; "
-                "unsigned long i; long long value = 0; for (i = 0; i < size; i++) { "
-                "if (i == 0 || !(size == 2 || size == 4 || size == 8)) value = loopless_next(); else value >>= 8; "
-                "bytes[i] = (unsigned char)value; } }",
-})  # fmt: skip
+_ROLES: Final = MappingProxyType(
+    {
+        "nothing": "void loopless_nothing(void) {}",
+        "stop": "void loopless_stop(void) { exit(0); }",
+        "exit": "void loopless_exit(int status) { exit(status); }",
+        "abort": "void loopless_abort(void) { exit(0); }",
+        "assume": "void loopless_assume(int holds) { if (!holds) exit(0); }",
+        "assume_wide": "void loopless_assume_wide(unsigned long holds) { if (!holds) exit(0); }",
+        "range": "int loopless_range(int low, int high) { int value = (int)loopless_next(); "
+        "if (value < low || value >= high) exit(0); return value; }",
+        "symbolic": "void loopless_symbolic(void *at, unsigned long size) { "
+        "unsigned char *bytes = (unsigned char *)at; "
+        "unsigned long i; long long value = 0; for (i = 0; i < size; i++) { "
+        "if (i == 0 || !(size == 2 || size == 4 || size == 8)) value = loopless_next(); else value >>= 8; "
+        "bytes[i] = (unsigned char)value; } }",
+    }
+)
 """What functions without a body do, as in the run that was replayed."""
-ENDS: Final = MappingProxyType({
-    "error": 'void loopless_error(void) { puts("the error function was called"); exit(0); }',
-    "assert": 'void loopless_assert(int holds) { if (!holds) { puts("an assertion is false"); exit(0); } }',
-})  # fmt: skip
+ENDS: Final = MappingProxyType(
+    {
+        "error": 'void loopless_error(void) { puts("the error function was called"); exit(0); }',
+        "assert": 'void loopless_assert(int holds) { if (!holds) { puts("an assertion is false"); exit(0); } }',
+    }
+)
 """What a test does where it has come to its place."""
-FAILS: Final = MappingProxyType({
-    "error": 'void loopless_error(void) { fputs("reach_error was called\\n", stderr); abort(); }',
-    "assert": 'void loopless_assert(int holds) { if (!holds) { fputs("an assertion is false\\n", stderr); abort(); } }',
-})  # fmt: skip
+FAILS: Final = MappingProxyType(
+    {
+        "error": 'void loopless_error(void) { fputs("reach_error was called\\n", stderr); abort(); }',
+        "assert": "void loopless_assert(int holds) { "
+        'if (!holds) { fputs("an assertion is false\\n", stderr); abort(); } }',
+    }
+)
 """What a run does that shows an error; it needs ``stdio.h`` and ``stdlib.h``."""
 
 
@@ -57,9 +65,14 @@ def variables(program: Surroundings, *, beside: bool) -> Iterator[str]:
 
 
 def bodies(
-    missing: Sequence[Missing], inputs: Sequence[Run], *, repeats: bool, ends: Mapping[str, str] = ENDS,
-    for_ever: bool = False, beside: bool = False,
-) -> Iterator[str]:  # fmt: skip
+    missing: Sequence[Missing],
+    inputs: Sequence[Run],
+    *,
+    repeats: bool,
+    ends: Mapping[str, str] = ENDS,
+    for_ever: bool = False,
+    beside: bool = False,
+) -> Iterator[str]:
     """Bodies for functions that the program only declares; those that are inputs return ``inputs`` in their order, and
     behind these the last one again where it ``repeats``, else 0, ``for_ever`` or for long. ``beside``: they stand in
     a file of their own.

@@ -68,5 +68,3 @@ def xml_metadata(target: Target | None, function: str, files: Sequence[Path], po
 
 def _head(kind: str) -> list[str]:
     return ['<?xml version="1.0" encoding="UTF-8" standalone="no"?>', _TYPE.format(kind)]
-
-

@@ -257,9 +257,7 @@ def as_asked(answer: LoopAnswer, *, traces: bool = False) -> Iterable[Merged]:
             yield found
 
 
-def gap_lines(
-    summary: Summary | FunctionSummary, names: Names, fixed: Mapping[Var, Term] = _NOTHING
-) -> list[str]:
+def gap_lines(summary: Summary | FunctionSummary, names: Names, fixed: Mapping[Var, Term] = _NOTHING) -> list[str]:
     """Where the run is undefined, and where nothing is said, with the reasons."""
     lines: list[str] = []
     printed = chosen([0] * len(summary.undefined), names.extent.regions)

@@ -99,11 +99,24 @@ def harness(found: Verdict, program: Surroundings, folder: Path) -> str:
     if program.replaced:
         told.append(f"   The program defines {', '.join(program.replaced)} itself: this file cannot give those inputs.")
     inputs = runs_of(found.inputs)
-    return "\n".join([
-        *told[:-1], f"{told[-1]} */",
-        "#include <stdio.h>", "#include <stdlib.h>", "",
-        "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
-        *variables(program, beside=True), "",
-        *bodies(program.missing, inputs, repeats=found.repeats, ends=FAILS, for_ever=True, beside=True), "",
-        "#ifdef __cplusplus", "}", "#endif", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            *told[:-1],
+            f"{told[-1]} */",
+            "#include <stdio.h>",
+            "#include <stdlib.h>",
+            "",
+            "#ifdef __cplusplus",
+            'extern "C" {',
+            "#endif",
+            "",
+            *variables(program, beside=True),
+            "",
+            *bodies(program.missing, inputs, repeats=found.repeats, ends=FAILS, for_ever=True, beside=True),
+            "",
+            "#ifdef __cplusplus",
+            "}",
+            "#endif",
+            "",
+        ]
+    )

@@ -21,12 +21,26 @@ from loopless.source.toolchain import clang_command, run, system_clang, zig_targ
 DataModel = Literal["ILP32", "LP64"]
 
 _SHAPE: Final = (
-    "-O0", "-g", "-fstandalone-debug", "-S", "-emit-llvm", "-fno-discard-value-names", "-Xclang", "-disable-O0-optnone",
+    "-O0",
+    "-g",
+    "-fstandalone-debug",
+    "-S",
+    "-emit-llvm",
+    "-fno-discard-value-names",
+    "-Xclang",
+    "-disable-O0-optnone",
     *inline_bodies.NO_PASSES,
-    "-fno-stack-protector", "-Wno-everything", *folding.WARNINGS, "-Wunused-function", "-Wno-error",
-    "-fno-color-diagnostics", "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int",
-    "-Wno-error=int-conversion", "-Wno-error=unused-function",
-)  # fmt: skip
+    "-fno-stack-protector",
+    "-Wno-everything",
+    *folding.WARNINGS,
+    "-Wunused-function",
+    "-Wno-error",
+    "-fno-color-diagnostics",
+    "-Wno-error=implicit-function-declaration",
+    "-Wno-error=implicit-int",
+    "-Wno-error=int-conversion",
+    "-Wno-error=unused-function",
+)
 _TRAPS: Final = (
     "-fno-sanitize=all",
     "-fsanitize=signed-integer-overflow,shift-exponent,integer-divide-by-zero,array-bounds,vla-bound,unreachable,return",

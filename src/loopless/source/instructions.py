@@ -34,13 +34,41 @@ from loopless.source.quick import QuickReader
 _FAST_MATH: Final = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 _FLAGS: Final = _FAST_MATH | GEP_FLAGS | {"nsw", "exact", "disjoint", "nneg", "samesign"}
 _BINARY: Final = (
-    "add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor",
-    "fadd", "fsub", "fmul", "fdiv", "frem",
-)  # fmt: skip
+    "add",
+    "sub",
+    "mul",
+    "udiv",
+    "sdiv",
+    "urem",
+    "srem",
+    "shl",
+    "lshr",
+    "ashr",
+    "and",
+    "or",
+    "xor",
+    "fadd",
+    "fsub",
+    "fmul",
+    "fdiv",
+    "frem",
+)
 _CASTS: Final = (
-    "trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp", "ptrtoint", "ptrtoaddr",
-    "inttoptr", "bitcast", "addrspacecast",
-)  # fmt: skip
+    "trunc",
+    "zext",
+    "sext",
+    "fptrunc",
+    "fpext",
+    "fptoui",
+    "fptosi",
+    "uitofp",
+    "sitofp",
+    "ptrtoint",
+    "ptrtoaddr",
+    "inttoptr",
+    "bitcast",
+    "addrspacecast",
+)
 _CALL_WORDS: Final = frozenset({"tail", "musttail", "notail"})
 _CONVENTION: Final = re.compile(r"\w+cc|cc|\w+_(?:kernel|device|std|call|intr|vs|gs|ps|cs|hs|ls|es|gfx\w*)\w*")
 _ORDERINGS: Final = frozenset({"unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"})

@@ -275,10 +275,21 @@ class Instruction:
         return Local(self.result, self.type)
 
 
-TERMINATORS = frozenset({
-    "br", "switch", "ret", "unreachable", "indirectbr", "invoke", "callbr", "resume", "catchswitch", "catchret",
-    "cleanupret",
-})  # fmt: skip
+TERMINATORS = frozenset(
+    {
+        "br",
+        "switch",
+        "ret",
+        "unreachable",
+        "indirectbr",
+        "invoke",
+        "callbr",
+        "resume",
+        "catchswitch",
+        "catchret",
+        "cleanupret",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -281,8 +281,11 @@ class Metadata:
         _, signature = self.node(_ref(fields.get("type", "")))
         given = self.elements(_ref(signature.get("types", "")))[1:]
         kinds = [self.node(one)[1].get("flags", "") if one is not None else "" for one in given]
-        shown = ("..." if one is None else self._spelling(one) for one, flags in zip(given, kinds, strict=True)
-                 if "DIFlagArtificial" not in flags)  # fmt: skip
+        shown = (
+            "..." if one is None else self._spelling(one)
+            for one, flags in zip(given, kinds, strict=True)
+            if "DIFlagArtificial" not in flags
+        )
         return f"({','.join(shown)})"
 
     def _around_it(self, fields: Mapping[str, str]) -> str:

@@ -161,9 +161,7 @@ def first_zero(curve: Coefficients) -> Term:
 def _of_curve(op: str, items: Coefficients, sign: int) -> Term:
     if all(isinstance(c, Const) for c in items.values()):
         try:
-            return const(
-                curves.first_of_sign({key: c.value for key, c in items.items() if isinstance(c, Const)}, sign)
-            )
+            return const(curves.first_of_sign({key: c.value for key, c in items.items() if isinstance(c, Const)}, sign))
         except ValueError:
             pass
     flat = ((const(base), const(degree), items[base, degree]) for base, degree in sorted(items))

@@ -132,9 +132,7 @@ def _is_variable(monomial: Monomial) -> bool:
     return len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var)
 
 
-def _move(
-    inside: Polynomial, outside: Polynomial, part: Monomial, times: int, factor: int, divisor: int
-) -> None:
+def _move(inside: Polynomial, outside: Polynomial, part: Monomial, times: int, factor: int, divisor: int) -> None:
     _plus(inside, part, times * divisor)
     _plus(outside, part, -times * factor)
 

@@ -30,13 +30,60 @@ from loopless.terms.ranges import range_of
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, number_of_parts, operands, parts_to_name
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-_TAKEN = frozenset((
-    "let", "forall", "exists", "match", "par", "as", "assert", "echo", "exit", "pop", "push", "reset", "true",
-    "false", "not", "and", "or", "xor", "distinct", "ite", "implies", "iff", "div", "mod", "abs", "divisible",
-    "to_real", "to_int", "is_int", "Int", "Bool", "Real", "Array", "select", "store", "concat", "extract",
-    "repeat", "lambda", "_", "BINARY", "DECIMAL", "HEXADECIMAL", "NUMERAL", "STRING", "String", "Seq", "Set",
-    "BitVec", "RoundingMode",
-))  # fmt: skip
+_TAKEN = frozenset(
+    (
+        "let",
+        "forall",
+        "exists",
+        "match",
+        "par",
+        "as",
+        "assert",
+        "echo",
+        "exit",
+        "pop",
+        "push",
+        "reset",
+        "true",
+        "false",
+        "not",
+        "and",
+        "or",
+        "xor",
+        "distinct",
+        "ite",
+        "implies",
+        "iff",
+        "div",
+        "mod",
+        "abs",
+        "divisible",
+        "to_real",
+        "to_int",
+        "is_int",
+        "Int",
+        "Bool",
+        "Real",
+        "Array",
+        "select",
+        "store",
+        "concat",
+        "extract",
+        "repeat",
+        "lambda",
+        "_",
+        "BINARY",
+        "DECIMAL",
+        "HEXADECIMAL",
+        "NUMERAL",
+        "STRING",
+        "String",
+        "Seq",
+        "Set",
+        "BitVec",
+        "RoundingMode",
+    )
+)
 """Words of the language and of its theories that a program may use as names."""
 
 _MAX_PLAIN: Final = 4_000
@@ -140,9 +187,7 @@ def _known(found: str | None) -> str:
 
 
 class _Printer:
-    def __init__(
-        self, names: Mapping[Var, str], most: int | None = None, functions: Functions | None = None
-    ) -> None:
+    def __init__(self, names: Mapping[Var, str], most: int | None = None, functions: Functions | None = None) -> None:
         """``most``: how long the text may be, None for any length, as is right where parts are ``bound``."""
         self.names = names
         self.functions = functions
@@ -193,7 +238,7 @@ class _Printer:
         left: dict[Monomial, int] = {}
         right: dict[Monomial, int] = {}
         bound = node.term in self.bound
-        for monomial, coefficient in (((((node.term, 1),), 1),) if bound else polynomial(node.term).items()):
+        for monomial, coefficient in ((((node.term, 1),), 1),) if bound else polynomial(node.term).items():
             (left if coefficient > 0 else right)[monomial] = abs(coefficient)
         relation = {"le": "<=", "eq": "=", "ne": "distinct"}[node.relation]
         if node.relation == "le" and left.get(()) == 1 and len(left) > 1:

@@ -157,8 +157,12 @@ class Proposals:
         found.update(dict.fromkeys(self.equations(label, 1)))
         few = [*self._powers(variables, states), *self._few(variables, states)]
         few += [*self._rates(label, variables, states), *self._turns(label, variables, states)]
-        return [*few, *islice(found, MAX_CANDIDATES), *self._parts(variables, states),
-                *self._remainders(variables, states)]  # fmt: skip
+        return [
+            *few,
+            *islice(found, MAX_CANDIDATES),
+            *self._parts(variables, states),
+            *self._remainders(variables, states),
+        ]
 
     def _rests(self, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> Iterable[Condition]:
         """Remainders by constants of the program."""
@@ -170,9 +174,7 @@ class Proposals:
                 if len(rests) == 1 and (len(states) > 2 or not states):
                     yield equals_zero(mod(sub(var, const(rests.pop())), const(modulus)))
 
-    def _rates(
-        self, label: str, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]
-    ) -> Iterable[Condition]:
+    def _rates(self, label: str, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> Iterable[Condition]:
         """How much a variable is at most, and at least, by what iterations add to it out of the data, and a counter of
         these: what bounds on sums over path counters say, as invariants. That nothing wraps around is left to be shown.
         """
@@ -205,9 +207,7 @@ class Proposals:
                     if candidate is not TRUE and self._held(candidate, states):
                         yield candidate
 
-    def _turns(
-        self, label: str, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]
-    ) -> Iterable[Condition]:
+    def _turns(self, label: str, variables: Sequence[Var], states: Sequence[Mapping[Var, int]]) -> Iterable[Condition]:
         """That two variables are odd at the same times, or never: a flag that is turned whenever a counter counts."""
         around = [part for t in self.system.transitions if t.source == label == t.target for part in apart(t)]
         entering = [t for t in self.system.transitions if t.target == label != t.source]
@@ -216,9 +216,11 @@ class Proposals:
             """By iteration, whether the variable changes from even to odd and back; None where that varies."""
             changes = [(t.update.get(var, var), var) for t in around]
             rests = [mod(sub(term, old), const(2)) for term, old in changes]
-            return tuple(rest.value for rest in rests if isinstance(rest, Const)) if all(
-                isinstance(rest, Const) for rest in rests
-            ) else None  # fmt: skip
+            return (
+                tuple(rest.value for rest in rests if isinstance(rest, Const))
+                if all(isinstance(rest, Const) for rest in rests)
+                else None
+            )
 
         known = {var: found for var in variables if (found := turns(var)) is not None and any(found)}
         for a, b in combinations(known, 2):

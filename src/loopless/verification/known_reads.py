@@ -31,9 +31,7 @@ Reads = tuple[KnownRead, ...]
 
 def same_place(reads: Reads, new: KnownRead) -> list[Condition]:
     """What holds of a further read: where it is of the place of one that is known, it gives the same."""
-    alike = [
-        one for one in reads if (one.object, one.type, one.value.type) == (new.object, new.type, new.value.type)
-    ]
+    alike = [one for one in reads if (one.object, one.type, one.value.type) == (new.object, new.type, new.value.type)]
     return [disjunction((negate(equal(one.offset, new.offset)), equal(one.value, new.value))) for one in alike]
 
 

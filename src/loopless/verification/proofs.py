@@ -377,9 +377,7 @@ class Search:
                     waiting += [(t, one) for t in self.inner if t.target == transition.source]
         return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until)
 
-    def _aside(
-        self, known: Mapping[str, Sequence[Condition]], until: float
-    ) -> list[tuple[Transition, Condition]]:
+    def _aside(self, known: Mapping[str, Sequence[Condition]], until: float) -> list[tuple[Transition, Condition]]:
         """What undefined behaviour is excluded stays so: else it would be taken for granted."""
         excluded = (t for t in self.system.failing if clock.counted() < until and self.excluded(t, known, 300))
         return [(replace(t, update={}), FALSE) for t in excluded]

@@ -24,9 +24,7 @@ def is_one_or_equation(condition: Condition) -> bool:
 
 def is_of_equations(condition: Condition, asserted: Container[Condition]) -> bool:
     """Whether a condition is an equation, speaks of one variable, or is one of the plainest, or asserted."""
-    return (
-        is_equation(condition) or len(condition.variables) == 1 or is_plainest(condition) or condition in asserted
-    )
+    return is_equation(condition) or len(condition.variables) == 1 or is_plainest(condition) or condition in asserted
 
 
 def is_of_one(condition: Condition) -> bool:

@@ -373,9 +373,7 @@ class _Maker:
                 self.failing.append(Transition(self.start, UNDEFINED, failing, {}, (), check.loc))
         state.condition = conjunction((state.condition, condition))
 
-    def _input(
-        self, state: _State, target: Var, origin: Origin, label: str, index: int, part: str = ""
-    ) -> Var:
+    def _input(self, state: _State, target: Var, origin: Origin, label: str, index: int, part: str = "") -> Var:
         var = Var(f"?{self.start}>{label}:{index}.{part}", target.type)
         found = Input(var, origin, label, index)
         if found not in self.inputs:

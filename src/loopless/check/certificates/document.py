@@ -96,6 +96,19 @@ def document_of(
     return found
 
 
+def _options(told: Mapping[str, Any]) -> SourceOptions:
+    """How the program of a certificate was read."""
+    database = told.get("compile_database")
+    return SourceOptions(
+        data_model=told["data_model"],
+        flags=tuple(told["flags"]),
+        clang=told.get("clang"),
+        compile_database=None if database is None else Path(database),
+        stubs=tuple(Path(file) for file in told.get("stubs", ())),
+        target=Target(**told["target"]) if "target" in told else None,
+    )
+
+
 def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, Any]:
     """The judgement of a certificate, as JSON.
 
@@ -106,16 +119,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     if document.get("format") != FORMAT or document.get("version") != VERSION:
         raise UsageError(f"this is no {FORMAT} of version {VERSION}")
     told = document["program"]
-    database = told.get("compile_database")
-    options = SourceOptions(
-        data_model=told["data_model"],
-        flags=tuple(told["flags"]),
-        clang=told.get("clang"),
-        compile_database=None if database is None else Path(database),
-        stubs=tuple(Path(file) for file in told.get("stubs", ())),
-        target=Target(**told["target"]) if "target" in told else None,
-    )
-    program = load([Path(file) for file in told["files"]], options)
+    program = load([Path(file) for file in told["files"]], _options(told))
     property_ = Property(document["property"])
     contracts = {one["function"]: tuple(one["conjuncts"]) for one in document.get("contracts", ())}
 
@@ -125,9 +129,13 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         return None if texts is None else tuple(condition_of(text, symbols) for text in texts)
 
     graph = graph_of(
-        program, told["entry"], property_, mathematical=told["integers"] == "mathematical", wrapv=bool(told["wrapv"]),
+        program,
+        told["entry"],
+        property_,
+        mathematical=told["integers"] == "mathematical",
+        wrapv=bool(told["wrapv"]),
         contract_of=contract_of,
-    )  # fmt: skip
+    )
     strange = contracts.keys() - graph.signatures.keys()
     if strange:
         raise UsageError(f"the certificate has a contract of {min(strange)}, which no call goes into")

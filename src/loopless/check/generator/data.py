@@ -100,8 +100,11 @@ class Data(Work):
         return tuple(params), arrays
 
     def _values(self, ctype: CType, length: int) -> tuple[int, ...]:
-        pool = [value for value in (0, 0, 1, 1, 2, 3, 5, 9, 32, 61, -1, -7, 97, 200, 1000, ctype.low + 1, ctype.high)
-                if ctype.low <= value <= ctype.high]  # fmt: skip
+        pool = [
+            value
+            for value in (0, 0, 1, 1, 2, 3, 5, 9, 32, 61, -1, -7, 97, 200, 1000, ctype.low + 1, ctype.high)
+            if ctype.low <= value <= ctype.high
+        ]
         return tuple(self.random.choice(pool) for _ in range(length))
 
     def _start(self, rows: bool) -> Block:  # noqa: FBT001

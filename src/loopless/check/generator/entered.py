@@ -13,16 +13,31 @@ from typing import Final
 
 TYPES: Final = ("unsigned", "unsigned", "int", "int", "unsigned char", "unsigned short", "short", "long")
 NONDET: Final = {
-    "unsigned": "uint", "int": "int", "unsigned char": "uchar", "unsigned short": "ushort", "short": "short",
+    "unsigned": "uint",
+    "int": "int",
+    "unsigned char": "uchar",
+    "unsigned short": "ushort",
+    "short": "short",
     "long": "long",
-}  # fmt: skip
+}
 _HEAD: Final = "extern void __VERIFIER_assume(int);\n" + "".join(
     f"extern {kind} __VERIFIER_nondet_{name}(void);\n" for kind, name in NONDET.items()
 )
 _WORDS: Final = ("hello", "a", "abcabc", "xyz", "")
 _SHAPES: Final = (
-    "collatz", "collatz", "until", "until", "down", "count", "count", "modular", "halve", "gcd", "shift", "nest",
-)  # fmt: skip
+    "collatz",
+    "collatz",
+    "until",
+    "until",
+    "down",
+    "count",
+    "count",
+    "modular",
+    "halve",
+    "gcd",
+    "shift",
+    "nest",
+)
 _HELPERS: Final = 0.35
 """How many of the loops stand in a function of their own."""
 

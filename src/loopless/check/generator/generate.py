@@ -129,8 +129,10 @@ class _Programs:
 
     def _recursive(self, params: tuple[Param, ...]) -> Function:
         """A recursive helper with parameters like those of the function, the first one perhaps of another type."""
-        own = [Param(param.name, self.random.choice(self.types) if at == 0 else param.type)
-               for at, param in enumerate(param for param in params if not param.array)]  # fmt: skip
+        own = [
+            Param(param.name, self.random.choice(self.types) if at == 0 else param.type)
+            for at, param in enumerate(param for param in params if not param.array)
+        ]
         own = own[: self.random.randint(1, 3)]
         names = Names({param.name: param.type for param in own})
         inner = Recursion(self.random, self.profile, names, self.types)
@@ -196,6 +198,16 @@ class _Programs:
 
 
 _HELPER = Profile(
-    "helper", depth=1, sequence=1, body=(1, 1), exits=0.1, arrays=0.0, helpers=0.0, references=0.0, nondet=0.0,
-    assumes=0.0, goto_loops=0.0, shapes={"up": 1.0, "down": 1.0},
-)  # fmt: skip
+    "helper",
+    depth=1,
+    sequence=1,
+    body=(1, 1),
+    exits=0.1,
+    arrays=0.0,
+    helpers=0.0,
+    references=0.0,
+    nondet=0.0,
+    assumes=0.0,
+    goto_loops=0.0,
+    shapes={"up": 1.0, "down": 1.0},
+)

@@ -176,8 +176,11 @@ class Work(Loops):
     def _extreme(self, item: Callable[[], Expr], at: Expr | None) -> tuple[Block, Block]:
         ctype = self.types[0]
         start = self.pick(0, ctype.low + 1, ctype.high, 50)
-        made = self.declare("m", self.pick(ctype, INT if ctype.bits < 32 and self.profile.reach > ROW else ctype),
-                            Const(start) if abs(start) <= INT.high else self.literal(start))  # fmt: skip
+        made = self.declare(
+            "m",
+            self.pick(ctype, INT if ctype.bits < 32 and self.profile.reach > ROW else ctype),
+            Const(start) if abs(start) <= INT.high else self.literal(start),
+        )
         extreme, element = Var(made.name), item()
         test = Binary(self.pick("<", ">", "<=", ">="), element, extreme)
         new: list[Stmt] = [Assign(extreme, "", element)]

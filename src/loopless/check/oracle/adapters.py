@@ -47,7 +47,7 @@ class _Taken:
 
     @property
     def in_memory(self) -> str:
-        """"byval", "sret", or nothing."""
+        """One of "byval", "sret" and ""."""
         found = _IN_MEMORY.search(self.text)
         return found[1] if found else ""
 

@@ -182,9 +182,12 @@ class _Runner:
             chosen[2 * site], chosen[2 * site + 1] = 1, _signed64(value)
         count = len(one["nondet"])
         program.inputs(
-            ctypes.addressof(stream), -count if one.get("repeat") else count,
-            ctypes.addressof(fresh), len(one["uninit"]), ctypes.addressof(chosen),
-        )  # fmt: skip
+            ctypes.addressof(stream),
+            -count if one.get("repeat") else count,
+            ctypes.addressof(fresh),
+            len(one["uninit"]),
+            ctypes.addressof(chosen),
+        )
         result = ctypes.c_longlong(0)
         signal.setitimer(signal.ITIMER_PROF, self.seconds)
         program.call(self.address, len(cells), ctypes.addressof(_cells := _longs(cells)), ctypes.addressof(result))

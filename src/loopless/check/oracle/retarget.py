@@ -13,9 +13,20 @@ from typing import Final
 from loopless.errors import SourceError
 
 NARROW: Final = (
-    "malloc", "calloc", "realloc", "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strnlen", "strncmp",
-    "strncpy", "strncat",
-)  # fmt: skip
+    "malloc",
+    "calloc",
+    "realloc",
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "memchr",
+    "strlen",
+    "strnlen",
+    "strncmp",
+    "strncpy",
+    "strncat",
+)
 """Library functions with a ``size_t``: the runtime has a version of each that takes 32 bits."""
 
 _SAFE_WORDS: Final = (

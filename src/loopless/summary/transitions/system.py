@@ -295,8 +295,10 @@ class _Builder:
             used |= {v for term in control.values() for v in term.variables}
         auxiliaries = auxiliaries_in(used)
         variables = tuple(sorted(used.difference(auxiliaries)))
-        limits = [between(x.var.type.min, x.free, None) if x.rising else between(None, x.free, x.var.type.max)
-                  for x in self.lifted]  # fmt: skip
+        limits = [
+            between(x.var.type.min, x.free, None) if x.rising else between(None, x.free, x.var.type.max)
+            for x in self.lifted
+        ]
         universe = Region.universe(variables) & Region.of(conjunction((self.names.bounds(), *limits)), variables)
         transitions: list[GuardedTransition] = []
         wrapping: list[Region] = []

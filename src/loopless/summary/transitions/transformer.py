@@ -311,12 +311,17 @@ def forms_of_body(body: GuardedTransition) -> Forms:
     key = tuple(sorted(body.control.items()))
     if key not in cached:
         update = {**body.transformer.values, **body.control}
-        gone = {v: f"{v.name} changes by a number that is another one in each round"
-                for v, term in update.items() if moving(term.variables, {*update, *body.transformer.lost})}  # fmt: skip
+        gone = {
+            v: f"{v.name} changes by a number that is another one in each round"
+            for v, term in update.items()
+            if moving(term.variables, {*update, *body.transformer.lost})
+        }
         known = {v: term for v, term in update.items() if v not in gone}
         found = forms_of(known, COUNTER, {**body.transformer.lost, **gone})
-        lost = {v: _uncounted(v) if v.name.startswith("#") and v not in body.transformer.lost else why
-                for v, why in found.lost.items()}  # fmt: skip
+        lost = {
+            v: _uncounted(v) if v.name.startswith("#") and v not in body.transformer.lost else why
+            for v, why in found.lost.items()
+        }
         cached[key] = replace(found, lost=lost)
     return cached[key]
 

@@ -19,10 +19,20 @@ class Classes:
         self.name = f"K{writer.tag}"
         self.trace = f"trace{writer.tag}"
         self.kinds: list[Callable[[int], Block]] = [
-            self.object, self.bound_temporary, self.moved_temporary, self.lambda_, self.range_for, self.bindings,
-            self.chained, self.in_condition, self.array, self.elided, self.by_template, self.reference,
+            self.object,
+            self.bound_temporary,
+            self.moved_temporary,
+            self.lambda_,
+            self.range_for,
+            self.bindings,
+            self.chained,
+            self.in_condition,
+            self.array,
+            self.elided,
+            self.by_template,
+            self.reference,
             self.thrown_away,
-        ]  # fmt: skip
+        ]
 
     def definitions(self) -> list[Piece]:
         """The class, and functions that make and take its objects."""

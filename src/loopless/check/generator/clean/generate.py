@@ -11,11 +11,20 @@ from loopless.check.generator.clean.statements import Block, Statements
 from loopless.check.generator.clean.writer import Writer
 
 _HEADS: Final = {
-    "c": ("", "static ", "static inline ", "static inline __attribute__((always_inline)) ",
-          "static __attribute__((noinline)) "),
-    "c++": ("static ", "static inline ", "static inline __attribute__((always_inline)) ",
-            "static __attribute__((noinline)) "),
-}  # fmt: skip
+    "c": (
+        "",
+        "static ",
+        "static inline ",
+        "static inline __attribute__((always_inline)) ",
+        "static __attribute__((noinline)) ",
+    ),
+    "c++": (
+        "static ",
+        "static inline ",
+        "static inline __attribute__((always_inline)) ",
+        "static __attribute__((noinline)) ",
+    ),
+}
 
 
 def generate_clean(seed: int, language: Language) -> CleanProgram:

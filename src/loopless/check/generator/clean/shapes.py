@@ -8,9 +8,20 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 INTEGERS: Final = (
-    ("int", 4), ("int", 4), ("int", 4), ("unsigned", 4), ("short", 2), ("unsigned short", 2), ("signed char", 1),
-    ("unsigned char", 1), ("char", 1), ("long", 8), ("unsigned long", 8), ("long long", 8), ("_Bool", 1),
-)  # fmt: skip
+    ("int", 4),
+    ("int", 4),
+    ("int", 4),
+    ("unsigned", 4),
+    ("short", 2),
+    ("unsigned short", 2),
+    ("signed char", 1),
+    ("unsigned char", 1),
+    ("char", 1),
+    ("long", 8),
+    ("unsigned long", 8),
+    ("long long", 8),
+    ("_Bool", 1),
+)
 MOST: Final = 64
 """Bytes of a structure, about."""
 WORD: Final = "ramble"

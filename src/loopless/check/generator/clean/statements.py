@@ -20,20 +20,46 @@ class Statements:
         self.writer = writer
         self.rng = writer.rng
         both: list[Callable[[int], Block]] = [
-            *[self.declared_structure] * 4, *[self.assigned_structure] * 3, *[self.declared_integer] * 2,
-            *[self.summed] * 3, self.changed_member, self.changed_integer, self.array_of_structures,
+            *[self.declared_structure] * 4,
+            *[self.assigned_structure] * 3,
+            *[self.declared_integer] * 2,
+            *[self.summed] * 3,
+            self.changed_member,
+            self.changed_integer,
+            self.array_of_structures,
             self.line_of_numbers,
-            self.pointer_to_object, self.pointer_to_integer, self.updated, self.copied, self.branch, self.branch,
-            self.counted_loop, self.counted_loop, self.while_loop, self.do_loop, self.switch, self.block,
+            self.pointer_to_object,
+            self.pointer_to_integer,
+            self.updated,
+            self.copied,
+            self.branch,
+            self.branch,
+            self.counted_loop,
+            self.counted_loop,
+            self.while_loop,
+            self.do_loop,
+            self.switch,
+            self.block,
             self.lent_pointer,
-            self.again, self.left, self.static_local, self.moved, self.remembered,
-        ]  # fmt: skip
+            self.again,
+            self.left,
+            self.static_local,
+            self.moved,
+            self.remembered,
+        ]
         only_c: list[Callable[[int], Block]] = [
-            self.literal_object, self.literal_line, self.variable_length, self.allocated, self.chain,
+            self.literal_object,
+            self.literal_line,
+            self.variable_length,
+            self.allocated,
+            self.chain,
             self.over_declaration,
-            self.switch_over_declaration, self.cleaned, self.in_statements, self.pieces_of_union,
+            self.switch_over_declaration,
+            self.cleaned,
+            self.in_statements,
+            self.pieces_of_union,
             self.again_over_declaration,
-        ]  # fmt: skip
+        ]
         self.kinds = both + (only_c if writer.language == "c" else [])
 
     def several(self, depth: int, most: int = 3) -> Block:
@@ -406,5 +432,3 @@ class Statements:
 def replace_needed(piece: Piece) -> Piece:
     """The piece as one that stays, with all that is in it: what it fills is read."""
     return Piece(piece.head, tuple(map(replace_needed, piece.inside)), piece.tail, needed=True)
-
-
