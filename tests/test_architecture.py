@@ -227,10 +227,25 @@ def test_invariants_name_what_enforces_them() -> None:
         assert set(named) <= contracts, rule
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors that the headings of a page have."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     for page in [path for path in tracked() if path.suffix == ".md"]:
-        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / link).exists(), f"{page.relative_to(ROOT)}: {link}"
+        for link, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+            target = page.parent / link if link else page
+            assert target.exists(), f"{page.relative_to(ROOT)}: {link}"
+            assert not anchor or anchor in anchors(target), f"{page.relative_to(ROOT)}: {link}#{anchor}"
+
+
+def test_anchors_are_those_of_headings(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Its `name`\n\n```sh\n# none\n```\n\n## explain and help\n", encoding="utf-8")
+    assert anchors(page) == {"its-name", "explain-and-help"}
 
 
 CLOCKS = frozenset({"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "time", "time_ns", "thread_time"})

@@ -1,4 +1,4 @@
-"""Every name in an answer is a word of the source, or one that the README explains."""
+"""Every name in an answer is a word of the source, or one that ``docs/answers.md`` explains."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def expressions(found: Any, key: str = "") -> Iterator[str]:
 def foreign(text: str, source: str) -> set[str]:
     """The words of an expression that are neither the source's nor ours."""
     own = set(re.findall(r"[A-Za-z_]\w*", source))
-    own |= {name.removeprefix("__VERIFIER_") for name in own}  # inputs go without it, as the README says
+    own |= {name.removeprefix("__VERIFIER_") for name in own}  # inputs go without it, as the page says
     for phrase in _PROSE.values():
         text = text.replace(phrase, "")
     text = re.sub(r'"[^"]*"', "", text)
@@ -84,9 +84,9 @@ def test_the_check_can_fail() -> None:
     assert not any(foreign(text, source) for text in ours)
 
 
-def test_the_readme_explains_our_words() -> None:
-    readme = (ROOT / "README.md").read_text()
-    assert {word for word in FUNCTIONS | PHRASES if not re.search(rf"\b{word}\b", readme)} == set()
+def test_the_page_on_answers_explains_our_words() -> None:
+    page = (ROOT / "docs" / "answers.md").read_text(encoding="utf-8")
+    assert {word for word in FUNCTIONS | PHRASES if not re.search(rf"\b{word}\b", page)} == set()
 
 
 PROGRAMS = {

@@ -1,7 +1,7 @@
 """What an answer says, read as people read it: the text of a formula, evaluated over variables and declared elements.
 
-This knows the notation of the documentation (README, "What the numbers mean") and nothing of terms: it judges what is
-printed. An element is ``a[k]``, in its declared type; a cast ``(T)x`` reduces to the range of the type; and
+This knows the documented notation (``docs/answers.md``, "What the numbers mean") and nothing of terms: it judges what
+is printed. An element is ``a[k]``, in its declared type; a cast ``(T)x`` reduces to the range of the type; and
 ``*(T *)((char *)a + e)`` is the little-endian value of the bytes of ``a`` from byte ``e`` on.
 """
 
