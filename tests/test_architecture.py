@@ -1,4 +1,4 @@
-"""The rules of ARCHITECTURE.md that hold for the whole tree."""
+"""The rules of ARCHITECTURE.md that hold for the whole tree, and what the pages of packages say."""
 
 from __future__ import annotations
 
@@ -210,21 +210,55 @@ def test_a_machine_would_be_noticed(text: str) -> None:
     assert MACHINE.search(text)
 
 
-def test_invariants_name_what_enforces_them() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    rules = re.findall(r"\*\*Architecture Invariant:\*\*(.*?)\n\n", text, re.DOTALL)
+PAGES = {folder.parent.name: folder.parent / "README.md" for folder in sorted(PACKAGE.glob("*/__init__.py"))}
+"""Of each package its page. That of campaigns is beside their tools."""
+PAGES.pop("fuzzing", None)
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
+_RULE = re.compile(r"\*\*Invariant:\*\*(.*?)\n\n", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", [ARCHITECTURE, *PAGES.values()], ids=lambda page: str(page.relative_to(ROOT)))
+def test_invariants_name_what_enforces_them(page: Path) -> None:
+    text = page.read_text(encoding="utf-8") + "\n\n"
+    rules = _RULE.findall(text)
     contracts = set(re.findall(r'^id = "(\w+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE))
     own = Path(__file__).read_text(encoding="utf-8")
-    assert len(rules) == text.count("**Architecture Invariant:**") > 10
+    assert len(rules) == text.count("**Invariant:**") > 0
     for rule in rules:
         enforcer = rule[rule.rindex("\n(") :] if "\n(" in rule else rule[rule.rindex("(") :]
-        paths = re.findall(r"`(tests/[\w./]+)", enforcer)
+        paths = re.findall(r"`((?:tests|tools)/[\w./]+)", enforcer)
         tests = re.findall(r"::(\w+)", enforcer)
         named = re.findall(r"`(\w+)`", enforcer.split(":")[0]) if "contract" in enforcer else []
         assert paths or named, rule
         assert all((ROOT / path).exists() for path in paths), rule
         assert all(f"def {test}(" in own for test in tests), rule
         assert set(named) <= contracts, rule
+
+
+def missing_modules(text: str, package: Path) -> list[str]:
+    """The modules that a page of a package names and that do not exist, in the package or elsewhere."""
+    named = re.findall(r"`([\w/.]+\.py)`", text)
+    return [
+        name
+        for name in named
+        if not any(package.rglob(name)) and not any((root / name).exists() for root in (package, PACKAGE, ROOT))
+    ]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_package_has_a_page(name: str) -> None:
+    text = PAGES[name].read_text(encoding="utf-8")
+    assert text.startswith(f"# `{name}`\n")
+    assert f"[`{name}`](src/loopless/{name}/README.md)" in ARCHITECTURE.read_text(encoding="utf-8")
+    assert missing_modules(text, PACKAGE / name) == []
+
+
+def test_a_missing_module_would_be_noticed() -> None:
+    assert missing_modules("`nodes.py`, `gone.py`, `logic/region.py`", PACKAGE / "terms") == ["gone.py"]
+
+
+def test_the_architecture_is_short() -> None:
+    assert len(ARCHITECTURE.read_text(encoding="utf-8").splitlines()) <= 200
 
 
 def anchors(page: Path) -> set[str]:

@@ -75,6 +75,7 @@ def test_the_wheel_has_the_package_and_nothing_else(tmp_path: Path) -> None:
     assert any(name.endswith("/licenses/LICENSE") for name in names)
     data = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.json")}
     assert data <= set(names)
+    assert [name for name in names if name.endswith(".md")] == ["loopless/report/refusals.md"]
 
 
 def test_the_script_refuses_an_old_python_in_one_sentence(tmp_path: Path) -> None:
