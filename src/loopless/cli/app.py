@@ -36,7 +36,6 @@ COMMANDS: Final[Mapping[str, str]] = {
     "reach": "loopless.cli.reach",
     "eval": "loopless.cli.eval",
     "explain": "loopless.cli.explain",
-    "fuzz": "loopless.cli.fuzz",
     "help": "loopless.cli.help",
 }
 """The module of each command, imported when it is called; it has a click command named ``command``."""
@@ -44,7 +43,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 _EPILOG: Final = """\b
 Exit status:
   0    answered (loops, classify, and eval on a stream: every item has its line)
-  1    violated (commands that check a property; fuzz: an answer is wrong), unreachable (reach)
+  1    violated (commands that check a property), unreachable (reach)
   2    bad usage or bad input
   3    the question asked has no complete answer; --unknown-ok makes it 0
   101  an internal error
@@ -99,6 +98,8 @@ def command_of(name: str) -> click.Command:
 
 def no_command(name: str) -> str:
     """That there is no such command, and which one may be meant."""
+    if name == "fuzz":
+        return "fuzz is a tool of its own, loopless-fuzz; install it from the repository with pip install ./tools/fuzz"
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     return f"No such command {name!r}{f'; did you mean {near[0]}?' if near else ''}"
 
@@ -195,7 +196,7 @@ def failure(error: Exception, help_: str) -> tuple[str, str, int]:
             return "internal", message, INTERNAL
 
 
-_WITHOUT_SOURCES: Final = ("explain", "fuzz", "help")
+_WITHOUT_SOURCES: Final = ("explain", "help")
 
 
 def _configured(command: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
@@ -276,7 +277,7 @@ def _say(message: str) -> None:
 
 def _fail(own: Sequence[str], command: str, kind: str, message: str, status: int) -> int:
     """Say what is wrong, in JSON on standard output where that was asked for, else on standard error."""
-    if _wants_json(own) and kind != "output" and command != "fuzz" and sys.stdout is not None:  # fuzz has no JSON
+    if _wants_json(own) and kind != "output" and sys.stdout is not None:
         from loopless.cli.errors import error_document
 
         try:
