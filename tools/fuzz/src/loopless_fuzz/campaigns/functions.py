@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.interpreter.run import Run as Interpreted
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
@@ -20,7 +21,6 @@ from loopless.queries.functions import compose
 from loopless.refusals import Reason, Refused
 from loopless.source.inlining import recursive_functions
 from loopless.summary import FunctionOutcome, FunctionSummary
-from loopless.terms import EvaluationError, Var, holds
 from loopless_fuzz.campaigns.loops import Subject, cause
 from loopless_fuzz.campaigns.rows import FunctionRow
 from loopless_fuzz.generator.inputs import Arguments
@@ -163,15 +163,15 @@ def unplaced(summary: FunctionSummary, seed: int, count: int) -> tuple[dict[str,
     """An entry state that lies in no region or in several; None where there is none among those sampled."""
     for state in _entry_states(summary, seed, count):
         try:
-            here = [type(region).__name__ for region in summary.regions if holds(region.when, state)]
-        except EvaluationError:
+            here = [type(region).__name__ for region in summary.regions if t.holds(region.when, state)]
+        except t.EvaluationError:
             continue
         if len(here) != 1:
             return {var.name: value for var, value in state.items()}, f"lies in {', '.join(here) or 'no region'}"
     return None
 
 
-def _entry_states(summary: FunctionSummary, seed: int, count: int) -> list[Mapping[Var, int]]:
+def _entry_states(summary: FunctionSummary, seed: int, count: int) -> list[Mapping[t.Var, int]]:
     """Edge values of all inputs together as far as these are few, else samples; and random values."""
     rng = random.Random(seed)
     variables = [input.var for input in summary.inputs]
@@ -179,7 +179,7 @@ def _entry_states(summary: FunctionSummary, seed: int, count: int) -> list[Mappi
     edgy = itertools.islice(itertools.product(*choices), 200) if len(variables) <= 2 else ()
     states = [dict(zip(variables, values, strict=True)) for values in edgy]
 
-    def value(var: Var, choice: list[int]) -> int:
+    def value(var: t.Var, choice: list[int]) -> int:
         small = rng.choice((3, 20, 200))
         return var.type.wrap(rng.choice((rng.choice(choice), rng.randint(-small, small), rng.randint(-(2**31), 2**31))))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.check.interpreter.run import Interpreter, Jump
 from loopless.errors import LimitError, UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
@@ -17,7 +18,6 @@ from loopless.paths import LoopPaths, NoPaths
 from loopless.queries.program import Function, load
 from loopless.refusals import Reason, Refused
 from loopless.summary import Outcome, Summary, fixed_by, from_entry, paths_of, readable, summarize
-from loopless.terms import NAMED_FUNCTIONS, TRUE, Condition, Op, Var, conjunction, conjuncts, holds, walk
 from loopless_fuzz.campaigns.rows import LoopRow, State
 from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
 from loopless_fuzz.judging.contents import ClaimReader, Entry
@@ -98,7 +98,7 @@ def noted(row: LoopRow, outcome: Outcome) -> None:
     if isinstance(outcome, Refused):
         row.status, row.causes, row.details = "refused", [cause(outcome)], [told(outcome)]
         return
-    row.status = "residual" if not outcome.complete else "complete" if outcome.entered is TRUE else "entered"
+    row.status = "residual" if not outcome.complete else "complete" if outcome.entered is t.TRUE else "entered"
     row.causes = sorted({cause(part.why) for part in outcome.residual})
     row.details = [told(part.why) for part in outcome.residual[:2]]
     row.pieces, row.method = len(outcome.cases), outcome.method
@@ -126,16 +126,16 @@ class Court:
     alone: LoopAlone
     claims: Claims
     numbers: frozenset[int]
-    entered: Condition
+    entered: t.Condition
 
-    def judge(self, entries: Iterable[Mapping[Var, int] | Entry]) -> Judgement:
+    def judge(self, entries: Iterable[Mapping[t.Var, int] | Entry]) -> Judgement:
         """The summary in these states, if the program enters the loop in them."""
         # Values that do not matter are not in the states; those that the program fixes are right for all of them.
         fixed = fixed_by(self.entered)
         stated = fixed.keys() | set(self.alone.entry)
-        entered = conjunction(part for part in conjuncts(self.entered) if part.variables <= stated)
+        entered = t.conjunction(part for part in t.conjuncts(self.entered) if part.variables <= stated)
         every = (entry if isinstance(entry, Entry) else Entry(entry) for entry in entries)
-        inside = (e for e in every if holds(entered, {**fixed, **e.values}, self._reader(e)))
+        inside = (e for e in every if t.holds(entered, {**fixed, **e.values}, self._reader(e)))
         return judge_all(self.alone, self.claims, inside, max_steps=READING_STEPS if self.alone.contents else STEPS)
 
     def _reader(self, entry: Entry) -> ClaimReader:
@@ -166,7 +166,9 @@ def court(subject: Subject, loop: LoopInfo) -> Court | str:
     summary, paths = subject.outcomes.get(loop.name), subject.paths.get(loop.name)
     if not isinstance(summary, Summary) or paths is None:
         return "there is no summary"
-    if any(isinstance(n, Op) and n.op in NAMED_FUNCTIONS for path in paths.iterative for n in walk(path.condition)):
+    if any(
+        isinstance(n, t.Op) and n.op in t.NAMED_FUNCTIONS for path in paths.iterative for n in t.walk(path.condition)
+    ):
         return "an inner loop's end, a named function, chooses its path"
     try:
         alone = LoopAlone(subject.graph, loop, {path.id: path.condition for path in paths.iterative})
@@ -204,21 +206,21 @@ def add_judgement(row: LoopRow, judged: Judgement) -> None:
     row.mismatches += [(entry.shown(), why) for entry, (_, why) in zip(judged.entries, judged.mismatches, strict=True)]
 
 
-def entry_states(graph: Flowgraph, loop: LoopInfo) -> Iterator[Mapping[Var, int]]:
+def entry_states(graph: Flowgraph, loop: LoopInfo) -> Iterator[Mapping[t.Var, int]]:
     """The states in which the function's runs, on all its arguments, come to the loop; none where these are many."""
     types = [parameter.type for parameter in graph.parameters]
     if sum(type_.width or 64 if type_ is not None else 64 for type_ in types) > 16:
         return
     interpreter = Interpreter(None, graph)
-    seen: list[Mapping[Var, int]] = []
+    seen: list[Mapping[t.Var, int]] = []
 
-    def arrived(at: LoopInfo, values: Mapping[Var, int]) -> Jump | None:
+    def arrived(at: LoopInfo, values: Mapping[t.Var, int]) -> Jump | None:
         if at.header != loop.header:
             return None
         seen.append(dict(values))
         return Jump(status="unknown", reason="only the entry is asked for")
 
-    known: set[tuple[tuple[Var, int], ...]] = set()
+    known: set[tuple[tuple[t.Var, int], ...]] = set()
     for arguments in _all_arguments(graph):
         seen.clear()
         interpreter.run(arguments, on_loop=arrived, max_steps=STEPS)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.check.oracle.native import NativeOracle, Run
 from loopless.queries.bound_answers import FunctionBound
 from loopless.queries.bounds import answer_bounds
@@ -23,7 +24,6 @@ from loopless.queries.loop_answer import Question
 from loopless.queries.program import Function, load
 from loopless.queries.sandbox import note
 from loopless.summary import FunctionSummary
-from loopless.terms import EvaluationError
 from loopless_fuzz.campaigns.keeping import path_of, write_facts
 from loopless_fuzz.campaigns.plan import READINGS, Plan
 from loopless_fuzz.campaigns.programs import JUDGE_S, host, workplace
@@ -150,7 +150,7 @@ def _summarized(summary: FunctionSummary, given: Mapping[str, Value]) -> int | N
     names = {input.var.name for input in summary.inputs} | {p.var.name for p in summary.parameters if p.var is not None}
     try:
         return summary(memory.read, **{name: value for name, value in numbers.items() if name in names}).get("return")
-    except (ValueError, EvaluationError):
+    except (ValueError, t.EvaluationError):
         return None
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.check.certificates.property import Property
 from loopless.check.certificates.repeating import Follower
@@ -22,7 +23,6 @@ from loopless.queries.bound_answers import FunctionBound
 from loopless.queries.loop_rules import RuledLoop, bounded_loops, verdict_of
 from loopless.queries.verdict import Verdict
 from loopless.queries.verification import verify
-from loopless.terms import FALSE, Condition, Const, EvaluationError, Term, Var, evaluate, holds
 from loopless_fuzz.campaigns.keeping import path_of, write_facts
 from loopless_fuzz.campaigns.plan import RULED, Plan
 from loopless_fuzz.campaigns.programs import host, workplace
@@ -147,7 +147,7 @@ class _Case:
         if count is not None and not loop.reached and count.total:
             yield f"{name}: no run comes to it, and one does"
         in_main = (loop.told_by or (loop.function, loop.found))[0].name == "main"
-        most = _number(loop.bound, stream) if in_main else loop.bound.value if isinstance(loop.bound, Const) else None
+        most = _number(loop.bound, stream) if in_main else loop.bound.value if isinstance(loop.bound, t.Const) else None
         if count is not None and most is not None and count.most > most:
             yield f"{name}: at most {most} an entry, it takes {count.most}"
         if in_main and ended and loop.reached and counts.outcome.status != "undefined" and _holds(loop.never, stream):
@@ -165,54 +165,54 @@ class _Case:
         return self.follower.run(stream, 5.0, STEPS)
 
 
-def contradictions(claim: Claim, values: Mapping[Var, int]) -> Iterator[str]:
+def contradictions(claim: Claim, values: Mapping[t.Var, int]) -> Iterator[str]:
     """What a claim says of these values that cannot be."""
 
-    def says(condition: Condition) -> bool:
+    def says(condition: t.Condition) -> bool:
         try:
-            return holds(condition, values)
-        except EvaluationError:
+            return t.holds(condition, values)
+        except t.EvaluationError:
             return False
 
     if says(claim.never):
         if says(claim.always_undefined):
             yield "never ends, and every run meets undefined behaviour"
-        if claim.upper is not None and says(claim.when) and claim.gap is FALSE:
+        if claim.upper is not None and says(claim.when) and claim.gap is t.FALSE:
             yield "never ends, and has a bound"
     try:
         upper = claim.upper if says(claim.when) else None
-        if upper is not None and evaluate(claim.lower, values) > evaluate(upper, values):
+        if upper is not None and t.evaluate(claim.lower, values) > t.evaluate(upper, values):
             yield "at least more than at most"
-    except EvaluationError:
+    except t.EvaluationError:
         pass
 
 
-def _values(claim: Claim, stream: Sequence[int]) -> dict[Var, int]:
+def _values(claim: Claim, stream: Sequence[int]) -> dict[t.Var, int]:
     nodes = (claim.upper, claim.lower, claim.when, claim.never, claim.always_undefined)
     return _drawn({var for node in nodes if node is not None for var in node.variables}, stream)
 
 
-def _drawn(variables: set[Var] | frozenset[Var], stream: Sequence[int]) -> dict[Var, int]:
+def _drawn(variables: set[t.Var] | frozenset[t.Var], stream: Sequence[int]) -> dict[t.Var, int]:
     """The values of those variables that stand for inputs, by their numbers."""
     numbers = ((var, _NUMBER.search(var.name)) for var in variables if var.name.startswith("__VERIFIER_nondet"))
     return {var: var.type.wrap(stream[int(at[1]) - 1]) for var, at in numbers if at and int(at[1]) <= len(stream)}
 
 
-def _number(term: Term | None, stream: Sequence[int]) -> int | None:
+def _number(term: t.Term | None, stream: Sequence[int]) -> int | None:
     try:
-        return None if term is None else evaluate(term, _drawn(term.variables, stream))
-    except EvaluationError:
+        return None if term is None else t.evaluate(term, _drawn(term.variables, stream))
+    except t.EvaluationError:
         return None
 
 
-def _holds(condition: Condition, stream: Sequence[int]) -> bool:
+def _holds(condition: t.Condition, stream: Sequence[int]) -> bool:
     try:
-        return condition is not FALSE and holds(condition, _drawn(condition.variables, stream))
-    except EvaluationError:
+        return condition is not t.FALSE and t.holds(condition, _drawn(condition.variables, stream))
+    except t.EvaluationError:
         return False
 
 
-def _points(never: Condition) -> list[tuple[int, ...]]:
+def _points(never: t.Condition) -> list[tuple[int, ...]]:
     """Inputs for which a condition on inputs holds; none where it speaks of something else."""
     try:
         point = Region.of(never).sample()

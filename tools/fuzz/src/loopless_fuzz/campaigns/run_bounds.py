@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.queries.bound_answers import FunctionBound, LoopBound
@@ -21,7 +22,6 @@ from loopless.queries.program import Function, Program, load
 from loopless.queries.run import Run, answer_run
 from loopless.queries.runs import is_recursion
 from loopless.queries.settings import Settings
-from loopless.terms import TRUE, Condition, EvaluationError, Term, Var, evaluate, holds
 from loopless_fuzz.campaigns.writes import written_by
 from loopless_fuzz.judging.counting import Activation, Count, Counted, Counts
 
@@ -201,24 +201,24 @@ class _Values:
         self._inputs = {var for var, info in graph.variables.items() if info.kind in _INPUTS} if graph else set()
         self._read: dict[str, int] = {}
 
-    def number(self, term: Term | None, when: Condition = TRUE) -> int | None:
+    def number(self, term: t.Term | None, when: t.Condition = t.TRUE) -> int | None:
         """The number that a term comes to; None where it does not hold, or speaks of what was not noted."""
         if term is None:
             return None
         try:
             values = self._of(term.variables | when.variables)
-            return evaluate(term, values) if holds(when, values) else None
-        except EvaluationError:
+            return t.evaluate(term, values) if t.holds(when, values) else None
+        except t.EvaluationError:
             return None
 
-    def holds(self, condition: Condition) -> bool:
+    def holds(self, condition: t.Condition) -> bool:
         """Whether a condition is known to hold."""
         try:
-            return holds(condition, self._of(condition.variables))
-        except EvaluationError:
+            return t.holds(condition, self._of(condition.variables))
+        except t.EvaluationError:
             return False
 
-    def _of(self, variables: frozenset[Var]) -> dict[Var, int]:
+    def _of(self, variables: frozenset[t.Var]) -> dict[t.Var, int]:
         found = {}
         for var in variables & self._inputs:
             name = self._shown.get(var, var.name)

@@ -17,10 +17,10 @@ from itertools import product
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
+from loopless import terms as t
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.values import Stop
 from loopless.flowgraph.streams import INPUTS
-from loopless.terms import Condition, EvaluationError, Node, Read, Reader, Term, Var, evaluate, holds, walk
 from loopless_fuzz.judging.contents import KNOWN, ClaimReader, Content, Contents, Entry, Unread
 from loopless_fuzz.judging.loop_alone import LoopAlone, Truth
 
@@ -40,15 +40,15 @@ class LeavingClaim(Protocol):
     """How runs from some states leave."""
 
     @property
-    def when(self) -> Condition: ...
+    def when(self) -> t.Condition: ...
     @property
-    def then(self) -> Mapping[Var, Term]: ...
+    def then(self) -> Mapping[t.Var, t.Term]: ...
     @property
     def exit(self) -> ExitClaim: ...
     @property
-    def iterations(self) -> Term: ...
+    def iterations(self) -> t.Term: ...
     @property
-    def per_path(self) -> Mapping[str, Term]: ...
+    def per_path(self) -> Mapping[str, t.Term]: ...
 
 
 class CaseClaim(LeavingClaim, Protocol):
@@ -57,7 +57,7 @@ class CaseClaim(LeavingClaim, Protocol):
     @property
     def exit_path(self) -> str: ...
     @property
-    def totals(self) -> Mapping[str, Term]: ...
+    def totals(self) -> Mapping[str, t.Term]: ...
     @property
     def exact(self) -> bool: ...
 
@@ -66,16 +66,16 @@ class RegionClaim(Protocol):
     """Entry states that are undefined, or about which nothing is said."""
 
     @property
-    def when(self) -> Condition: ...
+    def when(self) -> t.Condition: ...
 
 
 class RelationClaim(LeavingClaim, Protocol):
     """One case of an over-approximation: what a run does that leaves so, for some values of ``free``."""
 
     @property
-    def free(self) -> Sequence[Var]: ...
+    def free(self) -> Sequence[t.Var]: ...
     @property
-    def facts(self) -> Condition: ...
+    def facts(self) -> t.Condition: ...
 
 
 class ApproximationClaim(Protocol):
@@ -84,7 +84,7 @@ class ApproximationClaim(Protocol):
     @property
     def cases(self) -> Sequence[RelationClaim]: ...
     @property
-    def may_diverge(self) -> Condition: ...
+    def may_diverge(self) -> t.Condition: ...
     @property
     def may_be_undefined(self) -> Sequence[RegionClaim]: ...
     @property
@@ -97,7 +97,7 @@ class SummaryClaim(Protocol):
     @property
     def cases(self) -> Sequence[CaseClaim]: ...
     @property
-    def diverges(self) -> Condition: ...
+    def diverges(self) -> t.Condition: ...
     @property
     def undefined(self) -> Sequence[RegionClaim]: ...
     @property
@@ -133,7 +133,7 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class _Case:
     claim: CaseClaim
-    names: tuple[Var, ...]
+    names: tuple[t.Var, ...]
     paths: tuple[str, ...]
     totals: tuple[str, ...]
     effect: _Effect
@@ -143,7 +143,7 @@ class _Case:
 class _Region:
     name: str
     detail: object
-    when: Condition
+    when: t.Condition
     test: _Test
 
 
@@ -158,15 +158,15 @@ class Claims:
     def __init__(
         self,
         summary: SummaryClaim,
-        variables: Sequence[Var],
-        shown: Mapping[str, frozenset[Var]] | None = None,
+        variables: Sequence[t.Var],
+        shown: Mapping[str, frozenset[t.Var]] | None = None,
         objects: Sequence[Content] = (),
     ) -> None:
         self.variables = tuple(variables)
         self._objects = tuple(objects)
         self._numbers = {content.name: content.number for content in objects}
         self._shown = shown or {}
-        found: list[tuple[str, object, Condition]] = []
+        found: list[tuple[str, object, t.Condition]] = []
         found += [(f"case {at + 1}", self._case(case), case.when) for at, case in enumerate(summary.cases)]
         found.append(("diverges", None, summary.diverges))
         found += [("undefined", part, part.when) for part in summary.undefined]
@@ -174,7 +174,7 @@ class Claims:
         self._regions = [_Region(name, detail, when, self._condition(when)) for name, detail, when in found]
         self._approximation: ApproximationClaim | None = getattr(summary, "approximation", None)
 
-    def judge(self, state: Mapping[Var, int], truth: Truth, contents: Contents = _NOTHING) -> Verdict:
+    def judge(self, state: Mapping[t.Var, int], truth: Truth, contents: Contents = _NOTHING) -> Verdict:
         """Whether what is said about ``state`` is so, ``contents`` being what the loop was run with."""
         if truth.status == "outside":
             return Verdict("outside", compared=False)
@@ -187,7 +187,7 @@ class Claims:
             reader.missed = False
             try:
                 here = region.test(values, reader)
-            except (EvaluationError, ArithmeticError, ValueError, Stop):
+            except (t.EvaluationError, ArithmeticError, ValueError, Stop):
                 doubtful.append(region)
                 continue
             if reader.missed:
@@ -213,7 +213,7 @@ class Claims:
         for missing in _STAND_INS:
             try:
                 here = [part for part in doubtful if self._holds(part.when, values, reader, missing)]
-            except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
+            except (t.EvaluationError, ArithmeticError, ValueError, Stop) as error:
                 wrong = "" if _too_large(error) else f"a condition has no value here: {error}"
                 return Verdict("out of reach", compared=False, mismatch=wrong)
             hits = [*known, *((part.name, part.detail) for part in here)]
@@ -250,7 +250,7 @@ class Claims:
     def _judge_case(self, name: str, case: _Case, values: Sequence[int], truth: Truth, reader: ClaimReader) -> Verdict:
         try:
             iterations, *rest = case.effect(values, reader)
-        except (EvaluationError, ArithmeticError, ValueError, Stop) as error:
+        except (t.EvaluationError, ArithmeticError, ValueError, Stop) as error:
             known = not _too_large(error) and not (isinstance(error, Unread) and truth.status in _UNFINISHED)
             wrong = f"{name} has no value here: {error}; the loop: {_outcome(truth)}" if known else ""
             return Verdict("out of reach", compared=False, mismatch=wrong)
@@ -264,7 +264,7 @@ class Claims:
         return Verdict(region, compared=True, mismatch=wrong)
 
     def _difference(
-        self, case: _Case, iterations: int, rest: Sequence[int], truth: Truth, before: Mapping[Var, int]
+        self, case: _Case, iterations: int, rest: Sequence[int], truth: Truth, before: Mapping[t.Var, int]
     ) -> str:
         claim = case.claim
         if truth.status == "assumption-failed" and claim.exit.kind == "assumption":
@@ -304,17 +304,17 @@ class Claims:
         try:
             match truth.status:
                 case "diverges":
-                    allowed = holds(claim.may_diverge, before, reader)
+                    allowed = t.holds(claim.may_diverge, before, reader)
                 case "undefined":
-                    places = [u for u in claim.may_be_undefined if holds(u.when, before, reader)]
+                    places = [u for u in claim.may_be_undefined if t.holds(u.when, before, reader)]
                     lines = {getattr(place, "line", 0) for place in places}
                     allowed = bool(places) and (not truth.line or 0 in lines or truth.line in lines)
                 case _:
                     found = [relation_holds(case, before, truth, reader) for case in claim.cases]
                     allowed = True if True in found else None if None in found else False
-        except (EvaluationError, ArithmeticError, ValueError):
+        except (t.EvaluationError, ArithmeticError, ValueError):
             allowed = None
-        if not allowed and any(holds(lost.when, before, reader) for lost in claim.may_be_lost):
+        if not allowed and any(t.holds(lost.when, before, reader) for lost in claim.may_be_lost):
             allowed = None  # nothing is said of where the run goes on
         if allowed is None:
             return Verdict("over-approximate", compared=False)
@@ -328,7 +328,7 @@ class Claims:
         terms = [case.iterations, *case.then.values(), *case.per_path.values(), *case.totals.values()]
         return _Case(case, names, paths, totals, self._effect(terms))
 
-    def _effect(self, terms: Sequence[Term]) -> _Effect:
+    def _effect(self, terms: Sequence[t.Term]) -> _Effect:
         compiled: Callable[[Sequence[int], _Loads], Sequence[int]] | None = self._compiled(terms, None)
         slowly = self._evaluated(terms)
         if compiled is None:
@@ -342,18 +342,18 @@ class Claims:
 
         return effect
 
-    def _evaluated(self, terms: Sequence[Term]) -> _Effect:
+    def _evaluated(self, terms: Sequence[t.Term]) -> _Effect:
         def effect(values: Sequence[int], reader: ClaimReader) -> Sequence[int]:
             state = dict(zip(self.variables, values, strict=True))
             found = []
             for term in terms:
                 reader.begin()
-                found.append(evaluate(term, state, reader))
+                found.append(t.evaluate(term, state, reader))
             return found
 
         return effect
 
-    def _condition(self, condition: Condition) -> _Test:
+    def _condition(self, condition: t.Condition) -> _Test:
         compiled: Callable[[Sequence[int], _Loads], bool] | None = self._compiled([], condition)
         if compiled is None:
             return lambda values, reader: self._holds(condition, values, reader)
@@ -366,12 +366,12 @@ class Claims:
 
         return test
 
-    def _holds(self, condition: Condition, values: Sequence[int], reader: ClaimReader, missing: int = 0) -> bool:
+    def _holds(self, condition: t.Condition, values: Sequence[int], reader: ClaimReader, missing: int = 0) -> bool:
         reader.begin()
-        return holds(condition, dict(zip(self.variables, values, strict=True)), reader, missing=missing)
+        return t.holds(condition, dict(zip(self.variables, values, strict=True)), reader, missing=missing)
 
     def _compiled(
-        self, terms: Sequence[Term], condition: Condition | None
+        self, terms: Sequence[t.Term], condition: t.Condition | None
     ) -> Callable[[Sequence[int], _Loads], Any] | None:
         """As Python; None for what the judge's compiler does not know (plain evaluation then decides)."""
         if not all(_is_known(node) for node in (*terms, *((condition,) if condition is not None else ()))):
@@ -395,9 +395,11 @@ class Claims:
         return found
 
 
-def _is_known(node: Node) -> bool:
+def _is_known(node: t.Node) -> bool:
     """Whether the compiler knows all that is in it."""
-    return all(isinstance(part, KNOWN) and not (isinstance(part, Read) and part.array == INPUTS) for part in walk(node))
+    return all(
+        isinstance(part, KNOWN) and not (isinstance(part, t.Read) and part.array == INPUTS) for part in t.walk(node)
+    )
 
 
 _MOST_TRIED = 20_000
@@ -405,10 +407,10 @@ _MOST_TRIED = 20_000
 
 
 def relation_holds(
-    case: RelationClaim, before: Mapping[Var, int], truth: Truth, reader: Reader | None = None
+    case: RelationClaim, before: Mapping[t.Var, int], truth: Truth, reader: t.Reader | None = None
 ) -> bool | None:
     """Whether some values of the free variables make the case true of this run; None where that is not known."""
-    if not holds(case.when, before, reader):
+    if not t.holds(case.when, before, reader):
         return False
     if truth.status == "assumption-failed":
         if case.exit.kind != "assumption":
@@ -418,14 +420,14 @@ def relation_holds(
     said = [(term, truth.values[var]) for var, term in case.then.items() if var in truth.values]
     said += [(term, truth.per_path[path]) for path, term in case.per_path.items() if path in truth.per_path]
     known = {term: value for term, value in said if term in case.free}
-    state = {**before, **{var: value for var, value in known.items() if isinstance(var, Var)}}
+    state = {**before, **{var: value for var, value in known.items() if isinstance(var, t.Var)}}
     left = [var for var in case.free if var not in state]
     if any(var.type.width is not None for var in left) or (truth.iterations + 1) ** len(left) > _MOST_TRIED:
         return None  # a value that the run does not tell
     said.append((case.iterations, truth.iterations))
     for counts in product(range(truth.iterations + 1), repeat=len(left)):
         tried = {**state, **dict(zip(left, counts, strict=True))}
-        if all(evaluate(term, tried, reader) == value for term, value in said) and holds(case.facts, tried, reader):
+        if all(t.evaluate(term, tried, reader) == value for term, value in said) and t.holds(case.facts, tried, reader):
             return True
     return False
 
@@ -434,7 +436,7 @@ def _too_large(error: Exception) -> bool:
     return any(word in str(error) for word in ("more than", "power with exponent", "shift by"))
 
 
-def _listed(writer: Expressions, terms: Sequence[Term]) -> str:
+def _listed(writer: Expressions, terms: Sequence[t.Term]) -> str:
     return ", ".join(writer.term(term) for term in terms)
 
 
@@ -455,7 +457,7 @@ class Judgement:
     outcomes: Counter[str] = field(default_factory=Counter)
     states: int = 0
     compared: int = 0
-    mismatches: list[tuple[Mapping[Var, int], str]] = field(default_factory=list)
+    mismatches: list[tuple[Mapping[t.Var, int], str]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     """The entries of ``mismatches``, with contents."""
 
@@ -463,7 +465,7 @@ class Judgement:
 def judge_all(
     alone: LoopAlone,
     claims: Claims,
-    states: Iterable[Mapping[Var, int] | Entry],
+    states: Iterable[Mapping[t.Var, int] | Entry],
     *,
     max_steps: int = 20_000,
     most: int = 5,

@@ -12,31 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.memory import Frame, World
 from loopless.check.interpreter.values import Stop, reduced
 from loopless.errors import UsageError
 from loopless.flowgraph.model import OBJECT_PART, Block, Flowgraph, Havoc, Load, LoopInfo, MemoryObject
 from loopless.flowgraph.streams import INPUTS
-from loopless.terms import (
-    NAMED_FUNCTIONS,
-    And,
-    Compare,
-    Condition,
-    Const,
-    EvaluationError,
-    IntType,
-    Ite,
-    Node,
-    Op,
-    Or,
-    Read,
-    Sum,
-    Truth,
-    Var,
-    Wrap,
-    walk,
-)
 from loopless.terms.operators import NoValue
 
 Contents = Mapping[str, bytes]
@@ -49,7 +31,7 @@ _INPUTS: Final = -1
 """The number that the inputs have among objects."""
 _PEEK: Final = 1 << 40
 """Added to an object's number where only a condition of a path looks at it, not the loop."""
-KNOWN: Final = (Const, Var, Sum, Wrap, Ite, Op, Read, Compare, And, Or, Truth)
+KNOWN: Final = (t.Const, t.Var, t.Sum, t.Wrap, t.Ite, t.Op, t.Read, t.Compare, t.And, t.Or, t.Truth)
 """The nodes that the interpreter knows."""
 
 
@@ -61,11 +43,11 @@ def _nothing() -> Contents:
 class Entry:
     """A state at a loop's header, with what the objects hold that the loop reads, by their names."""
 
-    values: Mapping[Var, int]
+    values: Mapping[t.Var, int]
     contents: Contents = field(default_factory=_nothing)
 
     @classmethod
-    def of(cls, shown: Mapping[str, int | list[int]], variables: Iterable[Var]) -> Entry:
+    def of(cls, shown: Mapping[str, int | list[int]], variables: Iterable[t.Var]) -> Entry:
         """The entry that :meth:`shown` tells, as far as it is about ``variables``."""
         values = {var: value for var in variables if isinstance(value := shown.get(var.name), int)}
         return cls(values, {name[:-2]: bytes(held) for name, held in shown.items() if isinstance(held, list)})
@@ -105,7 +87,7 @@ class Content:
 
     number: int
     name: str
-    types: tuple[IntType, ...]
+    types: tuple[t.IntType, ...]
     fixed: bytes | None = None
     size: int | None = None
     stride: int = 1
@@ -122,7 +104,7 @@ def read_by(flowgraph: Flowgraph, loop: LoopInfo, blocks: Iterable[Block]) -> tu
         UsageError: if it reads pointers, integers of ℤ, or from objects that the flowgraph does not number, or if two
             of the objects have one name.
     """
-    types: dict[int, set[IntType]] = {}
+    types: dict[int, set[t.IntType]] = {}
     strides: dict[int, int] = {}
     for block in blocks:
         for statement in block.statements:
@@ -131,14 +113,14 @@ def read_by(flowgraph: Flowgraph, loop: LoopInfo, blocks: Iterable[Block]) -> tu
                     types.setdefault(number, set()).add(statement.type)
                     strides[number] = max(strides.get(number, 1), _stride(statement))
         for node in _terms(block):
-            for part in walk(node):
-                if isinstance(part, Read):
+            for part in t.walk(node):
+                if isinstance(part, t.Read):
                     types.setdefault(_table(flowgraph, loop, part), set()).add(part.type)
     found = tuple(
         _content(flowgraph.objects[number], types[number], strides.get(number, 1)) for number in sorted(types)
     )
     if any(isinstance(statement, Havoc) for block in blocks for statement in block.statements):
-        found = (*found, Content(_INPUTS, INPUTS, (IntType(8 * INPUT_SIZE),), stride=INPUT_SIZE))
+        found = (*found, Content(_INPUTS, INPUTS, (t.IntType(8 * INPUT_SIZE),), stride=INPUT_SIZE))
     names = [content.name for content in found]
     if len(set(names)) < len(names):
         raise UsageError(f"{loop.name} depends on more than its variables: it reads two objects of one name")
@@ -148,7 +130,7 @@ def read_by(flowgraph: Flowgraph, loop: LoopInfo, blocks: Iterable[Block]) -> tu
 def _objects(flowgraph: Flowgraph, loop: LoopInfo, load: Load) -> frozenset[int]:
     """The objects that ``load`` may read."""
     known = load.address.object
-    numbers = frozenset((known.value,)) if isinstance(known, Const) else load.objects
+    numbers = frozenset((known.value,)) if isinstance(known, t.Const) else load.objects
     readable = numbers is not None and all(_may_be_given(flowgraph.objects.get(number)) for number in numbers)
     if numbers is None or not readable:
         raise UsageError(f"{loop.name} depends on more than its variables: it reads memory that is not known")
@@ -163,7 +145,7 @@ def _may_be_given(described: MemoryObject | None) -> bool:
     return described is not None and described.kind in ("local", "global", "parameter", "pointee")
 
 
-def _table(flowgraph: Flowgraph, loop: LoopInfo, read: Read) -> int:
+def _table(flowgraph: Flowgraph, loop: LoopInfo, read: t.Read) -> int:
     """The constant object that a term of the flowgraph reads."""
     for number, described in flowgraph.objects.items():
         if described.name == read.array and described.constant and described.content is not None:
@@ -173,11 +155,11 @@ def _table(flowgraph: Flowgraph, loop: LoopInfo, read: Read) -> int:
 
 def _stride(load: Load) -> int:
     offset = load.address.offset
-    moved = [abs(by) for monomial, by in offset.items if monomial] if isinstance(offset, Sum) else []
+    moved = [abs(by) for monomial, by in offset.items if monomial] if isinstance(offset, t.Sum) else []
     return max(byte_size(load.type), *(by for by in moved if by <= _MOST_STRIDE), 1)
 
 
-def _content(described: MemoryObject, types: set[IntType], stride: int) -> Content:
+def _content(described: MemoryObject, types: set[t.IntType], stride: int) -> Content:
     fixed = None
     if described.constant and described.content is not None and described.size is not None:
         fixed = described.content.ljust(described.size, b"\0")
@@ -185,27 +167,27 @@ def _content(described: MemoryObject, types: set[IntType], stride: int) -> Conte
     return Content(described.number, described.name, ordered, fixed, described.size, stride)
 
 
-def _terms(block: Block) -> Iterable[Node]:
+def _terms(block: Block) -> Iterable[t.Node]:
     for part in (*block.statements, *block.edges):
         for name in part.__slots__:
             value = getattr(part, name)
-            if isinstance(value, Node):
+            if isinstance(value, t.Node):
                 yield value
             elif name == "assigns":
                 yield from (term for _, term in value)
 
 
-def countable(condition: Condition, read: frozenset[str]) -> bool:
+def countable(condition: t.Condition, read: frozenset[str]) -> bool:
     """Whether iterations that begin where ``condition`` holds can be counted while the loop is run, which reads the
     objects of the names ``read``.
     """
-    return all(_is_countable(node, read) for node in walk(condition))
+    return all(_is_countable(node, read) for node in t.walk(condition))
 
 
-def _is_countable(node: Node, read: frozenset[str]) -> bool:
-    if isinstance(node, Read):
+def _is_countable(node: t.Node, read: frozenset[str]) -> bool:
+    if isinstance(node, t.Read):
         return node.array in read and node.array != INPUTS
-    return isinstance(node, KNOWN) and not (isinstance(node, Op) and node.op in NAMED_FUNCTIONS)
+    return isinstance(node, KNOWN) and not (isinstance(node, t.Op) and node.op in t.NAMED_FUNCTIONS)
 
 
 def looked_at(flowgraph: Flowgraph, contents: Iterable[Content]) -> dict[int, MemoryObject]:
@@ -258,7 +240,7 @@ class ClaimReader:
         objects: Iterable[Content],
         contents: Contents,
         reads: Mapping[str, frozenset[int]],
-        state: Mapping[Var, int],
+        state: Mapping[t.Var, int],
     ) -> None:
         """``state``: the values at the loop's header, where pointers that reads are named after point into objects."""
         objects = tuple(objects)
@@ -273,7 +255,7 @@ class ClaimReader:
         """Another term or condition is evaluated now."""
         self._asked = 0
 
-    def __call__(self, array: str, offset: int, type: IntType) -> int:
+    def __call__(self, array: str, offset: int, type: t.IntType) -> int:
         """The element of ``type`` at a byte offset.
 
         Raises:
@@ -283,7 +265,7 @@ class ClaimReader:
         if array not in self._held:
             array = self._names.get(self._pointers.get(array.removeprefix("*"), 0), array)
         if array not in self._held:
-            raise EvaluationError(f"the loop reads no {array}")
+            raise t.EvaluationError(f"the loop reads no {array}")
         if array == INPUTS:
             return reduced(self._element(array, INPUT_SIZE * offset, INPUT_SIZE, signed=True), type)
         return self._element(array, offset, byte_size(type), type.signed)
@@ -299,6 +281,6 @@ class ClaimReader:
             self.missed = True
             self._asked += 1
             if self._asked > MOST_UNREAD:
-                raise EvaluationError(f"more than {MOST_UNREAD} elements are asked for that the loop does not read")
+                raise t.EvaluationError(f"more than {MOST_UNREAD} elements are asked for that the loop does not read")
             raise Unread(f"{array} at byte {offset}, which the loop does not read")
         return int.from_bytes(held[offset : offset + size], "little", signed=signed)

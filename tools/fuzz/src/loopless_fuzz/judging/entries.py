@@ -12,8 +12,8 @@ from itertools import product
 from math import prod
 from typing import Final
 
+from loopless import terms as t
 from loopless.check.interpreter.expressions import byte_size
-from loopless.terms import IntType, Var
 from loopless_fuzz.judging.contents import Content, Entry
 from loopless_fuzz.judging.loop_alone import LoopAlone
 from loopless_fuzz.judging.states import draw_states
@@ -39,7 +39,7 @@ def draw_entries(alone: LoopAlone, numbers: Iterable[int], seed: int, count: int
     return [_lively(alone, own, rng, state) for state in wild]
 
 
-def _lively(alone: LoopAlone, own: Sequence[int], rng: random.Random, wild: Mapping[Var, int]) -> Entry:
+def _lively(alone: LoopAlone, own: Sequence[int], rng: random.Random, wild: Mapping[t.Var, int]) -> Entry:
     """An entry from which the loop does something, if one is found soon."""
     found = _entry(alone, own, rng, wild)
     for _ in range(rng.choice(_TRIES)):
@@ -55,7 +55,7 @@ def _lively(alone: LoopAlone, own: Sequence[int], rng: random.Random, wild: Mapp
     return found
 
 
-def _entry(alone: LoopAlone, own: Sequence[int], rng: random.Random, wild: Mapping[Var, int]) -> Entry:
+def _entry(alone: LoopAlone, own: Sequence[int], rng: random.Random, wild: Mapping[t.Var, int]) -> Entry:
     reach = rng.choice(_REACHES)
     values = dict(wild)
     far = rng.random() < _WILD
@@ -78,7 +78,7 @@ def _owner(alone: LoopAlone, rng: random.Random) -> int:
     return 0 if rng.random() < 0.05 else rng.choice(alone.contents).number
 
 
-def _near(alone: LoopAlone, var: Var, reach: int, own: Sequence[int], rng: random.Random) -> int:
+def _near(alone: LoopAlone, var: t.Var, reach: int, own: Sequence[int], rng: random.Random) -> int:
     """An index or a bound of one, a number of the loop, or an edge of the type."""
     unit = byte_size(rng.choice(rng.choice(alone.contents).types)) if var in alone.positions else 1
     kind = rng.random()
@@ -101,7 +101,7 @@ def _length(content: Content, reach: int, rng: random.Random) -> int:
     return whole if kind < 0.6 else whole + content.stride * rng.randint(1, 8)
 
 
-def _letters(element: IntType, known: Sequence[int], rng: random.Random) -> list[int]:
+def _letters(element: t.IntType, known: Sequence[int], rng: random.Random) -> list[int]:
     """A few values that elements have: small ones, those that the loop knows, and edges of the type."""
     low, high = element.min or 0, element.max or 0
     if element.width == 1:
@@ -113,7 +113,7 @@ def _letters(element: IntType, known: Sequence[int], rng: random.Random) -> list
     return [element.wrap(value) for value in drawn]
 
 
-def _drawn(element: IntType, letters: Sequence[int], length: int, rng: random.Random) -> bytes:
+def _drawn(element: t.IntType, letters: Sequence[int], length: int, rng: random.Random) -> bytes:
     size = byte_size(element)
     loose = 0.0 if element.width == 1 else rng.choice((0.0, 0.0, 0.1, 0.6))
     low, high = element.min or 0, element.max or 0
@@ -128,12 +128,12 @@ def _drawn(element: IntType, letters: Sequence[int], length: int, rng: random.Ra
     return _bytes(element, values)[:length]
 
 
-def _bytes(element: IntType, values: Iterable[int]) -> bytes:
+def _bytes(element: t.IntType, values: Iterable[int]) -> bytes:
     size = byte_size(element)
     return b"".join((value % (1 << 8 * size)).to_bytes(size, "little") for value in values)
 
 
-def _fitted(held: IntType, value: int) -> int:
+def _fitted(held: t.IntType, value: int) -> int:
     return value if held.holds(value) else held.wrap(value)
 
 
@@ -193,12 +193,12 @@ def _all_contents(content: Content, own: Sequence[int], longest: int, letters: i
     return list(found)
 
 
-def _all_values(var: Var) -> range | None:
+def _all_values(var: t.Var) -> range | None:
     low, high = var.type.min, var.type.max
     return range(low, high + 1) if low is not None and high is not None and high - low < 256 else None
 
 
-def _few_values(alone: LoopAlone, var: Var, own: Sequence[int], longest: int) -> list[int]:
+def _few_values(alone: LoopAlone, var: t.Var, own: Sequence[int], longest: int) -> list[int]:
     if var in alone.owners:
         return [content.number for content in alone.contents]
     if var in alone.positions:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
+from loopless import terms as t
 from loopless.check.interpreter.codegen import Compiled
 from loopless.check.interpreter.memory import World
 from loopless.check.interpreter.relevance import Relevance
@@ -40,20 +41,6 @@ from loopless.flowgraph.model import (
     VariableInfo,
 )
 from loopless.flowgraph.streams import INPUTS, counter_of
-from loopless.terms import (
-    INTEGERS,
-    TRUE,
-    ZERO,
-    Condition,
-    Node,
-    Term,
-    Var,
-    add,
-    const,
-    ite,
-    scale,
-    walk,
-)
 from loopless_fuzz.judging.contents import (
     INPUT_SIZE,
     Content,
@@ -72,7 +59,7 @@ _OFFSET = 1 << 65
 """A state is returned as one integer, a digit for each variable: wide enough for 64 bits with either sign."""
 
 
-def _nothing() -> Mapping[Var, int]:
+def _nothing() -> Mapping[t.Var, int]:
     return {}
 
 
@@ -99,7 +86,7 @@ class Truth:
 
     status: Status | Literal["outside"]
     exit: tuple[str, int] | None = None
-    values: Mapping[Var, int] = field(default_factory=_nothing)
+    values: Mapping[t.Var, int] = field(default_factory=_nothing)
     iterations: int = 0
     per_path: Mapping[str, int] = field(default_factory=_no_counts)
     line: int = 0
@@ -111,7 +98,7 @@ class Truth:
 class LoopAlone:
     """The judge of one loop that works on integer variables, and on memory that it reads but does not write."""
 
-    def __init__(self, flowgraph: Flowgraph, loop: LoopInfo, paths: Mapping[str, Condition] | None = None) -> None:
+    def __init__(self, flowgraph: Flowgraph, loop: LoopInfo, paths: Mapping[str, t.Condition] | None = None) -> None:
         """``paths``: the conditions, on the state at the header, by which iterations are counted. Those that hold terms
         the interpreter does not know, or read what pointers point to by the pointers' names, are not counted.
 
@@ -153,7 +140,7 @@ class LoopAlone:
 
     def run(
         self,
-        state: Mapping[Var, int],
+        state: Mapping[t.Var, int],
         contents: Contents = _NOTHING_GIVEN,
         *,
         max_steps: int = 100_000,
@@ -201,7 +188,7 @@ class LoopAlone:
 
     def _decoded(self, code: int, iterations: Mapping[str, int]) -> Truth:
         code, exit = divmod(code, _DIGIT)
-        values: dict[Var, int] = {}
+        values: dict[t.Var, int] = {}
         for var in self._digits:
             code, digit = divmod(code, _DIGIT)
             values[var] = digit - _OFFSET
@@ -210,23 +197,23 @@ class LoopAlone:
         return Truth("ok", self.loop.exits[exit], values, iterations.get(self._name, 0), counts, totals=totals)
 
 
-def _counter(at: int) -> Var:
-    return Var(f"iterations of path {at}", INTEGERS)
+def _counter(at: int) -> t.Var:
+    return t.Var(f"iterations of path {at}", t.INTEGERS)
 
 
 def _alone(
     flowgraph: Flowgraph,
     loop: LoopInfo,
     blocks: Mapping[str, Block],
-    what: tuple[Sequence[Var], Mapping[str, Condition], Mapping[str, Var]],
-    digits: Sequence[Var],
+    what: tuple[Sequence[t.Var], Mapping[str, t.Condition], Mapping[str, t.Var]],
+    digits: Sequence[t.Var],
     objects: Mapping[int, MemoryObject],
 ) -> Flowgraph:
     variables, paths, counters = what
     made: dict[str, Block] = {}
     entry = _fresh("alone", blocks)
-    start = [Assign(counter, ZERO) for counter in counters.values()]
-    made[entry] = Block(entry, tuple(start), (Edge(TRUE, loop.header),))
+    start = [Assign(counter, t.ZERO) for counter in counters.values()]
+    made[entry] = Block(entry, tuple(start), (Edge(t.TRUE, loop.header),))
     leaving = {edge: f"{entry} exit {at}" for at, edge in enumerate(loop.exits)}
     for label, block in blocks.items():
         edges = tuple(
@@ -235,7 +222,7 @@ def _alone(
         )
         statements: tuple[Statement, ...] = tuple(s for s in block.statements if not _taken_for_granted(s))
         if label == loop.header:
-            counted = [Assign(counters[n], ite(c, add(counters[n], const(1)), counters[n])) for n, c in paths.items()]
+            counted = [Assign(counters[n], t.ite(c, counters[n] + 1, counters[n])) for n, c in paths.items()]
             statements = (*counted, *statements)
         made[label] = replace(block, statements=statements, edges=edges)
     for at, label in enumerate(leaving.values()):
@@ -254,13 +241,13 @@ def _taken_for_granted(statement: Statement) -> bool:
     return isinstance(statement, Check) and statement.of_access
 
 
-def _code(exit: int, digits: Sequence[Var]) -> Term:
-    parts: list[Term] = [const(exit)]
+def _code(exit: int, digits: Sequence[t.Var]) -> t.Term:
+    parts: list[t.Term] = [t.const(exit)]
     place = _DIGIT
     for var in digits:
-        parts.append(scale(add(var, const(_OFFSET)), place))
+        parts.append((var + _OFFSET) * place)
         place *= _DIGIT
-    return add(*parts)
+    return t.add(*parts)
 
 
 def _fresh(name: str, blocks: Mapping[str, Block]) -> str:
@@ -269,7 +256,7 @@ def _fresh(name: str, blocks: Mapping[str, Block]) -> str:
     return name
 
 
-def _nodes(block: Block) -> Iterable[Node]:
+def _nodes(block: Block) -> Iterable[t.Node]:
     """The terms and conditions of a block without writes to memory, inputs and calls."""
     for statement in block.statements:
         match statement:
@@ -291,8 +278,10 @@ def _nodes(block: Block) -> Iterable[Node]:
             yield value
 
 
-def _occurring(blocks: Iterable[Block]) -> frozenset[Var]:
-    return frozenset(var for block in blocks for node in _nodes(block) for var in walk(node) if isinstance(var, Var))
+def _occurring(blocks: Iterable[Block]) -> frozenset[t.Var]:
+    return frozenset(
+        var for block in blocks for node in _nodes(block) for var in t.walk(node) if isinstance(var, t.Var)
+    )
 
 
 def _refuse_what_is_outside(flowgraph: Flowgraph, loop: LoopInfo, blocks: Mapping[str, Block]) -> None:

@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
-from loopless.terms import Const, Node, Sum, Var, walk
+from loopless import terms as t
 
 MAX_STATES = 1 << 16
 """The largest number of states that counts as few."""
 
 
-def all_states(variables: Sequence[Var]) -> Iterator[dict[Var, int]] | None:
+def all_states(variables: Sequence[t.Var]) -> Iterator[dict[t.Var, int]] | None:
     """Every state, None where there are more than :data:`MAX_STATES`."""
     if sum(var.type.width or 1000 for var in variables) > MAX_STATES.bit_length() - 1:
         return None
@@ -20,22 +20,22 @@ def all_states(variables: Sequence[Var]) -> Iterator[dict[Var, int]] | None:
     return (dict(zip(variables, values, strict=True)) for values in product(*ranges))
 
 
-def constants(nodes: Iterable[Node]) -> frozenset[int]:
+def constants(nodes: Iterable[t.Node]) -> frozenset[int]:
     """The numbers that occur in terms and conditions, with either sign, since comparisons are kept as differences."""
     found: set[int] = set()
     for node in nodes:
-        for part in walk(node):
+        for part in t.walk(node):
             match part:
-                case Const(value=value):
+                case t.Const(value=value):
                     found.add(value)
-                case Sum():
+                case t.Sum():
                     found.update(coefficient for _, coefficient in part.items)
                 case _:
                     pass
     return frozenset(found | {-value for value in found})
 
 
-def draw_states(variables: Sequence[Var], numbers: Iterable[int], seed: int, count: int) -> list[dict[Var, int]]:
+def draw_states(variables: Sequence[t.Var], numbers: Iterable[int], seed: int, count: int) -> list[dict[t.Var, int]]:
     """``count`` states: small and near one another, near the loop's own ``numbers``, near the edges of the types, and
     of any size.
     """
@@ -44,17 +44,19 @@ def draw_states(variables: Sequence[Var], numbers: Iterable[int], seed: int, cou
     return [_state(variables, own, rng) for _ in range(count)]
 
 
-def _state(variables: Sequence[Var], own: Sequence[int], rng: random.Random) -> dict[Var, int]:
+def _state(variables: Sequence[t.Var], own: Sequence[int], rng: random.Random) -> dict[t.Var, int]:
     base = rng.choice((0, 0, 0, 10, 50, rng.randint(-200, 300), rng.choice(own)))
     wild = rng.random() < 0.25
-    state: dict[Var, int] = {}
+    state: dict[t.Var, int] = {}
     for var in variables:
         kind = rng.choice(("edge", "any", "near", "own")) if wild else rng.choice(("near", "near", "near", "own"))
         state[var] = _fitted(var, _value(var, kind, state, (base, own), rng))
     return state
 
 
-def _value(var: Var, kind: str, state: Mapping[Var, int], around: tuple[int, Sequence[int]], rng: random.Random) -> int:
+def _value(
+    var: t.Var, kind: str, state: Mapping[t.Var, int], around: tuple[int, Sequence[int]], rng: random.Random
+) -> int:
     base, own = around
     low, high = var.type.min or 0, var.type.max or 0
     match kind:
@@ -71,7 +73,7 @@ def _value(var: Var, kind: str, state: Mapping[Var, int], around: tuple[int, Seq
             return base + rng.randint(-rng.choice((1, 5, 20, 100)), rng.choice((1, 10, 50, 300)))
 
 
-def _fitted(var: Var, value: int) -> int:
+def _fitted(var: t.Var, value: int) -> int:
     if var.type.holds(value):
         return value
     low, high = var.type.min, var.type.max
