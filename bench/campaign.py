@@ -1,4 +1,4 @@
-"""Random single loops, judged: ``loopless fuzz`` with the settings of the measurements in docs/results.md.
+"""Random single loops, judged: ``loopless-fuzz`` with the settings of the measurements in docs/results.md.
 
     python bench/campaign.py --loops 5000 --keep DIR [--jobs 2] [--seconds 3600]
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from loopless.cli.app import run
+from loopless_fuzz.cli import main as fuzz
 
 
 def main() -> int:
@@ -25,15 +25,15 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for one loop")
     for option in ("states", "every", "seconds", "keep"):
-        parser.add_argument(f"--{option}", help=f"as of loopless fuzz --{option}")
+        parser.add_argument(f"--{option}", help=f"as of loopless-fuzz --{option}")
     parser.add_argument("--report", action="store_true", help="only report what is in --keep")
     options = parser.parse_args()
-    words = ["fuzz", "--only", "loops", "--profile", options.profile, "-j", options.jobs, "--seed", options.first]
+    words = ["--only", "loops", "--profile", options.profile, "-j", options.jobs, "--seed", options.first]
     words += ["--programs", options.loops, "--loop-timeout", options.limit, "--undefined", 0]
     for option in ("states", "every", "seconds", "keep"):
         if getattr(options, option) is not None:
             words += [f"--{option}", getattr(options, option)]
-    return run([str(word) for word in words] + ["--report"] * options.report)
+    return fuzz([str(word) for word in words] + ["--report"] * options.report)
 
 
 if __name__ == "__main__":

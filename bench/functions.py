@@ -1,4 +1,4 @@
-"""Random functions, judged: ``loopless fuzz`` with the settings of the measurements in docs/results.md.
+"""Random functions, judged: ``loopless-fuzz`` with the settings of the measurements in docs/results.md.
 
     python bench/functions.py --functions 300 --inputs 20 [--profile composed] [--keep DIR]
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from loopless.cli.app import run
+from loopless_fuzz.cli import main as fuzz
 
 
 def main() -> int:
@@ -24,10 +24,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", help="folder for the log and the programs with a mismatch")
     options = parser.parse_args()
-    words = ["fuzz", "--only", "functions", "--profile", options.profile, "-j", options.jobs, "--seed", options.first]
+    words = ["--only", "functions", "--profile", options.profile, "-j", options.jobs, "--seed", options.first]
     words += ["--programs", options.functions, "--inputs", options.inputs, "--loop-timeout", 5]
     words += ["--keep", options.keep] if options.keep else []
-    return run([str(word) for word in words])
+    return fuzz([str(word) for word in words])
 
 
 if __name__ == "__main__":

@@ -23,8 +23,6 @@ from typing import Final
 
 from native_runs import many
 
-from loopless.check.generator.generate import FUNCTION, generate, inputs_of, nondet_stream, print_program
-from loopless.check.generator.profile import PROFILES
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 from loopless.errors import LooplessError, SourceError, UsageError
 from loopless.queries.reach import reach
@@ -35,6 +33,8 @@ from loopless.report.reach_tests import c_test
 from loopless.source import load
 from loopless.source.compile import SourceOptions
 from loopless.source.targets import Target
+from loopless_fuzz.generator.generate import FUNCTION, generate, inputs_of, nondet_stream, print_program
+from loopless_fuzz.generator.profile import PROFILES
 
 BATCH: Final = 2000
 """So many native runs are asked for at once."""

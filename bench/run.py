@@ -23,7 +23,6 @@ from pathlib import Path
 import own_loops
 
 from loopless.automaton import classify
-from loopless.check.generator.generate import generate, print_program
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.queries.evaluation import Evaluator
@@ -32,6 +31,7 @@ from loopless.source.compile import compile_ir
 from loopless.source.reader import read_module
 from loopless.stepping import no_stepping
 from loopless.summary import FunctionSummary, Summary, paths_of, summarize, summarize_function
+from loopless_fuzz.generator.generate import generate, print_program
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from loopless.bounds import Bound, FunctionBounds, function_bounds
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import constants, draw_states
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.terms import EvaluationError, Var, evaluate, holds
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import constants, draw_states
 
 
 @dataclass

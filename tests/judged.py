@@ -6,16 +6,16 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from loopless.check.claims import Claims, judge_all
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.loop_alone import LoopAlone
 from loopless.check.oracle.native import Limits, NativeOracle, Run
-from loopless.check.states import all_states, constants, draw_states
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
 from loopless.queries.evaluation import Evaluator
 from loopless.summary import Outcome, Summary, paths_of, summarize
 from loopless.terms import IntType, evaluate, holds
+from loopless_fuzz.judging.claims import Claims, judge_all
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import all_states, constants, draw_states
 from loops_in_c import graph
 
 EDGES = (0, 1, 2, 3, -1, -2, 10, 100, 127, 128, 255, 2**31 - 1, 2**31, -(2**31))

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from loopless.bounds.ranking_functions import Ranking, rank
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import constants, draw_states
 from loopless.paths import LoopPaths, loop_paths
 from loopless.refusals import Refused
 from loopless.terms import TRUE, Condition, evaluate, holds
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import constants, draw_states
 from loops_in_c import graph
 
 STEPS = 20_000

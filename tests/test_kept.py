@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.generator.case import load_case
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeOracle
 from loopless.check.outcome import Outcome
@@ -14,6 +13,7 @@ from loopless.flowgraph import build
 from loopless.queries.evaluation import Evaluator
 from loopless.source import load
 from loopless.summary import paths_of, summarize
+from loopless_fuzz.generator.case import load_case
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.c"))
 

@@ -17,6 +17,7 @@ from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+CAMPAIGN = tomllib.loads((ROOT / "tools" / "fuzz" / "pyproject.toml").read_text(encoding="utf-8"))
 LOCK = (ROOT / "requirements" / "dev.lock").read_text(encoding="utf-8")
 LOCKED = dict(re.findall(r"^([\w.-]+)==([\w.]+)", LOCK, re.MULTILINE))
 DIRECT = [Requirement(text) for text in PROJECT["project"]["dependencies"] + PROJECT["dependency-groups"]["dev"]]
@@ -58,19 +59,44 @@ def test_this_python_is_a_supported_one() -> None:
     assert ".".join(map(str, sys.version_info[:3])) in SpecifierSet(PROJECT["project"]["requires-python"])
 
 
-def test_the_command_leads_to_a_function() -> None:
-    module, _, name = PROJECT["project"]["scripts"]["loopless"].partition(":")
-    assert callable(getattr(importlib.import_module(module), name))
+def test_the_commands_lead_to_functions() -> None:
+    for scripts in (PROJECT["project"]["scripts"], CAMPAIGN["project"]["scripts"]):
+        for target in scripts.values():
+            module, _, name = target.partition(":")
+            assert callable(getattr(importlib.import_module(module), name))
+
+
+def test_the_campaign_is_of_the_same_version_and_needs_nothing_new() -> None:
+    own = PROJECT["project"]
+    assert CAMPAIGN["project"]["version"] == own["version"]
+    assert CAMPAIGN["project"]["requires-python"] == own["requires-python"]
+    assert set(CAMPAIGN["project"]["dependencies"]) <= {f"loopless=={own['version']}", *own["dependencies"]}
+
+
+def built(folder: Path, to: Path) -> list[str]:
+    """The names of the files in the wheel of the project in ``folder``."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(to)]
+    subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    (wheel,) = to.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def tops(names: list[str]) -> set[str]:
+    return {name.split("/")[0] for name in names}
+
+
+def test_the_wheel_of_the_campaign_has_its_package_and_nothing_else(tmp_path: Path) -> None:
+    names = built(ROOT / "tools" / "fuzz", tmp_path)
+    assert tops(names) == {"loopless_fuzz", f"loopless_fuzz-{CAMPAIGN['project']['version']}.dist-info"}
+    sources = ROOT / "tools" / "fuzz" / "src"
+    assert {path.relative_to(sources).as_posix() for path in sources.rglob("*.py")} <= set(names)
 
 
 def test_the_wheel_has_the_package_and_nothing_else(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-    tops = {name.split("/")[0] for name in names}
-    assert tops == {"loopless", f"loopless-{PROJECT['project']['version']}.dist-info"}
+    names = built(ROOT, tmp_path)
+    assert tops(names) == {"loopless", f"loopless-{PROJECT['project']['version']}.dist-info"}
+    assert not [name for name in names if "fuzz" in name or name.startswith("loopless/check/generator")]
     assert "loopless/py.typed" in names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
     data = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*.json")}

@@ -106,7 +106,7 @@ def sections(text: str) -> dict[str, str]:
     return {word: part for title, part in zip(parts[1::2], parts[2::2], strict=True) for word in title.split(" and ")}
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"fuzz"}))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_page_on_commands_names_every_option(name: str) -> None:
     text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     found = sections(text)

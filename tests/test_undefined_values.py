@@ -14,15 +14,15 @@ import pytest
 from answers_in_c import answers
 from counted import judge_calls
 from loopless.check.oracle.native import NativeHost, NativeOracle
-from loopless.fuzzing.functions import Bench, compose_function
-from loopless.fuzzing.loops import read, summarize_loop
-from loopless.fuzzing.rows import FunctionRow, LoopRow
 from loopless.queries.calls import Calls
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.source import SourceOptions
 from loopless.summary import FunctionSummary, Summary
 from loopless.terms import holds
+from loopless_fuzz.campaigns.functions import Bench, compose_function
+from loopless_fuzz.campaigns.loops import read, summarize_loop
+from loopless_fuzz.campaigns.rows import FunctionRow, LoopRow
 from loops_in_c import graph
 
 pytestmark = pytest.mark.slow  # all inputs at 8 bits, natively

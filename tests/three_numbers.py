@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 
 from loopless.bounds.induction import Counted, induction_counts
-from loopless.check.loop_alone import LoopAlone
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.terms import evaluate, holds
+from loopless_fuzz.judging.loop_alone import LoopAlone
 from loops_in_c import graph
 
 TYPES = "typedef unsigned char u8; typedef signed char i8; typedef unsigned short u16; typedef unsigned u32;\n"

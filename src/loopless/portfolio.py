@@ -13,14 +13,14 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from loopless import terms as t
 from loopless.logic import BudgetExceeded, budget
 from loopless.refusals import Reason, Refused
-from loopless.terms import TermTooLarge
 
 Q = TypeVar("Q")
 A = TypeVar("A")
 
-LIMITS = (BudgetExceeded, TermTooLarge)
+LIMITS = (BudgetExceeded, t.TermTooLarge)
 """What ends a method's work where it meets a limit of the logic or of terms."""
 
 
@@ -34,7 +34,7 @@ class NoAnswer(Exception):
 
 def over_limit(error: Exception, place: str) -> Refused:
     """The refusal for one of :data:`LIMITS`."""
-    if isinstance(error, TermTooLarge):
+    if isinstance(error, t.TermTooLarge):
         return Refused(Reason.BUDGET, place, f"an expression grows too large: {error}")
     return Refused(Reason.BUDGET, place, "the logic needs more steps than its budget for this loop")
 

@@ -10,8 +10,6 @@ from counted import judge_calls, judge_entries_in_calls
 from loopless.bounds import FunctionBounds, LoopBounds
 from loopless.bounds.callees import Transformers
 from loopless.bounds.induction import Counted, induction_counts, walked
-from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
-from loopless.check.generator.inputs import inputs
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
@@ -19,6 +17,8 @@ from loopless.flowgraph.sites import widths
 from loopless.queries.program import load as load_program
 from loopless.source import ir, load
 from loopless.terms import evaluate
+from loopless_fuzz.generator.generate import PROFILES, generate, nondet_stream, print_program
+from loopless_fuzz.generator.inputs import inputs
 from runs_of_text import module
 
 

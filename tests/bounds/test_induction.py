@@ -9,7 +9,6 @@ import pytest
 
 from loopless.bounds.halving import divisions, euclid, quotient_of
 from loopless.bounds.induction import Counted, induction_counts
-from loopless.check.loop_alone import LoopAlone
 from loopless.flowgraph.model import Flowgraph
 from loopless.refusals import Refused
 from loopless.terms import (
@@ -26,6 +25,7 @@ from loopless.terms import (
     sub,
     wrap,
 )
+from loopless_fuzz.judging.loop_alone import LoopAlone
 from loops_in_c import graph
 
 TYPES = "typedef unsigned char u8; typedef signed char i8; typedef unsigned short u16; typedef unsigned u32;\n"

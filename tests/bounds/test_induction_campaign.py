@@ -11,10 +11,7 @@ from counted import arguments_of, judge_calls, judge_entries, judge_entries_in_c
 from loopless.bounds import FunctionBounds, LoopBounds, induction
 from loopless.bounds.constants import constants as set_once
 from loopless.bounds.induction import Counted, induction_counts
-from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import constants, draw_states
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build
 from loopless.flowgraph.liveness import live_at_entry
@@ -22,6 +19,9 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.refusals import Refused
 from loopless.source import load
 from loopless.terms import EvaluationError, Term, Var, evaluate
+from loopless_fuzz.generator.generate import PROFILES, generate, nondet_stream, print_program
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import constants, draw_states
 
 pytestmark = pytest.mark.slow  # random programs
 

@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from loopless.bounds.induction import Counted, induction_counts
-from loopless.check.loop_alone import LoopAlone
 from loopless.flowgraph.model import Flowgraph
 from loopless.terms import TRUE, evaluate, holds
+from loopless_fuzz.judging.loop_alone import LoopAlone
 from loops_in_c import graph
 
 TYPES = "typedef unsigned char u8; typedef signed char i8;\n"

@@ -10,12 +10,12 @@ from counted import judge_entries_in_calls
 from loopless.bounds import FunctionBounds, LoopBounds
 from loopless.bounds.induction import Counted, induction_counts
 from loopless.bounds.memory_cells import with_cells
-from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
-from loopless.check.generator.inputs import inputs
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import Options, build
 from loopless.flowgraph.model import Flowgraph
 from loopless.source import load
+from loopless_fuzz.generator.generate import PROFILES, generate, nondet_stream, print_program
+from loopless_fuzz.generator.inputs import inputs
 from loops_in_c import graph
 
 STRUCTS = """

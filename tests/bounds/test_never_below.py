@@ -8,10 +8,10 @@ import pytest
 
 from counted import judge_calls, judge_entries
 from loopless.bounds import function_bounds
-from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import Options, build
 from loopless.source import load
+from loopless_fuzz.generator.generate import PROFILES, generate, nondet_stream, print_program
 
 EDGES = (0, 1, -1, -(2**31), 2**31 - 1, 2**32 - 1, 127, -128, 255, 5, 10)
 

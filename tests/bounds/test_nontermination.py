@@ -9,12 +9,12 @@ import pytest
 
 from loopless.bounds.methods.nontermination import Recurrent, recurrent
 from loopless.bounds.ranking_functions import rank
-from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import constants, draw_states
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
 from loopless.summary import Summary, summarize
 from loopless.terms import Var, evaluate, holds
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import constants, draw_states
 from loops_in_c import graph, paths
 
 INPUT = "int __VERIFIER_nondet_int(void); "

@@ -8,12 +8,12 @@ from loopless.bounds.facts import Facts
 from loopless.bounds.one_iteration import whole_iteration
 from loopless.bounds.scopes import deciding
 from loopless.bounds.whole import Whole
-from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import constants, draw_states
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.refusals import Refused
 from loopless.terms import Read, Var, add, const, evaluate, neg, sub, walk
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import constants, draw_states
 from loops_in_c import graph, variable
 
 TYPES = "typedef unsigned char u8; typedef signed char i8; typedef unsigned u32;\n"

@@ -8,9 +8,9 @@ import pytest
 
 from loopless.bounds.asymptotics import asymptotic_class
 from loopless.bounds.methods.components import CallBounds, call_bounds
-from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpreter.run import Interpreter
 from loopless.terms import EvaluationError, evaluate
+from loopless_fuzz.generator.generate import PROFILES, generate, nondet_stream, print_program
 from loops_in_c import graph
 
 NESTS = {

@@ -32,6 +32,15 @@ def test_a_command_that_may_be_meant(words, capsys):
     assert err.startswith("loopless: No such command 'sumarize'; did you mean summarize?")
 
 
+@pytest.mark.parametrize("words", [["fuzz", "--only", "loops"], ["help", "fuzz"]])
+def test_the_campaign_is_a_tool_of_its_own(words, capsys):
+    status, out, err = said(capsys, *words)
+    assert (status, out) == (2, "")
+    where = "loopless-fuzz; install it from the repository with pip install ./tools/fuzz (see loopless "
+    assert err.startswith(f"loopless: fuzz is a tool of its own, {where}")
+    assert err.count("\n") == 1
+
+
 def test_explain_lists_all_refusals(capsys):
     status, out, _ = said(capsys, "explain")
     assert status == 0
@@ -113,7 +122,10 @@ def test_defaults_come_from_the_nearest_file(tmp_path, run):
         ("loop-timeout = -3", "loop-timeout: '-3' is no time: give seconds, more than 0 and at most 1000000"),
         ("format = ['text']", "format cannot be ['text']"),
         ("clang = './cc'", "a file does not choose the compiler; write --clang on the command line"),
-        ("[fuzz]\nkeep = '..'", "a file does not choose where something is written; write --keep on the command line"),
+        (
+            "[verify]\nwitness = '..'",
+            "a file does not choose where something is written; write --witness on the command line",
+        ),
         ("flags = ['-DN', '-include']", "flags has -include without a path behind it"),
         ("flags = ['-fplugin=x.so']", "flags has -fplugin=x.so, and takes only -D, -U, -I,"),
         ("flags = '-DN'", 'flags are a list of texts, as ["-DN=10", "-Iinclude"]'),

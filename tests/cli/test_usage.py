@@ -260,18 +260,3 @@ def test_a_full_stop_does_not_stand_inside_a_sentence(run):
 
 def test_flags_for_clang_are_for_what_compiles(run):
     refused(run("explain", "L101", "--", "-DX"), "--")
-
-
-@pytest.mark.slow
-def test_the_folder_of_a_campaign(run, tmp_path):
-    (tmp_path / "file").write_text("")
-    small = ("fuzz", "--programs", 1, "--only", "loops", "--profile", "single-path", "--every", 0, "--states", 20)
-    refused(run(*small, "--keep", tmp_path / "file" / "below"), "--keep", "below")
-    refused(run("fuzz", "--report"), "--keep")
-    refused(run("fuzz", "--report", "--keep", tmp_path / "nosuch"), "nothing to report", "nosuch")
-    refused(run("fuzz", "--format", "json"), "--format")
-    done = run(*small, "--loop-timeout", 0.001)
-    assert done.returncode == 0
-    assert done.stdout.startswith("1 program of single-path: 0 with a mismatch, 0 crashed, 1 met a limit\n")
-    assert "\n1 loop, " in done.stdout
-    assert "limit" in done.stdout.split("status: ")[1].splitlines()[0]

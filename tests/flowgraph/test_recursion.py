@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.generator.generate import PROFILES, features, generate, inputs, print_program
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import as_loop, build
 from loopless.flowgraph.model import Call, Flowgraph
 from loopless.refusals import Reason, Refused
 from loopless.source import load
 from loopless.source.ir import Module
+from loopless_fuzz.generator.generate import PROFILES, features, generate, inputs, print_program
 
 
 def module(text: str, folder: Path) -> Module:

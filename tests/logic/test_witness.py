@@ -120,7 +120,7 @@ def test_a_search_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
         looks += 1
         return holds(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(witness, "holds", counting)
+    monkeypatch.setattr(witness.t, "holds", counting)
     variables = [Var(f"v{number}", IntType(64)) for number in range(20)]
     pairs = pairwise(variables)
     parts = [equals_zero(add(multiplied([a, b, a]), scale(b, -3), const(7 + n))) for n, (a, b) in enumerate(pairs)]

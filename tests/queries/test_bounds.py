@@ -12,7 +12,6 @@ import pytest
 from loopless.bounds import Bound, Claim
 from loopless.bounds.joint_claims import of_all, together
 from loopless.bounds.methods import components
-from loopless.check.generator.generate import PROFILES, generate, nondet_stream, print_program
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import Options
 from loopless.queries import bounds
@@ -23,6 +22,7 @@ from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason
 from loopless.terms import FALSE, TRUE, ZERO, EvaluationError, IntType, Var, const, evaluate, holds, less
+from loopless_fuzz.generator.generate import PROFILES, generate, nondet_stream, print_program
 
 EDGES = (0, 1, -1, -(2**31), 2**31 - 1, 2**32 - 1, 127, -128, 255, 5, 10)
 

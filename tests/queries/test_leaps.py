@@ -8,7 +8,6 @@ import json
 import pytest
 
 from asking import summary_of
-from loopless.check.generator.generate import PROFILES, generate, inputs, nondet_stream, print_program
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
 from loopless.check.oracle.native import Run as Call
@@ -20,6 +19,7 @@ from loopless.queries.functions import summarize_whole
 from loopless.queries.settings import Settings
 from loopless.stepping import no_stepping
 from loopless.summary import FunctionSummary
+from loopless_fuzz.generator.generate import PROFILES, generate, inputs, nondet_stream, print_program
 
 PROGRAM = """extern int __VERIFIER_nondet_int(void);
 void abort(void);

@@ -7,13 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.claims import Claims, judge_all
-from loopless.check.entries import draw_entries
-from loopless.check.generator.generate import generate
-from loopless.check.generator.printer import print_program
-from loopless.check.generator.profile import PROFILES
-from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import constants
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
@@ -24,6 +17,13 @@ from loopless.queries.program import load
 from loopless.refusals import Reason, Refused
 from loopless.summary import Summary, approximated
 from loopless.terms import text
+from loopless_fuzz.generator.generate import generate
+from loopless_fuzz.generator.printer import print_program
+from loopless_fuzz.generator.profile import PROFILES
+from loopless_fuzz.judging.claims import Claims, judge_all
+from loopless_fuzz.judging.entries import draw_entries
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import constants
 from loops_in_c import graph
 
 WHY = Refused(Reason.BUDGET, "here", "for this test")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import own_loops
 import pytest
 
-from loopless.check.claims import Claims, judge_all
-from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import all_states
 from loopless.summary import Summary, summarize
+from loopless_fuzz.judging.claims import Claims, judge_all
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import all_states
 
 PAPERS = ("l1a", "l1b", "l1c", "l1d", "l3a", "l5a", "t30")
 OTHERS = ("up", "wrap", "stepn", "u_ne", "u_ne3", "u_ne7", "u_ge6", "u_ge16", "u_l5a7", "u_ge37")

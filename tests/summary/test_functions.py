@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from loopless.check.generator.generate import PROFILES, generate, print_program
 from loopless.check.interpreter.run import Interpreter, Run
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries import program as session
@@ -26,6 +25,7 @@ from loopless.summary import (
 )
 from loopless.summary.function import Region
 from loopless.terms import Condition, Var, evaluate, holds
+from loopless_fuzz.generator.generate import PROFILES, generate, print_program
 from loops_in_c import graph
 
 ENDS = {"abort": "aborted", "exit": "aborted", "error": "error-reached", "assumption": "assumption-failed"}

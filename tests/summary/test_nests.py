@@ -8,15 +8,15 @@ from functools import partial
 import pytest
 
 from judged import judge_alone
-from loopless.check.claims import Claims, judge_all
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import draw_states
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths
 from loopless.queries.evaluation import Evaluator
 from loopless.summary import Known, Outcome, Summary, from_entry, paths_of, summarize
 from loopless.terms import const, evaluate, holds, less_equal
+from loopless_fuzz.judging.claims import Claims, judge_all
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import draw_states
 from loops_in_c import graph
 
 TRIANGLE = """

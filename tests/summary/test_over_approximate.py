@@ -12,9 +12,7 @@ from loopless.bounds.claims import claim, claim_of_call
 from loopless.bounds.methods.lower import least_iterations
 from loopless.bounds.methods.nontermination import recurrent
 from loopless.bounds.methods.ranking import rank
-from loopless.check.claims import Claims
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.loop_alone import LoopAlone
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths, NoPaths
 from loopless.queries.evaluation import Evaluator
@@ -26,6 +24,8 @@ from loopless.report.json_report import loop as loop_json
 from loopless.report.smtlib import smtlib
 from loopless.summary import FunctionSummary, Outcome, Summary, merged, nests, paths_of, summarize, summarize_function
 from loopless.terms import FALSE, ZERO, Const, holds
+from loopless_fuzz.judging.claims import Claims
+from loopless_fuzz.judging.loop_alone import LoopAlone
 from loops_in_c import graph, summary
 
 LOOP = "int f(int n) { int s = 0; while (n > 0) { s += 2; n--; } return s; }"

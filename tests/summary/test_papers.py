@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Mapping
 import own_loops
 import pytest
 
-from loopless.check.claims import Claims, judge_all
-from loopless.check.loop_alone import LoopAlone
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 from loopless.check.oracle.signature import CType
 from loopless.check.outcome import Outcome
-from loopless.check.states import constants, draw_states
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
 from loopless.summary import Case, Summary, summarize
 from loopless.terms import Var, evaluate, holds
+from loopless_fuzz.judging.claims import Claims, judge_all
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import constants, draw_states
 
 Rng = random.Random
 State = dict[str, int]

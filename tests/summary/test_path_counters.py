@@ -12,12 +12,7 @@ from answers_in_c import answers
 from forgetting import forgetful, shadow
 from judged import EDGES
 from loopless import terms as t
-from loopless.check.claims import Claims, judge_all, relation_holds
-from loopless.check.entries import draw_entries
-from loopless.check.generator.generate import generate, print_program
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.loop_alone import LoopAlone, Truth
-from loopless.check.states import all_states, constants, draw_states
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.logic import Region, budget
@@ -29,6 +24,11 @@ from loopless.report.json_report import loop as loop_json
 from loopless.report.smtlib import smtlib
 from loopless.summary import Approximation, Case, Summary, approximated, nests, paths_of, summarize
 from loopless.summary.approximation.method import approximation
+from loopless_fuzz.generator.generate import generate, print_program
+from loopless_fuzz.judging.claims import Claims, judge_all, relation_holds
+from loopless_fuzz.judging.entries import draw_entries
+from loopless_fuzz.judging.loop_alone import LoopAlone, Truth
+from loopless_fuzz.judging.states import all_states, constants, draw_states
 from loops_in_c import graph, paths, variable
 
 INPUT = "extern int __VERIFIER_nondet_int(void);\n"

@@ -9,10 +9,10 @@ import pytest
 
 import loopless
 from loopless.check.oracle.native import NativeOracle
-from loopless.check.printed import Array, evaluate_text
 from loopless.errors import UsageError
 from loopless.queries.arguments import characters, unquoted
 from loopless.queries.calls import evaluate
+from loopless_fuzz.judging.printed import Array, evaluate_text
 
 SIGNS = """
 int both(const char *s, int n) {

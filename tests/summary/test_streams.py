@@ -15,8 +15,6 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph.model import Flowgraph
 from loopless.flowgraph.streams import INPUTS, counter_of, with_streams
-from loopless.fuzzing.loops import court, read, summarize_loop
-from loopless.fuzzing.rows import LoopRow
 from loopless.queries.answers import answer_loop
 from loopless.queries.calls import evaluate
 from loopless.queries.evaluation import Evaluator
@@ -30,6 +28,8 @@ from loopless.report.json_report import loop as loop_json
 from loopless.summary import FunctionSummary, Summary, paths_of, relative, summarize
 from loopless.terms import FALSE, aggregates_in, holds, text
 from loopless.terms import evaluate as value_of
+from loopless_fuzz.campaigns.loops import court, read, summarize_loop
+from loopless_fuzz.campaigns.rows import LoopRow
 
 HEAD = (
     "extern int __VERIFIER_nondet_int(void); extern unsigned char __VERIFIER_nondet_uchar(void);"

@@ -6,10 +6,7 @@ from itertools import product
 
 import pytest
 
-from loopless.check.claims import Claims, Judgement, judge_all
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.loop_alone import LoopAlone
-from loopless.check.states import draw_states
 from loopless.paths import LoopPaths
 from loopless.portfolio import NoAnswer, Tried
 from loopless.queries.evaluation import Evaluator
@@ -19,6 +16,9 @@ from loopless.summary import Summary, from_entry, paths_of, readable, summarize
 from loopless.summary.entry import Entry
 from loopless.summary.methods import bounded_unrolling
 from loopless.terms import conjunction, const, equal, holds
+from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loopless_fuzz.judging.states import draw_states
 from loops_in_c import graph
 
 MACHINE = """

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
+from loopless import terms as t
 from loopless.automaton.pda import state_names
 from loopless.automaton.regions import Precision, View
 from loopless.automaton.runs import COUNTER, Runs
@@ -23,7 +24,6 @@ from loopless.automaton.single import value_of_variable
 from loopless.graphs import components, cycles, predecessors
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths import LoopPaths, Path
-from loopless.terms import Term
 
 MAX_PATHS: Final = 48
 """The order of more iterative paths than this is not followed. A guess."""
@@ -61,7 +61,7 @@ class Component:
     states: tuple[str, ...]
     order: int
     pattern: Pattern
-    periods: tuple[tuple[tuple[str, Term], ...], ...] = ()
+    periods: tuple[tuple[tuple[str, t.Term], ...], ...] = ()
     decided: bool = True
     reason: str = ""
 
@@ -198,10 +198,10 @@ class _Follower:
 
     def _period(
         self, cycle: Sequence[int], alive: Mapping[int, Sequence[int]], entered: Mapping[int, Region]
-    ) -> tuple[tuple[str, Term], ...] | str:
+    ) -> tuple[tuple[str, t.Term], ...] | str:
         """The states of a cycle in their order with the lengths of their runs; or why there is no period."""
         inside = set(cycle)
-        period: list[tuple[str, Term]] = []
+        period: list[tuple[str, t.Term]] = []
         current = cycle[0]
         while not period or current != cycle[0]:
             following = sorted(set(alive[current]) & inside)
@@ -215,7 +215,7 @@ class _Follower:
             current = following[0]
         return tuple(period)
 
-    def _times(self, i: int, j: int, entered: Region) -> Term | None:
+    def _times(self, i: int, j: int, entered: Region) -> t.Term | None:
         """How long the runs of i into j are that begin in ``entered``, if loop invariants alone say that."""
         ending = self.runs.ending(self._path(i), self._path(j))
         if ending is None or not ending.known:

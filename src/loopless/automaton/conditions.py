@@ -11,36 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from loopless import terms as t
 from loopless.automaton.single import value_of_variable
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths import LoopPaths, Path
-from loopless.terms import (
-    INTEGERS,
-    Compare,
-    Condition,
-    Ite,
-    Node,
-    Op,
-    Read,
-    Sum,
-    Term,
-    TermTooLarge,
-    Var,
-    Wrap,
-    add,
-    comparisons,
-    equal,
-    ite,
-    negate,
-    operation,
-    product,
-    scale,
-    sub,
-    substitute,
-    text,
-    walk,
-    walk_inside,
-)
 
 _OPERATIONS: Final = 500_000
 """isl operations for one question whether a change is constant where the path runs. Some 60 ms on small sets. A
@@ -60,8 +34,8 @@ class LoopCondition:
     changes E how.
     """
 
-    condition: Condition
-    changes: Mapping[str, Term]
+    condition: t.Condition
+    changes: Mapping[str, t.Term]
     induction: bool
     input_dependent: bool
     reason: str
@@ -79,7 +53,7 @@ def loop_conditions(paths: LoopPaths) -> tuple[LoopCondition, ...]:
     return tuple(_classified(atom, paths, changing, outside) for atom in branch_conditions(paths))
 
 
-def branch_conditions(paths: LoopPaths) -> tuple[Compare, ...]:
+def branch_conditions(paths: LoopPaths) -> tuple[t.Compare, ...]:
     """The comparisons that the loop branches on; of a comparison and its negation the one that is named first.
 
     Checks for undefined behaviour and assumptions are no branches: only one side of them goes on. So a comparison
@@ -90,22 +64,22 @@ def branch_conditions(paths: LoopPaths) -> tuple[Compare, ...]:
         node
         for path in paths.all
         if path.exit is None or path.exit.kind not in _SILENT
-        for node in comparisons(path.condition)
+        for node in t.comparisons(path.condition)
     )
-    found: dict[Compare, None] = {}
+    found: dict[t.Compare, None] = {}
     for atom in atoms:
-        opposite = negate(atom)
+        opposite = ~atom
         if opposite in atoms and opposite not in found:
             found[atom] = None
     return tuple(found)
 
 
-def changing_variables(paths: LoopPaths) -> frozenset[Var]:
+def changing_variables(paths: LoopPaths) -> frozenset[t.Var]:
     """The variables that an iteration may change."""
     return frozenset(paths.state).union(*(path.update for path in paths.iterative))
 
 
-def variables_from_outside(paths: LoopPaths) -> frozenset[Var]:
+def variables_from_outside(paths: LoopPaths) -> frozenset[t.Var]:
     """The unknowns, and the variables that some iteration sets from one or from an array at a moving place."""
     changing = changing_variables(paths)
     found = {unknown.var for path in paths.all for unknown in path.unknowns}
@@ -122,37 +96,39 @@ def variables_from_outside(paths: LoopPaths) -> frozenset[Var]:
     return frozenset(found)
 
 
-def is_from_outside(node: Node, outside: Iterable[Var], changing: frozenset[Var]) -> bool:
+def is_from_outside(node: t.Node, outside: Iterable[t.Var], changing: frozenset[t.Var]) -> bool:
     """Whether ``node`` mentions a variable of ``outside`` or reads an array at a place that the loop moves."""
     return not node.variables.isdisjoint(outside) or any(
-        isinstance(part, Read) and not part.variables.isdisjoint(changing) for part in walk_inside(node)
+        isinstance(part, t.Read) and not part.variables.isdisjoint(changing) for part in t.walk_inside(node)
     )
 
 
-def _classified(atom: Compare, paths: LoopPaths, changing: frozenset[Var], outside: frozenset[Var]) -> LoopCondition:
+def _classified(
+    atom: t.Compare, paths: LoopPaths, changing: frozenset[t.Var], outside: frozenset[t.Var]
+) -> LoopCondition:
     expression = unwrapped(atom.term)
-    changes: dict[str, Term] = {}
+    changes: dict[str, t.Term] = {}
     reason = ""
     from_outside = is_from_outside(expression, outside, changing)
     if from_outside:
-        reason = f"{text(atom)} depends on an input"
+        reason = f"{t.text(atom)} depends on an input"
     else:
         for path in paths.iterative:
             try:
                 change = _change(expression, path, changing, outside)
-            except TermTooLarge:
+            except t.TermTooLarge:
                 change = None
             if change is not None:
                 changes[path.id] = change
             elif not reason:
-                reason = f"path {path.id} does not always change {text(atom)} by the same amount"
+                reason = f"path {path.id} does not always change {t.text(atom)} by the same amount"
     return LoopCondition(atom, changes, not reason, from_outside, reason)
 
 
-def _change(expression: Term, path: Path, changing: frozenset[Var], outside: frozenset[Var]) -> Term | None:
+def _change(expression: t.Term, path: Path, changing: frozenset[t.Var], outside: frozenset[t.Var]) -> t.Term | None:
     """By how much one iteration of ``path`` changes ``expression``; None where that is not loop-invariant."""
     bindings = {var: unwrapped(value) for var, value in path.update.items() if var in expression.variables}
-    change = sub(substitute(expression, bindings), expression)
+    change = t.substitute(expression, bindings) - expression
     if change.variables.isdisjoint(changing | outside):
         return change
     if not change.variables.isdisjoint(outside):
@@ -160,40 +136,40 @@ def _change(expression: Term, path: Path, changing: frozenset[Var], outside: fro
     return _pinned(change, path, changing)
 
 
-def _pinned(change: Term, path: Path, changing: frozenset[Var]) -> Term | None:
+def _pinned(change: t.Term, path: Path, changing: frozenset[t.Var]) -> t.Term | None:
     """The change where the path's condition pins it to one value for given invariants (s := 1 where s = 4: -3)."""
-    amount = Var("#change", INTEGERS)
+    amount = t.Var("#change", t.INTEGERS)
     unknowns = {unknown.var for unknown in path.unknowns}
     try:
         with budget(_OPERATIONS):
-            where = Region.of(path.condition) & Region.of(equal(amount, change))
+            where = Region.of(path.condition) & Region.of(amount.eq(change))
             return value_of_variable(where.project_out(changing | unknowns), amount)
     except (NotPresburger, BudgetExceeded):
         return None
 
 
-def unwrapped(term: Term) -> Term:
+def unwrapped(term: t.Term) -> t.Term:
     """``term`` with machine wraps left out: a counter that wraps still counts as an induction variable."""
-    done: dict[Node, Term] = {}
-    for node in walk(term):
-        if isinstance(node, Term):
+    done: dict[t.Node, t.Term] = {}
+    for node in t.walk(term):
+        if isinstance(node, t.Term):
             done[node] = _without_wrap(node, done)
     return done[term]
 
 
-def _without_wrap(node: Term, done: Mapping[Node, Term]) -> Term:
+def _without_wrap(node: t.Term, done: Mapping[t.Node, t.Term]) -> t.Term:
     match node:
-        case Wrap():
+        case t.Wrap():
             return done[node.arg]
-        case Sum():
+        case t.Sum():
             parts = []
             for monomial, coefficient in node.items:
                 factors = [done[atom] for atom, exponent in monomial for _ in range(exponent)]
-                parts.append(scale(product(factors), coefficient))
-            return add(*parts)
-        case Op():
-            return operation(node.op, tuple(done[arg] for arg in node.args))
-        case Ite():
-            return ite(node.condition, done[node.then], done[node.otherwise])
+                parts.append(t.product(factors) * coefficient)
+            return t.add(*parts)
+        case t.Op():
+            return t.operation(node.op, tuple(done[arg] for arg in node.args))
+        case t.Ite():
+            return t.ite(node.condition, done[node.then], done[node.otherwise])
         case _:
             return node

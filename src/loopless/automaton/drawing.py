@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import shorten
 from typing import Final
 
+from loopless import terms as t
 from loopless.automaton.model import Automaton, State, Transition
-from loopless.terms import TRUE, text
 
 _WIDE: Final = 60
 """Lines longer than this are broken where a part of a condition, or of a list, ends. A guess."""
@@ -102,7 +102,7 @@ def _legend(automaton: Automaton, groups: Iterable[_Group]) -> list[str]:
         "double border: leaves the loop": [s for s in automaton.states if _leaves(s)],
         "red: undefined behaviour": [s for s in automaton.states if _is_undefined(s)],
         "octagon: no path follows, which is for ever or undefined": [s for s in automaton.states if s.terminal],
-        "dashed: an over-approximation": [t for t in automaton.transitions if not t.exact],
+        "dashed: an over-approximation": [transition for transition in automaton.transitions if not transition.exact],
     }
     lines = ["; ".join(words for words, those in marks.items() if those)]
     if automaton.transitions:
@@ -134,7 +134,7 @@ def _node(group: _Group) -> str:
 
 def _one(state: State) -> list[str]:
     name = f"{state.name} = path {state.path.id}"
-    parts = [name if state.path.exit is None else f"{name}: {_exit(state)}", _broken(f"if {text(state.condition)}")]
+    parts = [name if state.path.exit is None else f"{name}: {_exit(state)}", _broken(f"if {t.text(state.condition)}")]
     if state.iterative:
         parts.append(_broken(_effect(state), ", "))
     return parts
@@ -149,13 +149,13 @@ def _several(group: _Group) -> list[str]:
         about = f"{state.path.id}: {_exit(state)} " if state.path.exit is not None else f"{state.path.id}: "
         what = f": {_effect(state)}" if state.iterative else ""
         room = max(_WIDE // 2, 2 * _WIDE - len(about) - len(what))
-        parts.append(f"{about}if {shorten(text(state.condition), room, placeholder=' …')}{what}")
+        parts.append(f"{about}if {shorten(t.text(state.condition), room, placeholder=' …')}{what}")
     return parts
 
 
 def _effect(state: State) -> str:
     update = state.path.update
-    return ", ".join(f"{var.name}' = {text(update[var])}" for var in sorted(state.changes) if var in update)
+    return ", ".join(f"{var.name}' = {t.text(update[var])}" for var in sorted(state.changes) if var in update)
 
 
 def _exit(state: State) -> str:
@@ -184,12 +184,12 @@ def _edges(automaton: Automaton, groups: Sequence[_Group]) -> Iterator[str]:
 
 def _label(transition: Transition) -> list[str]:
     if transition.times is not None:
-        constraint = f"times: {text(transition.times)}"
+        constraint = f"times: {t.text(transition.times)}"
     else:
-        constraint = f"times {transition.counter.name}: {text(transition.constraint)}"
-    update = [f"{var.name}' = {text(transition.update[var])}" for var in sorted(transition.update)]
+        constraint = f"times {transition.counter.name}: {t.text(transition.constraint)}"
+    update = [f"{var.name}' = {t.text(transition.update[var])}" for var in sorted(transition.update)]
     update += [f"{var.name}' = ?" for var in sorted(transition.unstated)]
-    guard = _broken(f"if {text(transition.guard)}") if transition.guard is not TRUE else ""
+    guard = _broken(f"if {t.text(transition.guard)}") if transition.guard is not t.TRUE else ""
     return [_broken(constraint), guard, _broken(", ".join(update), ", ")]
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths import LoopPaths, Path
-from loopless.terms import Condition, Term, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class State:
 
     name: str
     path: Path
-    condition: Condition
-    changes: Mapping[Var, Term]
+    condition: t.Condition
+    changes: Mapping[t.Var, t.Term]
     initial: bool
     terminal: bool
 
@@ -56,12 +56,12 @@ class Transition:
 
     source: str
     target: str
-    counter: Var
-    constraint: Condition
-    guard: Condition
-    update: Mapping[Var, Term]
-    unstated: frozenset[Var]
-    times: Term | None
+    counter: t.Var
+    constraint: t.Condition
+    guard: t.Condition
+    update: Mapping[t.Var, t.Term]
+    unstated: frozenset[t.Var]
+    times: t.Term | None
     exact: bool
     reason: str
 
@@ -77,7 +77,7 @@ class Automaton:
     paths: LoopPaths
     states: tuple[State, ...]
     transitions: tuple[Transition, ...]
-    precondition: Condition
+    precondition: t.Condition
 
     @property
     def loop(self) -> LoopInfo:

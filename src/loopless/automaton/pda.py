@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.automaton.model import Automaton, State, Transition
 from loopless.automaton.regions import Precision, View
 from loopless.automaton.runs import COUNTER, Ending, Runs
@@ -12,22 +13,6 @@ from loopless.automaton.single import described, pieces_of_variable
 from loopless.logic import BudgetExceeded, Region, budget, feasible
 from loopless.paths import LoopPaths, Path
 from loopless.refusals import Reason, Refused
-from loopless.terms import (
-    INTEGERS,
-    ONE,
-    TRUE,
-    Condition,
-    Term,
-    TermTooLarge,
-    Var,
-    Wrap,
-    conjunction,
-    disjunction,
-    equal,
-    less_equal,
-    sub,
-    substitute,
-)
 
 MAX_STATES: Final = 64
 """Loops with more paths than this get no automaton. A guess."""
@@ -38,11 +23,11 @@ OPERATIONS: Final = 500_000
 _WHOLE: Final = 3
 """The whole automaton may cost as much as so many transitions; what is left then is over-approximated. A guess."""
 
-_ONE_OR_MORE = less_equal(ONE, COUNTER)
+_ONE_OR_MORE = COUNTER.ge(1)
 
 
 def build_automaton(
-    paths: LoopPaths, precondition: Condition = TRUE, *, operations: int = OPERATIONS
+    paths: LoopPaths, precondition: t.Condition = t.TRUE, *, operations: int = OPERATIONS
 ) -> Automaton | Refused:
     """The path dependency automaton of a loop, begun in states that fulfil ``precondition``.
 
@@ -64,9 +49,9 @@ def state_names(paths: LoopPaths) -> dict[str, str]:
 class _Described:
     """A guard and a constraint on the counter."""
 
-    guard: Condition
-    constraint: Condition
-    times: Term | None
+    guard: t.Condition
+    constraint: t.Condition
+    times: t.Term | None
 
 
 class _Builder:
@@ -79,7 +64,7 @@ class _Builder:
         known = (*paths.state, *paths.invariants, *(var for path in paths.all for var in path.update))
         self.taken = {var.name for var in known}
 
-    def build(self, precondition: Condition) -> Automaton:
+    def build(self, precondition: t.Condition) -> Automaton:
         with budget(_WHOLE * self.operations):
             transitions = [
                 transition
@@ -91,9 +76,9 @@ class _Builder:
         states = tuple(self._state(path, precondition, going_on) for path in self.paths.all)
         return Automaton(self.paths, states, tuple(transitions), precondition)
 
-    def _state(self, path: Path, precondition: Condition, going_on: set[str]) -> State:
+    def _state(self, path: Path, precondition: t.Condition, going_on: set[str]) -> State:
         name = self.names[path.id]
-        initial = feasible(conjunction((precondition, path.condition)))
+        initial = feasible(precondition & path.condition)
         changes = {var: _change(var, value) for var, value in path.update.items()}
         terminal = path.exit is None and name not in going_on
         return State(name, path, path.condition, changes, initial, terminal)
@@ -108,18 +93,18 @@ class _Builder:
                     described = self._described(source, ending)
         except BudgetExceeded:
             ending = None
-            described = _Described(TRUE, _ONE_OR_MORE, None)
+            described = _Described(t.TRUE, _ONE_OR_MORE, None)
         single = ending is not None and ending.single
         update, unstated = self._update(source, described.times, single=single)
         exact = ending is not None and ending.precision is Precision.EXACT
         reason = "" if exact else _why(ending)
         counter = self._counter(source, target)
-        update = {var: substitute(form, {COUNTER: counter}) for var, form in update.items()}
+        update = {var: t.substitute(form, {COUNTER: counter}) for var, form in update.items()}
         return Transition(
             self.names[source.id],
             self.names[target.id],
             counter,
-            substitute(described.constraint, {COUNTER: counter}),
+            t.substitute(described.constraint, {COUNTER: counter}),
             described.guard,
             update,
             unstated,
@@ -128,41 +113,43 @@ class _Builder:
             reason,
         )
 
-    def _counter(self, source: Path, target: Path) -> Var:
+    def _counter(self, source: Path, target: Path) -> t.Var:
         """k_ij, under a name that no variable of the loop has."""
         i, j = (self.names[path.id].removeprefix("s") for path in (source, target))
         name = f"k{i}{j}" if len(i) == len(j) == 1 else f"k{i}_{j}"
         while name in self.taken:
             name = f"k{name}"
-        return Var(name, INTEGERS)
+        return t.Var(name, t.INTEGERS)
 
     def _described(self, source: Path, ending: Ending) -> _Described:
         """Guard and constraint in few words, for values at which the condition of ``source`` holds."""
         if not ending.known:
-            return _Described(TRUE, _ONE_OR_MORE, None)
+            return _Described(t.TRUE, _ONE_OR_MORE, None)
         given = self.view.behaviour(source).where
         guarded = ending.where.project_out((COUNTER,)).coalesce()
         guard = self.view.readable(described(guarded, given))
         within = given & guarded
         pieces = pieces_of_variable(ending.where, COUNTER)
         if pieces is None:
-            constraint = conjunction((_ONE_OR_MORE, described(ending.where, within & Region.of(_ONE_OR_MORE))))
+            constraint = _ONE_OR_MORE & described(ending.where, within & Region.of(_ONE_OR_MORE))
             return _Described(guard, self.view.readable(constraint), None)
         times = self.view.readable_term(pieces[0][1]) if len(pieces) == 1 else None
-        each = (conjunction((described(region, within), equal(COUNTER, term))) for region, term in pieces)
-        return _Described(guard, self.view.readable(disjunction(each)), times)
+        each = (described(region, within) & COUNTER.eq(term) for region, term in pieces)
+        return _Described(guard, self.view.readable(t.disjunction(each)), times)
 
-    def _update(self, source: Path, times: Term | None, *, single: bool) -> tuple[dict[Var, Term], frozenset[Var]]:
+    def _update(
+        self, source: Path, times: t.Term | None, *, single: bool
+    ) -> tuple[dict[t.Var, t.Term], frozenset[t.Var]]:
         if single:
             known = {var: value for var, value in source.update.items() if not value.variables & self.view.unknowns}
             return known, frozenset(source.update.keys() - known.keys())
         found = self.runs.iterated(source)
-        update: dict[Var, Term] = {}
+        update: dict[t.Var, t.Term] = {}
         unstated = set(found.scattered)
         for var, form in found.forms.items():
             try:
-                value = form if times is None else substitute(form, {COUNTER: times})
-            except TermTooLarge:
+                value = form if times is None else t.substitute(form, {COUNTER: times})
+            except t.TermTooLarge:
                 unstated.add(var)
                 continue
             if value is not var:
@@ -170,9 +157,9 @@ class _Builder:
         return update, frozenset(unstated)
 
 
-def _change(var: Var, value: Term) -> Term:
+def _change(var: t.Var, value: t.Term) -> t.Term:
     """Δ of a variable; one that wraps changes by that amount modulo its range."""
-    return sub(value.arg if isinstance(value, Wrap) else value, var)
+    return (value.arg if isinstance(value, t.Wrap) else value) - var
 
 
 def _why(ending: Ending | None) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
+from loopless import terms as t
 from loopless.automaton.conditions import changing_variables, is_from_outside, variables_from_outside
 from loopless.graphs import reachable
 from loopless.logic import Region, has_point, independent, over_approximation
 from loopless.paths import LoopPaths, Path
-from loopless.terms import INTEGERS, Condition, Term, Var, conjunction, conjuncts, equal, substitute, text
 
 
 class Precision(IntEnum):
@@ -40,7 +40,7 @@ class Behaviour:
     where_precision: Precision
     step: Region
     step_precision: Precision
-    changed: tuple[Var, ...]
+    changed: tuple[t.Var, ...]
 
     def after(self, before: Region) -> Region:
         """Where one iteration from the states ``before`` may lead."""
@@ -53,9 +53,9 @@ class Behaviour:
         return (self.step & after.preimage(primes)).project_out(primes.values())
 
 
-def primed(var: Var) -> Var:
+def primed(var: t.Var) -> t.Var:
     """The value of ``var`` after the iteration."""
-    return Var(f"{var.name} after", var.type)
+    return t.Var(f"{var.name} after", var.type)
 
 
 class View:
@@ -71,7 +71,7 @@ class View:
         self.outside = variables_from_outside(paths)
         self.unknowns = frozenset(unknown.var for path in paths.all for unknown in path.unknowns)
         self.control = _control_variables(paths, self.changing)
-        self.opaque: dict[Var, Term] = {}
+        self.opaque: dict[t.Var, t.Term] = {}
         self._behaviours: dict[str, Behaviour] = {}
 
     def behaviour(self, path: Path) -> Behaviour:
@@ -80,20 +80,20 @@ class View:
         if found is None:
             where, where_precision = self.region(path.condition)
             changed = tuple(sorted(var for var in path.update if var in self.control)) if path.exit is None else ()
-            parts = [equal(primed(var), path.update[var]) for var in changed]
-            step, step_precision = self.region(conjunction((path.condition, *parts)))
+            parts = [primed(var).eq(path.update[var]) for var in changed]
+            step, step_precision = self.region(t.conjunction((path.condition, *parts)))
             step = step.over(map(primed, changed))
             found = Behaviour(path, where, where_precision, step, step_precision, changed)
             self._behaviours[path.id] = found
         return found
 
-    def region(self, condition: Condition) -> tuple[Region, Precision]:
+    def region(self, condition: t.Condition) -> tuple[Region, Precision]:
         """The states in which ``condition`` holds for some values of the unknowns. Raises
         :class:`loopless.logic.BudgetExceeded`.
         """
         relaxed = over_approximation(condition)
         precision = Precision.EXACT
-        names: dict[Var, Term] = {}
+        names: dict[t.Var, t.Term] = {}
         dropped = set(self.unknowns)
         for var, term in relaxed.unknowns:
             if term.variables.isdisjoint(self.changing | self.unknowns):
@@ -105,27 +105,27 @@ class View:
                 precision = max(precision, Precision.INPUT if from_outside else Precision.LOGIC)
         found = Region.universe(())
         # What has nothing in common is taken by itself: alternatives of values that are dropped do not multiply.
-        for part in independent(conjuncts(substitute(relaxed.condition, names))):
+        for part in independent(t.conjuncts(t.substitute(relaxed.condition, names))):
             if not part.variables <= dropped or not has_point(part):
                 found &= Region.of(part).project_out(dropped).coalesce()
         return found, precision
 
-    def _opaque(self, term: Term) -> Var:
-        var = Var(f"({text(term)})", INTEGERS)
+    def _opaque(self, term: t.Term) -> t.Var:
+        var = t.Var(f"({t.text(term)})", t.INTEGERS)
         self.opaque[var] = term
         return var
 
-    def readable(self, condition: Condition) -> Condition:
+    def readable(self, condition: t.Condition) -> t.Condition:
         """``condition`` with the terms that the opaque variables stand for."""
-        return substitute(condition, self.opaque)
+        return t.substitute(condition, self.opaque)
 
-    def readable_term(self, term: Term) -> Term:
+    def readable_term(self, term: t.Term) -> t.Term:
         """``term`` with the terms that the opaque variables stand for."""
-        return substitute(term, self.opaque)
+        return t.substitute(term, self.opaque)
 
 
-def _control_variables(paths: LoopPaths, changing: frozenset[Var]) -> frozenset[Var]:
-    def read(var: Var) -> set[Var]:
+def _control_variables(paths: LoopPaths, changing: frozenset[t.Var]) -> frozenset[t.Var]:
+    def read(var: t.Var) -> set[t.Var]:
         found = (path.update[var].variables for path in paths.iterative if var in path.update)
         return set().union(*found) & changing
 

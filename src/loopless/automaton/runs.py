@@ -11,40 +11,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.automaton.conditions import is_from_outside
 from loopless.automaton.regions import Behaviour, Precision, View
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, first_exit
 from loopless.paths import Path
 from loopless.recurrences import Closed, solve
-from loopless.terms import (
-    INTEGERS,
-    ONE,
-    EvaluationError,
-    Term,
-    TermTooLarge,
-    Var,
-    Wrap,
-    add,
-    at_most_zero,
-    between,
-    conjunction,
-    const,
-    equal,
-    ite,
-    less,
-    less_equal,
-    negate,
-    range_of,
-    sub,
-    substitute,
-    walk,
-    wrap,
-)
 
-COUNTER = Var("#k", INTEGERS)
+COUNTER = t.Var("#k", t.INTEGERS)
 """How many iterations of a path run one after the other. No variable of a program has such a name."""
 
-_AT_LEAST_ONE = less_equal(ONE, COUNTER)
+_AT_LEAST_ONE = COUNTER.ge(1)
 _COSTLY_OPERATIONS: Final = 50_000
 """isl operations on numbers of the size of 2^64 take long; inequalities after many wraps are hopeless soon or
 late. Some 6 ms on small sets. A guess."""
@@ -58,8 +35,8 @@ class IteratedForms:
     the counter; ``scattered`` are those of which nothing is said.
     """
 
-    forms: Mapping[Var, Term]
-    scattered: frozenset[Var]
+    forms: Mapping[t.Var, t.Term]
+    scattered: frozenset[t.Var]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +47,9 @@ class _ControlForms:
     ``costly``: inequalities about the forms are hard for the logic, since they wrap around many times.
     """
 
-    forms: Mapping[Var, Term]
-    scattered: frozenset[Var]
-    within: Mapping[Var, Term]
+    forms: Mapping[t.Var, t.Term]
+    scattered: frozenset[t.Var]
+    within: Mapping[t.Var, t.Term]
     costly: bool
 
 
@@ -104,12 +81,12 @@ class Runs:
 
     def follows(self, source: Path, target: Path) -> bool:
         """Whether some iteration of ``source`` may lead to ``target``."""
-        fresh = {var: Var(f"{var.name} next", var.type) for var in self.view.unknowns}
+        fresh = {var: t.Var(f"{var.name} next", var.type) for var in self.view.unknowns}
         try:
-            then = substitute(target.condition, {**fresh, **source.update})
-        except TermTooLarge:
+            then = t.substitute(target.condition, {**fresh, **source.update})
+        except t.TermTooLarge:
             return True
-        return feasible(conjunction((source.condition, then)), solver=False)
+        return feasible(source.condition & then, solver=False)
 
     def _after(self, a: Behaviour) -> Region:
         """Where one iteration may lead."""
@@ -160,7 +137,7 @@ class Runs:
             return None
         if after.disjoint(a.where):
             precision = max(a.step_precision, b.where_precision)
-            where = a.before(b.where) & Region.of(equal(COUNTER, ONE))
+            where = a.before(b.where) & Region.of(COUNTER.eq(1))
             return Ending(where, single=True, known=True, precision=precision)
         lengths = self._length(a)
         if isinstance(lengths, str):
@@ -202,7 +179,7 @@ class Runs:
         ends = first_exit(a.where.project_out(found.scattered), found.within, COUNTER, within=a.where)
         where = ends.never & Region.of(_AT_LEAST_ONE)
         for region, length in ends.pieces:
-            where = where | (region & Region.of(_AT_LEAST_ONE) & Region.of(less_equal(COUNTER, length)))
+            where = where | (region & Region.of(_AT_LEAST_ONE) & Region.of(COUNTER.le(length)))
         return (where & a.where).coalesce(), precision
 
     def _control_forms(self, a: Behaviour) -> _ControlForms:
@@ -216,32 +193,32 @@ class Runs:
         whole = iterated(control, self.view.unknowns)
         forms = {var: form for var, form in whole.forms.items() if _is_presburger(form)}
         scattered = whole.scattered | (whole.forms.keys() - forms.keys())
-        wrapping = {var: value for var, value in control.items() if isinstance(value, Wrap) and var in forms}
+        wrapping = {var: value for var, value in control.items() if isinstance(value, t.Wrap) and var in forms}
         if wrapping and self._wrapping_leaves(a, wrapping):
-            unreduced = {var: value.arg if isinstance(value, Wrap) else value for var, value in control.items()}
+            unreduced = {var: value.arg if isinstance(value, t.Wrap) else value for var, value in control.items()}
             plain = iterated(unreduced, self.view.unknowns).forms
             if all(var in plain and _is_presburger(plain[var]) for var in forms):
                 once = {var: _wrapped_once(wrapping[var], plain[var]) for var in wrapping}
                 return _ControlForms({**forms, **once}, scattered, {var: plain[var] for var in forms}, costly=False)
-        costly = any(isinstance(node, Wrap) for form in forms.values() for node in walk(form))
+        costly = any(isinstance(node, t.Wrap) for form in forms.values() for node in t.walk(form))
         return _ControlForms(forms, scattered, forms, costly)
 
-    def _wrapping_leaves(self, a: Behaviour, wrapping: Mapping[Var, Wrap]) -> bool:
+    def _wrapping_leaves(self, a: Behaviour, wrapping: Mapping[t.Var, t.Wrap]) -> bool:
         """Whether the path never follows itself where one of the variables has just wrapped around."""
         for value in wrapping.values():
             try:
-                wraps = Region.of(negate(between(value.type.min, value.arg, value.type.max)))
+                wraps = Region.of(~t.between(value.type.min, value.arg, value.type.max))
             except NotPresburger:
                 return False
             if not a.after(a.where & wraps).disjoint(a.where):
                 return False
         return True
 
-    def _scatter_precision(self, path: Path, var: Var) -> Precision:
+    def _scatter_precision(self, path: Path, var: t.Var) -> Precision:
         """How much is lost where nothing is said of ``var`` after an iteration."""
         value = path.update[var]
         others = [path.condition, *(path.update[v] for v in path.update if v in self.view.control and v is not var)]
-        if isinstance(value, Var) and value in self.view.unknowns and value.type == var.type:
+        if isinstance(value, t.Var) and value in self.view.unknowns and value.type == var.type:
             if not any(value in other.variables for other in others):
                 return Precision.EXACT  # any value of its type indeed, each time anew
             return Precision.INPUT
@@ -255,7 +232,7 @@ def _unclear(a: Behaviour, reason: str) -> Ending:
     return Ending(where, single=False, known=False, precision=Precision.LOGIC, reason=reason)
 
 
-def iterated(update: Mapping[Var, Term], unknowns: frozenset[Var]) -> IteratedForms:
+def iterated(update: Mapping[t.Var, t.Term], unknowns: frozenset[t.Var]) -> IteratedForms:
     """Closed forms of iterating ``update``; the ``unknowns`` are fresh in each iteration."""
     changed = frozenset(update)
     known = {var: value for var, value in update.items() if not is_from_outside(value, unknowns, changed)}
@@ -267,7 +244,7 @@ def iterated(update: Mapping[Var, Term], unknowns: frozenset[Var]) -> IteratedFo
         lost |= reading
         known = {var: value for var, value in known.items() if var not in reading}
     solution = solve(known, COUNTER)
-    forms: dict[Var, Term] = {}
+    forms: dict[t.Var, t.Term] = {}
     for var in known:
         form = _form(solution.closed[var]) if var in solution.closed else None
         if form is None:
@@ -277,35 +254,35 @@ def iterated(update: Mapping[Var, Term], unknowns: frozenset[Var]) -> IteratedFo
     return IteratedForms(forms, frozenset(lost))
 
 
-def _form(closed: Closed) -> Term | None:
+def _form(closed: Closed) -> t.Term | None:
     """The value after k iterations as one term that is right for every k ≥ 1."""
     if closed.term is None or closed.valid_from > MAX_PREFIX:
         return None
     try:
         result = closed.term
         for k in range(closed.valid_from - 1, 0, -1):
-            result = ite(at_most_zero(sub(COUNTER, const(k))), closed.at(k), result)
-    except (EvaluationError, TermTooLarge):
+            result = t.ite(t.at_most_zero(COUNTER - k), closed.at(k), result)
+    except (t.EvaluationError, t.TermTooLarge):
         return None
     return result
 
 
-def _wrapped_once(value: Wrap, plain: Term) -> Term:
+def _wrapped_once(value: t.Wrap, plain: t.Term) -> t.Term:
     """``plain`` brought into the range of ``value``, which it leaves with the last iteration only, if at all."""
     type = value.type
-    low, high = range_of(value.arg)
+    low, high = t.range_of(value.arg)
     if type.width is None or type.min is None or type.max is None or low is None or high is None:
-        return wrap(plain, type)
+        return t.wrap(plain, type)
     modulus = 1 << type.width
     if low < type.min - modulus or high > type.max + modulus:
-        return wrap(plain, type)
-    below = ite(less(plain, const(type.min)), add(plain, const(modulus)), plain)
-    return ite(less_equal(plain, const(type.max)), below, sub(plain, const(modulus)))
+        return t.wrap(plain, type)
+    below = t.ite(plain.lt(type.min), plain + modulus, plain)
+    return t.ite(plain.le(type.max), below, plain - modulus)
 
 
-def _is_presburger(term: Term) -> bool:
+def _is_presburger(term: t.Term) -> bool:
     try:
-        Region.of(equal(Var("#value", INTEGERS), term))
+        Region.of(t.Var("#value", t.INTEGERS).eq(term))
     except NotPresburger:
         return False
     return True

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.measures import entails
 from loopless.bounds.model import ceiling
 from loopless.bounds.scopes import Scope, scopes_of
@@ -20,23 +21,6 @@ from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Call, Flowgraph, Kind
 from loopless.flowgraph.sites import Handed
 from loopless.graphs import components
-from loopless.terms import (
-    ONE,
-    ZERO,
-    Condition,
-    Term,
-    Var,
-    add,
-    const,
-    floor_div,
-    greater_equal,
-    less_equal,
-    maximum,
-    mul,
-    power,
-    sub,
-    substitute,
-)
 
 _LOWEST: Final = (256, 128, 64, 32, 16, 10, 8, 7, 6, 5, 4, 3, 2, 1, 0, -1)
 """Tried as the least value of a measure where a function calls itself. A guess."""
@@ -50,56 +34,52 @@ class Activations:
     than ``step``, where it was at least ``low``. ``same``: the inputs that each call passes on as they are.
     """
 
-    measure: Var
+    measure: t.Var
     low: int
     step: int
     calls: int
-    same: frozenset[Var]
+    same: frozenset[t.Var]
 
-    def total(self, work: Term) -> Term | None:
+    def total(self, work: t.Term) -> t.Term | None:
         """What all activations take, where each takes ``work`` over its inputs at most; None if that is not known."""
-        work = maximum(ZERO, work)
+        work = t.maximum(t.ZERO, work)
         if not self._grows(work):
             return None
         n = self.measure
         if any(n.type.wrap(self.low + more) != self.low + more for more in (-1, 1)):
             return None
-        last, first, second = (substitute(work, {n: const(self.low + more)}) for more in (-1, 0, 1))
-        slope = sub(second, first)
-        line = add(first, mul(slope, sub(n, const(self.low))))
-        if not entails(greater_equal(n, const(self.low)), less_equal(work, line)):
+        last, first, second = (t.substitute(work, {n: t.const(self.low + more)}) for more in (-1, 0, 1))
+        slope = second - first
+        line = first + slope * (n - self.low)
+        if not entails(n.ge(self.low), work.le(line)):
             return None
-        levels = maximum(ZERO, ceiling(sub(n, const(self.low - 1)), const(self.step)))
-        rest = sub(sub(n, const(self.low)), mul(const(self.step), sub(levels, ONE)))
+        levels = t.maximum(t.ZERO, ceiling(n - (self.low - 1), t.const(self.step)))
+        rest = n - self.low - self.step * (levels - 1)
         above, weighted, leaves = self._sums(levels)
-        return add(
-            mul(add(first, mul(slope, rest)), above),
-            mul(mul(slope, const(self.step)), weighted),
-            mul(last, leaves),
-        )
+        return (first + slope * rest) * above + slope * self.step * weighted + last * leaves
 
-    def largest(self, work: Term) -> Term | None:
+    def largest(self, work: t.Term) -> t.Term | None:
         """The most that one of the activations takes, where each takes at most ``work``."""
-        work = maximum(ZERO, work)
+        work = t.maximum(t.ZERO, work)
         return work if self._grows(work) else None
 
-    def _grows(self, work: Term) -> bool:
+    def _grows(self, work: t.Term) -> bool:
         """Whether what an activation takes is no more where the measure is lower, and else the same."""
         n = self.measure
         if not work.variables <= self.same | {n}:
             return False
         if n not in work.variables:
             return True
-        lower = Var(f"{n.name}~lower", n.type)
-        return entails(less_equal(lower, n), less_equal(substitute(work, {n: lower}), work))
+        lower = t.Var(f"{n.name}~lower", n.type)
+        return entails(lower.le(n), t.substitute(work, {n: lower}).le(work))
 
-    def _sums(self, levels: Term) -> tuple[Term, Term, Term]:
+    def _sums(self, levels: t.Term) -> tuple[t.Term, t.Term, t.Term]:
         """Of L levels: the sums of b^j and of b^j·(L - 1 - j) over all j below L, and b^L."""
         if self.calls == 1:
-            return levels, floor_div(mul(levels, sub(levels, ONE)), const(2)), ONE
-        leaves = power(const(self.calls), levels)
-        above = floor_div(sub(leaves, ONE), const(self.calls - 1))
-        return above, floor_div(sub(above, levels), const(self.calls - 1)), leaves
+            return levels, levels * (levels - 1) // 2, t.ONE
+        leaves = t.power(t.const(self.calls), levels)
+        above = (leaves - 1) // (self.calls - 1)
+        return above, (above - levels) // (self.calls - 1), leaves
 
 
 def activations_of(graph: Flowgraph, is_own: Callable[[Call], bool], bits: Sequence[int | None]) -> Activations | None:
@@ -113,7 +93,7 @@ def activations_of(graph: Flowgraph, is_own: Callable[[Call], bool], bits: Seque
     inputs = [var for var, info in graph.variables.items() if info.kind is Kind.PARAMETER]
     inputs = [var for var in sorted(inputs, key=lambda var: var.key) if var.type.width is not None]
     handed = Handed(graph, graph, bits)
-    found: dict[Var, list[tuple[str, Term | None]]] = {var: [] for var in inputs}
+    found: dict[t.Var, list[tuple[str, t.Term | None]]] = {var: [] for var in inputs}
     at: dict[str, int] = {}
     for label, block in graph.blocks.items():
         for place, statement in enumerate(block.statements):
@@ -142,37 +122,37 @@ def activations_of(graph: Flowgraph, is_own: Callable[[Call], bool], bits: Seque
     return None
 
 
-def _in_front(graph: Flowgraph, label: str, place: int, term: Term | None) -> Term | None:
+def _in_front(graph: Flowgraph, label: str, place: int, term: t.Term | None) -> t.Term | None:
     """A term over the values in front of a statement of a block, over those at the block's beginning."""
     for statement in reversed(graph.blocks[label].statements[:place]):
         if term is None:
             return None
         if term.variables.isdisjoint(defined_by(statement)):
             continue
-        term = substitute(term, {statement.target: statement.value}) if isinstance(statement, Assign) else None
+        term = t.substitute(term, {statement.target: statement.value}) if isinstance(statement, Assign) else None
     return term
 
 
-def _passed(scope: Scope, given: Collection[tuple[str, Term | None]]) -> list[tuple[Condition, Term]] | None:
+def _passed(scope: Scope, given: Collection[tuple[str, t.Term | None]]) -> list[tuple[t.Condition, t.Term]] | None:
     """What calls pass on, over the values at the function's beginning, with what holds there."""
-    found: list[tuple[Condition, Term]] = []
+    found: list[tuple[t.Condition, t.Term]] = []
     for label, term in given:
         if term is None:
             return None
-        found += [(state.holds, substitute(term, dict(state.values))) for state in scope.visits.get(label, ())]
+        found += [(state.holds, t.substitute(term, dict(state.values))) for state in scope.visits.get(label, ())]
     return found
 
 
-def _measure(var: Var, given: Collection[tuple[Condition, Term]]) -> tuple[int, int] | None:
+def _measure(var: t.Var, given: Collection[tuple[t.Condition, t.Term]]) -> tuple[int, int] | None:
     """The least value of an input in front of the calls, and by how much they lower it at least."""
 
-    def always(claim: Callable[[Term], Condition]) -> bool:
+    def always(claim: Callable[[t.Term], t.Condition]) -> bool:
         return all(entails(holds, claim(term)) for holds, term in given)
 
-    step = next((d for d in _STEPS if always(lambda term: less_equal(term, sub(var, const(d))))), None)  # noqa: B023
+    step = next((d for d in _STEPS if always(lambda term: term.le(var - d))), None)  # noqa: B023
     if step is None:
         return None
-    low = next((c for c in _LOWEST if always(lambda _: greater_equal(var, const(c)))), None)  # noqa: B023
+    low = next((c for c in _LOWEST if always(lambda _: var.ge(c))), None)  # noqa: B023
     return None if low is None else (low, step)
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.claims import Claim
 from loopless.bounds.compare import lesser, surely_at_most
 from loopless.bounds.model import Bounds, least, size
 from loopless.logic import BudgetExceeded, NotPresburger, budget, feasible, simplify
-from loopless.terms import FALSE, TRUE, ZERO, Condition, conjunction, less, negate
 
 OPERATIONS: Final = 200_000
 """isl's operations for one question about a claim. Some 20 ms. A guess."""
@@ -27,19 +27,19 @@ def agreeing(found: Claim, bounds: Bounds, *, ends: bool) -> Claim:
     return _least_at_most(replace(found, never=unbounded(found.never, bounds)), ends=ends)
 
 
-def unbounded(never: Condition, bounds: Bounds) -> Condition:
+def unbounded(never: t.Condition, bounds: Bounds) -> t.Condition:
     """The states of which it is said that a loop never ends there, without those for which a bound holds."""
-    if never is FALSE or not bounds:
+    if never is t.FALSE or not bounds:
         return never
     if least(bounds) is not None:
-        return FALSE
-    left = conjunction((never, *(negate(bound.when) for bound in bounds)))
-    return never if left is never or _holds_nowhere(conjunction((never, negate(left)))) else _shown(left)
+        return t.FALSE
+    left = t.conjunction((never, *(~bound.when for bound in bounds)))
+    return never if left is never or _holds_nowhere(never & ~left) else _shown(left)
 
 
-def _shown(left: Condition) -> Condition:
+def _shown(left: t.Condition) -> t.Condition:
     if _holds_nowhere(left):
-        return FALSE
+        return t.FALSE
     return simplify(left, operations=OPERATIONS)
 
 
@@ -49,20 +49,20 @@ def _least_at_most(found: Claim, *, ends: bool) -> Claim:
     behaviour there is no such contradiction, whether it can be shown or not.
     """
     upper, lower = found.upper, found.lower
-    if upper is None or found.exact or found.undefined is FALSE or lower is ZERO or surely_at_most(lower, upper):
+    if upper is None or found.exact or found.undefined is t.FALSE or lower is t.ZERO or surely_at_most(lower, upper):
         return found
     if size(upper) + size(lower) > MOST_COMPARED:
         return replace(found, lower=lesser(lower, upper))
-    contradicted = conjunction((found.when, less(upper, lower)))
+    contradicted = found.when & upper.lt(lower)
     if _holds_nowhere(contradicted):
         return found
     both = lesser(lower, upper)
-    exact = both is upper and found.gap is FALSE and found.never is FALSE and contradicted is not TRUE
-    always = _shown(contradicted) if ends else FALSE
-    return replace(found, lower=both, exact=exact and always is not TRUE, always_undefined=always, undefined=TRUE)
+    exact = both is upper and found.gap is t.FALSE and found.never is t.FALSE and contradicted is not t.TRUE
+    always = _shown(contradicted) if ends else t.FALSE
+    return replace(found, lower=both, exact=exact and always is not t.TRUE, always_undefined=always, undefined=t.TRUE)
 
 
-def _holds_nowhere(condition: Condition) -> bool:
+def _holds_nowhere(condition: t.Condition) -> bool:
     """Whether a condition surely holds nowhere."""
     try:
         with budget(OPERATIONS):

@@ -11,26 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.loop_counts import LoopCounts
 from loopless.bounds.measures import entails, most_of
 from loopless.bounds.model import by_types, positive
 from loopless.bounds.scopes import Iteration, Scope
 from loopless.logic import is_quasi_affine
-from loopless.terms import (
-    Condition,
-    Const,
-    Term,
-    TermTooLarge,
-    Var,
-    conjunction,
-    from_polynomial,
-    less_equal,
-    polynomial,
-    scale,
-    sub,
-    substitute,
-    walk,
-)
 
 MAX_MEASURES: Final = 12
 """So many measures are tried for one inner loop. A guess."""
@@ -38,11 +24,11 @@ MAX_MEASURES: Final = 12
 MOST_APART: Final = 8
 """Each entry may take so much more than what is used up for it. A guess."""
 
-Each = Sequence[tuple[Condition, Term]]
+Each = Sequence[tuple[t.Condition, t.Term]]
 """By path to the inner loop's header: when it is taken, and how much the entry takes at most, which is not negative."""
 
 
-def amortized(counter: LoopCounts, scope: Scope, header: str, each: Each) -> Iterator[tuple[Term, int]]:
+def amortized(counter: LoopCounts, scope: Scope, header: str, each: Each) -> Iterator[tuple[t.Term, int]]:
     """What pays for ``each`` entry of the loop ``header`` during one entry of the loop around it: the sum over all
     entries is at most the term, and so much more for each of them.
     """
@@ -53,75 +39,75 @@ def amortized(counter: LoopCounts, scope: Scope, header: str, each: Each) -> Ite
     past = [iteration for iteration in scope.iterations if header in iteration.visited]
     for measure in _measures(counter, scope, each):
         try:
-            if any(isinstance(sub(measure, substitute(measure, iteration.values)), Const) for iteration in past):
+            if any(isinstance(measure - t.substitute(measure, iteration.values), t.Const) for iteration in past):
                 continue  # what iterations lower by a constant pays for no more than that
             apart = _apart(scope, header, each, positive(measure))
-        except TermTooLarge:
+        except t.TermTooLarge:
             continue
         # What each entry takes beyond what is paid may be all that it ever takes.
         if apart is not None and (most is None or apart < most):
             yield positive(measure), apart
 
 
-def _measures(counter: LoopCounts, scope: Scope, each: Each) -> list[Term]:
+def _measures(counter: LoopCounts, scope: Scope, each: Each) -> list[t.Term]:
     """Measures that iterations may lower by as much as ``each``: the loop's own, these without what ``each`` is about
     (as ``m`` where iterations need ``p`` <= ``m``), and the variables of ``each``; as they are, and times its largest
     factor.
     """
-    found: dict[Term, None] = {}
-    amounts = frozenset[Var]().union(*(term.variables for _, term in each)) - scope.changed
+    found: dict[t.Term, None] = {}
+    amounts = frozenset[t.Var]().union(*(term.variables for _, term in each)) - scope.changed
     for term in counter.measures(scope):
         found[term] = None
-        rest = {m: c for m, c in polynomial(term).items() if m and all(amounts.isdisjoint(a.variables) for a, _ in m)}
-        found[from_polynomial(rest)] = None
+        rest = {m: c for m, c in t.polynomial(term).items() if m and all(amounts.isdisjoint(a.variables) for a, _ in m)}
+        found[t.from_polynomial(rest)] = None
     for var in sorted({v for _, term in each for v in term.variables & scope.changed}, key=lambda v: v.key):
         found[var] = None
     moving = (term for term in found if not term.variables.isdisjoint(scope.changed))
     plain = [term for term in moving if _is_affine(term) and not by_types(term)][:MAX_MEASURES]
-    factors = {abs(c) for _, term in each for node in walk(term) for c in _coefficients(node)}
+    factors = {abs(c) for _, term in each for node in t.walk(term) for c in _coefficients(node)}
     factor = max(factors, default=1)
-    return plain if factor <= 1 else [*plain, *(scale(term, factor) for term in plain)]
+    return plain if factor <= 1 else [*plain, *(term * factor for term in plain)]
 
 
-def _is_affine(term: Term) -> bool:
-    return all(not m or (len(m) == 1 and m[0][1] == 1 and isinstance(m[0][0], Var)) for m in polynomial(term))
+def _is_affine(term: t.Term) -> bool:
+    return all(not m or (len(m) == 1 and m[0][1] == 1 and isinstance(m[0][0], t.Var)) for m in t.polynomial(term))
 
 
 def _coefficients(node: object) -> Iterator[int]:
-    if isinstance(node, Term) and not isinstance(node, Const):
-        yield from (c for monomial, c in polynomial(node).items() if monomial)
+    if isinstance(node, t.Term) and not isinstance(node, t.Const):
+        yield from (c for monomial, c in t.polynomial(node).items() if monomial)
 
 
-def _apart(scope: Scope, header: str, each: Each, measure: Term) -> int | None:
+def _apart(scope: Scope, header: str, each: Each, measure: t.Term) -> int | None:
     """How much more than what is used up of ``measure`` an entry takes at most; None where that is not known.
 
     The last entry takes no more than what is left, and that much more: its iteration need not be complete.
     """
     most = 0
     for iteration in scope.iterations:
-        after = substitute(measure, iteration.values)
-        if not entails(iteration.condition, less_equal(after, measure)):
+        after = t.substitute(measure, iteration.values)
+        if not entails(iteration.condition, after.le(measure)):
             return None
         if header not in iteration.visited:
             continue
-        more = _most_apart(iteration, each, sub(measure, after))
+        more = _most_apart(iteration, each, measure - after)
         if more is None:
             return None
         most = max(most, more)
     for when, term in each:
-        more = most_of(sub(term, measure), when)
+        more = most_of(term - measure, when)
         if more is None or more > MOST_APART:
             return None
         most = max(most, more)
     return most
 
 
-def _most_apart(iteration: Iteration, each: Each, drop: Term) -> int | None:
+def _most_apart(iteration: Iteration, each: Each, drop: t.Term) -> int | None:
     """How much more than ``drop`` the entry in an iteration takes at most, whichever path leads there."""
     most = 0
     for when, term in each:
-        both = conjunction((iteration.condition, when))
-        more = most_of(sub(term, drop), both)
+        both = iteration.condition & when
+        more = most_of(term - drop, both)
         if more is None or more > MOST_APART:
             return None
         most = max(most, more)

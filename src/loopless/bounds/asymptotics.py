@@ -8,24 +8,8 @@ from fractions import Fraction
 from math import prod
 from typing import Final, TypeGuard
 
+from loopless import terms as t
 from loopless.bounds.model import LARGE
-from loopless.terms import (
-    ZERO,
-    Aggregate,
-    Const,
-    Ite,
-    Monomial,
-    Op,
-    Read,
-    Sum,
-    Term,
-    Var,
-    Wrap,
-    counted,
-    depth_of,
-    range_of,
-    walk,
-)
 
 Powers = tuple[tuple[str, Fraction], ...]
 """A product of names to exponents > 0, by name; () is a constant."""
@@ -77,7 +61,7 @@ _MOST_NESTED: Final = 100
 """Of terms that are nested deeper no class is told. A guess."""
 
 
-def asymptotic_class(term: Term, name: Callable[[Var], str], *, exact: bool = True) -> AsymptoticClass | None:
+def asymptotic_class(term: t.Term, name: Callable[[t.Var], str], *, exact: bool = True) -> AsymptoticClass | None:
     """How fast ``term`` grows at most, where it is positive, as its variables grow without limit; None where that is
     more than a polynomial, or where nothing but the end of a type limits it.
 
@@ -85,7 +69,7 @@ def asymptotic_class(term: Term, name: Callable[[Var], str], *, exact: bool = Tr
     Unless ``term`` is ``exact``, and no mere bound, its large constants may be the ends of types of what it does not
     speak of.
     """
-    if depth_of(term) > _MOST_NESTED:
+    if t.depth_of(term) > _MOST_NESTED:
         return None
     types = {var.type.width for var in term.variables}
     widths = [width for width in types if width is not None]
@@ -99,62 +83,62 @@ def asymptotic_class(term: Term, name: Callable[[Var], str], *, exact: bool = Tr
 class _Classes:
     """The growth of terms in one direction: where they are positive, or where they are negative."""
 
-    def __init__(self, name: Callable[[Var], str], width: int | None) -> None:
+    def __init__(self, name: Callable[[t.Var], str], width: int | None) -> None:
         """``width``: a constant that is large in a type of so many bits owes to the type's end; None: none is."""
         self.name = name
         self.width = width
-        self._known: dict[tuple[Term, int], AsymptoticClass | None] = {}
+        self._known: dict[tuple[t.Term, int], AsymptoticClass | None] = {}
 
-    def towards(self, term: Term, sign: int) -> AsymptoticClass | None:
+    def towards(self, term: t.Term, sign: int) -> AsymptoticClass | None:
         """The growth of max(0, ``sign``·``term``), ``sign`` being 1 or -1."""
         if (term, sign) not in self._known:
             self._known[term, sign] = self._towards(term, sign)
         return self._known[term, sign]
 
-    def _towards(self, term: Term, sign: int) -> AsymptoticClass | None:
-        low, high = range_of(term)
+    def _towards(self, term: t.Term, sign: int) -> AsymptoticClass | None:
+        low, high = t.range_of(term)
         end = high if sign > 0 else low
         if end is not None and sign * end <= 0:
             return CONSTANT
         match term:
-            case Const():
+            case t.Const():
                 return self._constant(term.value)
-            case Var():
+            case t.Var():
                 return AsymptoticClass(frozenset((((self.name(term), Fraction(1)),),)))
-            case Sum():
+            case t.Sum():
                 return _joined(self._summand(monomial, c, sign) for monomial, c in term.items)
-            case Ite():
+            case t.Ite():
                 return _joined((self.towards(term.then, sign), self.towards(term.otherwise, sign)))
-            case Wrap():
+            case t.Wrap():
                 return self._wrapped(term, sign)
-            case Read():
+            case t.Read():
                 # What stands in memory is an input that has no name here.
                 return CONSTANT if (term.type.width or LONG) <= SHORT else None
-            case Aggregate() if term.kind == "first" or counted(term) is not None:
+            case t.Aggregate() if term.kind == "first" or t.counted(term) is not None:
                 length = term.outside[0]
-                if sign > 0 and isinstance(length, Const) and length.value >= LARGE:
+                if sign > 0 and isinstance(length, t.Const) and length.value >= LARGE:
                     return None  # what is read decides, and its size has no name
                 return self.towards(length, 1) if sign > 0 else CONSTANT
-            case Op():
+            case t.Op():
                 return self._operator(term, sign)
             case _:
                 return None
 
-    def size(self, term: Term) -> AsymptoticClass | None:
+    def size(self, term: t.Term) -> AsymptoticClass | None:
         """The growth of the absolute value."""
         return _joined((self.towards(term, 1), self.towards(term, -1)))
 
     def _constant(self, value: int) -> AsymptoticClass | None:
         return CONSTANT if _is_few(abs(value), self.width) else None
 
-    def _summand(self, monomial: Monomial, coefficient: int, sign: int) -> AsymptoticClass | None:
+    def _summand(self, monomial: t.Monomial, coefficient: int, sign: int) -> AsymptoticClass | None:
         sign = sign if coefficient > 0 else -sign
         odd = [_sign(atom) for atom, exponent in monomial if exponent % 2]
         if None not in odd and prod(s for s in odd if s is not None) != sign:
             return CONSTANT
         return _times(self._constant(coefficient), self._product(monomial, sign))
 
-    def _product(self, monomial: Monomial, sign: int) -> AsymptoticClass | None:
+    def _product(self, monomial: t.Monomial, sign: int) -> AsymptoticClass | None:
         product: AsymptoticClass | None = CONSTANT
         quotients = [atom for atom, exponent in monomial if exponent == 1 and _is_quotient(atom, monomial)]
         if quotients:
@@ -171,8 +155,8 @@ class _Classes:
                 product = _times(product, factor)
         return product
 
-    def _wrapped(self, term: Wrap, sign: int) -> AsymptoticClass | None:
-        width, (low, high) = term.type.width, range_of(term.arg)
+    def _wrapped(self, term: t.Wrap, sign: int) -> AsymptoticClass | None:
+        width, (low, high) = term.type.width, t.range_of(term.arg)
         if width is None:
             return self.towards(term.arg, sign)
         if 1 << width < LARGE and _is_small(1 << width, term.arg):
@@ -186,7 +170,7 @@ class _Classes:
         # In a signed type it makes nothing larger in absolute value; in an unsigned one -1 is made very large.
         return self.size(term.arg) if term.type.signed else None
 
-    def _operator(self, term: Op, sign: int) -> AsymptoticClass | None:
+    def _operator(self, term: t.Op, sign: int) -> AsymptoticClass | None:
         match term.op:
             case "max" | "min":
                 each = [self.towards(arg, sign) for arg in term.args]
@@ -207,65 +191,65 @@ class _Classes:
                 return self._of_scaled(term)
             case "first_in_range":
                 modulus = term.args[2]
-                assert isinstance(modulus, Const)
+                assert isinstance(modulus, t.Const)
                 return CONSTANT if _is_small(modulus.value, term) else None
             case _:
                 return None
 
-    def _masked(self, term: Op, sign: int) -> AsymptoticClass | None:
+    def _masked(self, term: t.Op, sign: int) -> AsymptoticClass | None:
         """No larger than an operand that is not negative; where both are of any sign, than the larger one."""
         known = [arg for arg in term.args if _sign(arg) == 1]
         if sign < 0 or not known:
             return _joined(self.towards(arg, sign) for arg in term.args)
-        small = [arg for arg in known if not isinstance(arg, Const) or _is_small(arg.value, term)]
+        small = [arg for arg in known if not isinstance(arg, t.Const) or _is_small(arg.value, term)]
         return _least(self.towards(arg, sign) for arg in small)
 
-    def _remainder(self, term: Op, sign: int) -> AsymptoticClass | None:
+    def _remainder(self, term: t.Op, sign: int) -> AsymptoticClass | None:
         """No larger than the divisor; with the sign of the divisor (``mod``) or of the dividend, as which C's remainder
         is no larger either.
         """
         dividend, divisor = term.args
         truncated = term.op == "trunc_rem"
         found = []
-        if not isinstance(divisor, Const) or _is_small(abs(divisor.value), dividend):
+        if not isinstance(divisor, t.Const) or _is_small(abs(divisor.value), dividend):
             found.append(self.size(divisor) if truncated else self.towards(divisor, sign))
         if truncated or (sign > 0 and _sign(dividend) == _sign(divisor) == 1):
             found.append(self.towards(dividend, sign))
         return _least(found)
 
-    def _of_scaled(self, term: Op) -> AsymptoticClass:
+    def _of_scaled(self, term: t.Op) -> AsymptoticClass:
         """When a value that is multiplied comes into a window: within as many steps as there are bits. Where nothing
         lies beyond the window it does so on the way up, if at all soon.
         """
         _, _, added, modulus, low, high = term.args
-        assert isinstance(modulus, Const)
-        if added != ZERO or not isinstance(high, Const) or high.value < modulus.value - 1:
+        assert isinstance(modulus, t.Const)
+        if added != t.ZERO or not isinstance(high, t.Const) or high.value < modulus.value - 1:
             return CONSTANT
         # The logarithm of a type's end is small.
         return _logarithm(_Classes(self.name, None).towards(low, 1)) or CONSTANT
 
-    def _of_curve(self, term: Op) -> AsymptoticClass | None:
+    def _of_curve(self, term: t.Op) -> AsymptoticClass | None:
         """The least k at which Σ c·b^k·k^d is positive, or 0: what grows fastest outgrows each other part in the end,
         be it positive or negative. Where its coefficient may be 0, the next part may be the one that does.
         """
-        parts: dict[tuple[int, int], Term] = {}
+        parts: dict[tuple[int, int], t.Term] = {}
         for at in range(0, len(term.args), 3):
             base, degree, coefficient = term.args[at : at + 3]
-            assert isinstance(base, Const)
-            assert isinstance(degree, Const)
+            assert isinstance(base, t.Const)
+            assert isinstance(degree, t.Const)
             parts[base.value, degree.value] = coefficient
         found: list[AsymptoticClass | None] = [CONSTANT]
         for top in sorted(parts, reverse=True):
             # Of what is added to a positive part it becomes positive the sooner, and negative parts the same way.
             sign = _sign(parts[top]) if term.op == "first_positive" else None
             found += self._below(top, parts, sign)
-            low, high = range_of(parts[top])
+            low, high = t.range_of(parts[top])
             if (low is not None and low > 0) or (high is not None and high < 0):
                 break
         return _joined(found)
 
     def _below(
-        self, top: tuple[int, int], parts: Mapping[tuple[int, int], Term], sign: int | None
+        self, top: tuple[int, int], parts: Mapping[tuple[int, int], t.Term], sign: int | None
     ) -> Iterator[AsymptoticClass | None]:
         """From which k on the part ``top``, of this sign and 1 or more in size, outgrows those that grow slower."""
         for key, coefficient in parts.items():
@@ -285,9 +269,9 @@ LONG, SHORT = 64, 16
 """Elements of memory of at most ``SHORT`` bits have so few values that these count as constants."""
 
 
-def _sign(term: Term) -> int | None:
+def _sign(term: t.Term) -> int | None:
     """1 where a term is surely never negative, -1 where it is never positive; None where neither is seen."""
-    low, high = range_of(term)
+    low, high = t.range_of(term)
     if low is not None and low >= 0:
         return 1
     return -1 if high is not None and high <= 0 else None
@@ -302,11 +286,11 @@ def _is_few(limit: int, width: int | None) -> bool:
     return width is None or limit <= _FEW or limit * (256 if width >= 32 else 4) <= 1 << width
 
 
-def _is_small(limit: int, term: Term) -> bool:
+def _is_small(limit: int, term: t.Term) -> bool:
     """Whether ``limit`` is a constant beside what the values in ``term`` may come to, and not the end of their types:
     what is cut off there grows with them, as n + 1 in n's own type does, and as n does in a type shorter than its own.
     """
-    widths = [node.type.width for node in walk(term) if isinstance(node, Var | Read)]
+    widths = [node.type.width for node in t.walk(term) if isinstance(node, t.Var | t.Read)]
     return all(width is None or (limit < LARGE and _is_few(limit, width)) for width in widths)
 
 
@@ -318,14 +302,14 @@ def _least(growths: Iterable[AsymptoticClass | None]) -> AsymptoticClass | None:
     return min(parts, key=lambda g: len(g.products), default=first)
 
 
-def _is_quotient(atom: Term, monomial: Monomial) -> TypeGuard[Op]:
+def _is_quotient(atom: t.Term, monomial: t.Monomial) -> TypeGuard[t.Op]:
     """Whether the atom is a quotient whose divisor is a factor beside it."""
-    if not isinstance(atom, Op) or atom.op not in ("floor_div", "trunc_div"):
+    if not isinstance(atom, t.Op) or atom.op not in ("floor_div", "trunc_div"):
         return False
     return any(atom.args[1] is other for other, _ in monomial)
 
 
-def _without(monomial: Monomial, *factors: Term) -> Monomial:
+def _without(monomial: t.Monomial, *factors: t.Term) -> t.Monomial:
     left = ((atom, exponent - sum(atom is f for f in factors)) for atom, exponent in monomial)
     return tuple((atom, exponent) for atom, exponent in left if exponent)
 

@@ -13,24 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.facts import Facts, Intervals
 from loopless.bounds.meetings import Meetings, ways
 from loopless.flowgraph.model import Call, Flowgraph, Kind, Pointer
 from loopless.flowgraph.sites import Handed
-from loopless.terms import (
-    Compare,
-    Const,
-    Read,
-    Term,
-    TermTooLarge,
-    Var,
-    const,
-    not_zero,
-    sub,
-    substitute,
-    walk_inside,
-    wrap,
-)
 
 MAX_OUTCOMES: Final = 8
 """Of more ways to a return one is made. A guess."""
@@ -45,8 +32,8 @@ class Outcome:
     """One way to a return: what holds there, the ``values`` of the variables that changed, and the result."""
 
     facts: Facts
-    values: Mapping[Var, Term]
-    result: Term | None
+    values: Mapping[t.Var, t.Term]
+    result: t.Term | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +41,8 @@ class Returned:
     """A return as the walk comes to it, where ways have met."""
 
     facts: Facts
-    values: Mapping[Var, Term]
-    result: Term | None
+    values: Mapping[t.Var, t.Term]
+    result: t.Term | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,13 +98,13 @@ class Transformers:
         return Transformer(graph, bits, tuple(outcomes), intervals) if len(outcomes) <= MAX_OUTCOMES else None
 
 
-def is_seen(graph: Flowgraph, var: Var) -> bool:
+def is_seen(graph: Flowgraph, var: t.Var) -> bool:
     """Whether callers see an integer variable: it is a global, or what a pointer points to."""
     info = graph.variables.get(var)
     return info is not None and info.kind in (Kind.GLOBAL, Kind.POINTEE) and not info.pointer_part
 
 
-def _seen(graph: Flowgraph, values: Mapping[Var, Term]) -> dict[Var, Term]:
+def _seen(graph: Flowgraph, values: Mapping[t.Var, t.Term]) -> dict[t.Var, t.Term]:
     return {var: value for var, value in values.items() if value is not var and is_seen(graph, var)}
 
 
@@ -143,8 +130,8 @@ def _told(outcome: Outcome, intervals: Intervals) -> Outcome:
     return Outcome(Facts(most, unequal, facts.possible), values, result)
 
 
-def _reads(term: Term) -> bool:
-    return any(isinstance(node, Read) for node in walk_inside(term))
+def _reads(term: t.Term) -> bool:
+    return any(isinstance(node, t.Read) for node in t.walk_inside(term))
 
 
 # -- at a call --------------------------------------------------------------------------------------------------------
@@ -155,7 +142,7 @@ class Behind:
     """The caller behind a call that went one way: what holds, and what variables are."""
 
     facts: Facts
-    values: Mapping[Var, Term]
+    values: Mapping[t.Var, t.Term]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,18 +150,18 @@ class At:
     """A place in a caller: variables have ``values``, and ``facts`` hold."""
 
     graph: Flowgraph
-    values: Mapping[Var, Term]
+    values: Mapping[t.Var, t.Term]
     facts: Facts
     intervals: Intervals
 
 
-def behind(transformer: Transformer, call: Call, at: At, unknown: Callable[[Var], Term]) -> list[Behind] | None:
+def behind(transformer: Transformer, call: Call, at: At, unknown: Callable[[t.Var], t.Term]) -> list[Behind] | None:
     """The ways behind a call; none where it does not return; None where nothing is known. ``unknown`` gives a value for
     a variable of which nothing is.
     """
     try:
         return _AtCall(transformer, call, at).ways(at.facts, unknown)
-    except TermTooLarge:
+    except t.TermTooLarge:
         return None
 
 
@@ -199,7 +186,7 @@ def _overlap(transformer: Transformer, call: Call, graph: Flowgraph) -> bool:
     given = [
         value.object.value
         for parameter, value in zip(callee.parameters, call.arguments, strict=False)
-        if parameter.object is not None and isinstance(value, Pointer) and isinstance(value.object, Const)
+        if parameter.object is not None and isinstance(value, Pointer) and isinstance(value.object, t.Const)
     ]
     numbers = [number for number in given if number]
     held = (info.object for info in callee.variables.values() if info.object is not None)
@@ -214,24 +201,24 @@ class _AtCall:
     def __init__(self, transformer: Transformer, call: Call, at: At) -> None:
         self.transformer, self.call, self.values, self.intervals = transformer, call, at.values, at.intervals
         self.handed = Handed(at.graph, transformer.graph, transformer.bits)
-        self.found: dict[Var, Term] = {}
-        self.unknowns: dict[Var, Term] = {}
-        self.own: dict[Var, Var] = {}
+        self.found: dict[t.Var, t.Term] = {}
+        self.unknowns: dict[t.Var, t.Term] = {}
+        self.own: dict[t.Var, t.Var] = {}
         """By variables of the caller, those of the callee for the same memory."""
         for var in transformer.graph.variables:
             if is_seen(transformer.graph, var):
                 same = self.handed.value(call, var)
-                if isinstance(same, Var) and same.type == var.type:
+                if isinstance(same, t.Var) and same.type == var.type:
                     self.own[same] = var
 
-    def ways(self, facts: Facts, unknown: Callable[[Var], Term]) -> list[Behind]:
+    def ways(self, facts: Facts, unknown: Callable[[t.Var], t.Term]) -> list[Behind]:
         """See :func:`behind`."""
         found = []
         for outcome in self.transformer.outcomes:
             here = self._facts(outcome.facts, facts)
             if here is None:
                 continue
-            new: dict[Var, Term] = {}
+            new: dict[t.Var, t.Term] = {}
             for var in self.call.changes:
                 if var not in self.own:
                     new[var] = self._lacking(var, unknown)
@@ -242,14 +229,14 @@ class _AtCall:
                 if outcome.result is None or self.call.target_object is not None:
                     new[target] = self._lacking(target, unknown)
                 else:
-                    new[target] = wrap(self._here(outcome.result), target.type)
+                    new[target] = t.wrap(self._here(outcome.result), target.type)
             owner = self.call.target_object
             if owner is not None:
                 new[owner] = self._lacking(owner, unknown)
             found.append(Behind(here, new))
         return found
 
-    def _lacking(self, var: Var, unknown: Callable[[Var], Term]) -> Term:
+    def _lacking(self, var: t.Var, unknown: Callable[[t.Var], t.Term]) -> t.Term:
         """What stands for a variable of which nothing is known behind the call, the same on each way."""
         if var not in self.unknowns:
             self.unknowns[var] = unknown(var)
@@ -259,28 +246,28 @@ class _AtCall:
         """The facts with those of a way of the callee; None where they contradict each other."""
         found = facts
         for linear, most in list(told.most.items())[:MAX_FACTS]:
-            after = found.at_most(sub(self._here(linear), const(most)), self.intervals)
+            after = found.at_most(self._here(linear) - most, self.intervals)
             if after is None:
                 return None
             found = after
         for term in told.unequal[:MAX_FACTS]:
-            claim = not_zero(self._here(term))
-            after = found.under(claim, self.intervals) if isinstance(claim, Compare) else found
+            claim = t.not_zero(self._here(term))
+            after = found.under(claim, self.intervals) if isinstance(claim, t.Compare) else found
             if after is None:
                 return None
             found = after
         return found
 
-    def _here(self, term: Term) -> Term:
+    def _here(self, term: t.Term) -> t.Term:
         """A term of the callee over the values in front of the call. Raises :class:`loopless.terms.TermTooLarge`."""
         for var in term.variables:
             if var not in self.found:
                 self.found[var] = self._value(var)
-        return self.intervals.unwrapped(substitute(term, self.found), Facts())
+        return self.intervals.unwrapped(t.substitute(term, self.found), Facts())
 
-    def _value(self, var: Var) -> Term:
+    def _value(self, var: t.Var) -> t.Term:
         callee = self.transformer.intervals
         if var in callee.symbols:
             return self.intervals.symbol(var.type, callee.known.get(var))
         value = self.handed.value(self.call, var)
-        return self.intervals.symbol(var.type) if value is None else substitute(value, self.values)
+        return self.intervals.symbol(var.type) if value is None else t.substitute(value, self.values)

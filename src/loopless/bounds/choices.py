@@ -17,31 +17,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
+from loopless import terms as t
 from loopless.bounds.facts import Intervals
 from loopless.bounds.meetings import Meetings
 from loopless.bounds.moves import Atom, Choices, Entered, Place, memory_of
 from loopless.bounds.outside import NO_READS, Reads
-from loopless.terms import (
-    And,
-    Compare,
-    Condition,
-    Const,
-    EvaluationError,
-    IntType,
-    Node,
-    Or,
-    Read,
-    Term,
-    Var,
-    const,
-    evaluate,
-    holds,
-    polynomial,
-    replace_terms,
-    substitute,
-    walk,
-    walk_inside,
-)
 
 MAX_STEPS: Final = 1500
 """No more steps are made in looking for constants. A guess."""
@@ -53,7 +33,7 @@ MAX_WAYS: Final = 3
 """Values that more ways brought along are not put into an assumption one by one. A guess."""
 
 
-_N = TypeVar("_N", Term, Condition, Term | Condition)
+_N = TypeVar("_N", t.Term, t.Condition, t.Term | t.Condition)
 
 
 class Game:
@@ -63,25 +43,25 @@ class Game:
         self,
         choices: Choices,
         start: Place,
-        changed: frozenset[Var],
-        after: Mapping[Var, Term],
+        changed: frozenset[t.Var],
+        after: Mapping[t.Var, t.Term],
         meetings: Meetings,
         intervals: Intervals,
     ) -> None:
         self.choices, self.start, self.changed, self.after = choices, start, changed, after
         self.meetings, self.intervals = meetings, intervals
-        self._atoms_of: dict[Var, frozenset[Atom] | None] = {}
-        self._begun: Mapping[Var, int] = {}
-        self._defined: Mapping[Var, Term] = {}
-        self._holding: list[Condition] = []
-        self._kept: frozenset[Var] = frozenset()
+        self._atoms_of: dict[t.Var, frozenset[Atom] | None] = {}
+        self._begun: Mapping[t.Var, int] = {}
+        self._defined: Mapping[t.Var, t.Term] = {}
+        self._holding: list[t.Condition] = []
+        self._kept: frozenset[t.Var] = frozenset()
         """Variables of which a constant is chosen, too, if the iteration leaves it as it is."""
         self._adverse: frozenset[Atom] = frozenset()
         self._candidates: dict[Atom, list[int]] = {}
-        self._arrays: dict[str, Var] = {}
+        self._arrays: dict[str, t.Var] = {}
         self._varying: set[Atom] = set()
-        self._plains: dict[Node, Node] = {}
-        self._reading: dict[Node, bool] = {}
+        self._plains: dict[t.Node, t.Node] = {}
+        self._reading: dict[t.Node, bool] = {}
         self._steps = 0
 
     def reads(self, entered: Entered) -> Reads:
@@ -94,7 +74,7 @@ class Game:
         self._kept = frozenset(var for var, value in self.after.items() if self._comes_back(var, value))
         return self._reads(entered) if self._kept else NO_READS
 
-    def _comes_back(self, var: Var, value: Term) -> bool:
+    def _comes_back(self, var: t.Var, value: t.Term) -> bool:
         """Whether the value of a variable behind the iteration depends on the one before."""
         brought = [value, *(term for met in value.variables for term in self._brought(met) or ())]
         return any(var in term.variables for term in brought)
@@ -120,15 +100,15 @@ class Game:
             return NO_READS
         return Reads(sources, self.choices.unsure.isdisjoint(sources), tuple(calls))
 
-    def _is_about_choices(self, claim: Condition) -> bool:
+    def _is_about_choices(self, claim: t.Condition) -> bool:
         """Whether what holds before the first iteration must hold of the constants: of what is kept, all, and limits of
         what is set to something that is chosen, since the first iteration has the same constants.
         """
-        limit = not isinstance(claim, Compare) or claim.relation != "eq"
+        limit = not isinstance(claim, t.Compare) or claim.relation != "eq"
         known = limit and all(self._of(var) is not None for var in claim.variables)
         return known or not self._kept.isdisjoint(claim.variables)
 
-    def _that_matter(self, holding: Sequence[Condition]) -> list[Condition]:
+    def _that_matter(self, holding: Sequence[t.Condition]) -> list[t.Condition]:
         """The conditions that speak of what the iteration depends on, or of what other such conditions speak of.
 
         The others hold in the runs that come to the loop, whatever is chosen here.
@@ -136,14 +116,14 @@ class Game:
         assumed = [condition for some in self.choices.assumed.values() for condition in some]
         moves = [move.condition for some in self.choices.moves.values() for move in some]
         about = self._spoken_of([*assumed, *moves])
-        found: list[Condition] = []
+        found: list[t.Condition] = []
         left = {condition: self._spoken_of([condition]) for condition in holding}
         while more := [condition for condition, atoms in left.items() if atoms & about]:
             found += more
             about |= {atom for condition in more for atom in left.pop(condition)}
         return found
 
-    def _spoken_of(self, conditions: Iterable[Condition]) -> set[Atom]:
+    def _spoken_of(self, conditions: Iterable[t.Condition]) -> set[Atom]:
         parts = dict.fromkeys(part for condition in conditions for part in _parts(condition))
         return {atom for part in parts for atom in self._all_atoms(part) or ()}
 
@@ -169,12 +149,12 @@ class Game:
 
     # -- what is chosen -----------------------------------------------------------------------------------------------
 
-    def _atoms(self, node: Term | Condition) -> frozenset[Atom] | None:
+    def _atoms(self, node: t.Term | t.Condition) -> frozenset[Atom] | None:
         """What decides a term or a condition, but for the other player; None where something else does."""
         found = self._all_atoms(node)
         return None if found is None or found & self._adverse else found
 
-    def _all_atoms(self, node: Term | Condition) -> frozenset[Atom] | None:
+    def _all_atoms(self, node: t.Term | t.Condition) -> frozenset[Atom] | None:
         node = self._plain(node)
         found: set[Atom] = set()
         for var in node.variables:
@@ -184,35 +164,35 @@ class Game:
             found |= atoms
         return None if self._is_reading(node) else frozenset(found)
 
-    def _is_reading(self, node: Term | Condition) -> bool:
+    def _is_reading(self, node: t.Term | t.Condition) -> bool:
         """Whether memory is read in it."""
         known = self._reading.get(node)
         if known is None:
-            known = self._reading[node] = any(isinstance(part, Read) for part in walk_inside(node))
+            known = self._reading[node] = any(isinstance(part, t.Read) for part in t.walk_inside(node))
         return known
 
     def _plain(self, node: _N) -> _N:
         """The node with symbols for what is read of free memory: one for each object, of which all has one type."""
         if node not in self._plains:
-            replaced: dict[Term, Term] = {}
-            for part in walk(node):
-                if isinstance(part, Read) and part.array in self.choices.free:
-                    symbol = self._arrays.setdefault(part.array, Var(f"'{part.array}", part.type))
+            replaced: dict[t.Term, t.Term] = {}
+            for part in t.walk(node):
+                if isinstance(part, t.Read) and part.array in self.choices.free:
+                    symbol = self._arrays.setdefault(part.array, t.Var(f"'{part.array}", part.type))
                     if symbol.type == part.type:
                         replaced[part] = symbol
                     if not part.offset.variables.isdisjoint(self.changed | self.intervals.symbols):
                         self._varying.add(symbol)
-            self._plains[node] = replace_terms(node, replaced) if replaced else node
+            self._plains[node] = t.replace_terms(node, replaced) if replaced else node
         return self._plains[node]  # type: ignore[return-value]
 
-    def _of(self, var: Var) -> frozenset[Atom] | None:
+    def _of(self, var: t.Var) -> frozenset[Atom] | None:
         var = self.choices.same.get(var, var)
         if var not in self._atoms_of:
             self._atoms_of[var] = None  # while it is being found out
             self._atoms_of[var] = self._found(var)
         return self._atoms_of[var]
 
-    def _found(self, var: Var) -> frozenset[Atom] | None:
+    def _found(self, var: t.Var) -> frozenset[Atom] | None:
         if var in self.choices.fresh or var in self._arrays.values() or var in self._kept:
             return frozenset({var})
         brought = self._brought(var)
@@ -229,7 +209,7 @@ class Game:
         """Whether it is read anew in each iteration."""
         return (atom in self.choices.fresh and atom not in self.choices.steady) or atom in self._varying
 
-    def _brought(self, var: Var) -> tuple[Term, ...] | None:
+    def _brought(self, var: t.Var) -> tuple[t.Term, ...] | None:
         """The values that ways brought along to where they meet, or the one from before the loop."""
         if var in self._defined:
             return (self._defined[var],)
@@ -238,7 +218,7 @@ class Game:
             return None
         return meeting.values.get(var) or meeting.others.get(var)
 
-    def _value(self, var: Var, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> int | None:
+    def _value(self, var: t.Var, chosen: Mapping[Atom, int], first: Mapping[t.Var, int]) -> int | None:
         var = self.choices.same.get(var, var)
         if var in chosen:
             return chosen[var]
@@ -250,37 +230,37 @@ class Game:
         values = {self._number(term, chosen, first) for term in brought or ()}
         return values.pop() if len(values) == 1 else None
 
-    def _number(self, term: Term, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> int | None:
+    def _number(self, term: t.Term, chosen: Mapping[Atom, int], first: Mapping[t.Var, int]) -> int | None:
         term = self._plain(term)
-        values: dict[Var, int] = {}
+        values: dict[t.Var, int] = {}
         for var in term.variables:
             value = self._value(var, chosen, first)
             if value is None:
                 return None
             values[var] = value
         try:
-            return evaluate(term, values)
-        except EvaluationError:
+            return t.evaluate(term, values)
+        except t.EvaluationError:
             return None
 
-    def _holds(self, condition: Condition, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> bool | None:
+    def _holds(self, condition: t.Condition, chosen: Mapping[Atom, int], first: Mapping[t.Var, int]) -> bool | None:
         """Whether a condition holds; None where that is not known."""
-        if isinstance(condition, And | Or):
+        if isinstance(condition, t.And | t.Or):
             parts = {self._holds(part, chosen, first) for part in condition.args}
-            decided = isinstance(condition, Or)
+            decided = isinstance(condition, t.Or)
             return decided if decided in parts else None if None in parts else not decided
         if self._atoms(condition) is None:
             return None
         condition = self._plain(condition)
-        values: dict[Var, int] = {}
+        values: dict[t.Var, int] = {}
         for var in condition.variables:
             value = self._value(var, chosen, first)
             if value is None:
                 return None
             values[var] = value
         try:
-            return holds(condition, values)
-        except EvaluationError:
+            return t.holds(condition, values)
+        except t.EvaluationError:
             return None
 
     # -- values that are tried ----------------------------------------------------------------------------------------
@@ -289,7 +269,7 @@ class Game:
         """Values around the constants that a thing is compared with, at the ends of its type; one for each outcome of
         the comparisons.
         """
-        speaking: dict[Atom, list[Condition]] = {}
+        speaking: dict[Atom, list[t.Condition]] = {}
         conditions = [move.condition for moves in self.choices.moves.values() for move in moves]
         conditions += [condition for some in self.choices.assumed.values() for condition in some] + self._holding
         for condition in dict.fromkeys(part for whole in conditions for part in _parts(whole)):
@@ -309,7 +289,7 @@ class Game:
             values = [value for some in told.values() for value in (some[:1] + some[-1:] if several else some[:1])]
             self._candidates[atom] = list(dict.fromkeys(values))[:MAX_VALUES]
 
-    def _fits(self, atom: Var, value: int) -> bool:
+    def _fits(self, atom: t.Var, value: int) -> bool:
         low, high = self.intervals.known.get(atom, (None, None))
         return (low is None or low <= value) and (high is None or value <= high)
 
@@ -368,7 +348,7 @@ class Game:
             return None
         return chosen if all(self._number(self.after[var], chosen, {}) == chosen[var] for var in kept) else None
 
-    def _assumed(self, label: str) -> list[Condition]:
+    def _assumed(self, label: str) -> list[t.Condition]:
         """What is taken for granted in a block, and where the iteration begins what holds where the loop is entered."""
         return [*self.choices.assumed.get(label, ()), *(self._holding if label == self.start[0] else ())]
 
@@ -386,7 +366,7 @@ class Game:
     def _together(self, atoms: Sequence[Atom]) -> Iterator[tuple[int, ...]]:
         return itertools.islice(itertools.product(*(self._candidates.get(atom, [0]) for atom in atoms)), MAX_TOGETHER)
 
-    def _is_granted(self, condition: Condition, chosen: Mapping[Atom, int], first: Mapping[Var, int]) -> bool:
+    def _is_granted(self, condition: t.Condition, chosen: Mapping[Atom, int], first: Mapping[t.Var, int]) -> bool:
         """Whether what is chosen does not break an assumption: then there would be no run. What speaks of nothing that
         is chosen is granted.
         """
@@ -401,33 +381,33 @@ class Game:
         if met is None:
             return False
         brought = self._brought(met) or ()
-        return all(self._is_granted(substitute(condition, {met: term}), chosen, first) for term in brought)
+        return all(self._is_granted(t.substitute(condition, {met: term}), chosen, first) for term in brought)
 
-    def _surely(self, condition: Condition, values: Mapping[Var, int]) -> bool:
+    def _surely(self, condition: t.Condition, values: Mapping[t.Var, int]) -> bool:
         """Whether a condition holds whatever the variables are that have no value."""
-        if isinstance(condition, And | Or):
-            return (all if isinstance(condition, And) else any)(self._surely(one, values) for one in condition.args)
-        if not isinstance(condition, Compare) or condition.relation != "le":
+        if isinstance(condition, t.And | t.Or):
+            return (all if isinstance(condition, t.And) else any)(self._surely(one, values) for one in condition.args)
+        if not isinstance(condition, t.Compare) or condition.relation != "le":
             return False
-        high = self.intervals.range_of(substitute(condition.term, {v: const(k) for v, k in values.items()}))[1]
+        high = self.intervals.range_of(t.substitute(condition.term, {v: t.const(k) for v, k in values.items()}))[1]
         return high is not None and high <= 0
 
 
-def _parts(condition: Condition) -> list[Condition]:
+def _parts(condition: t.Condition) -> list[t.Condition]:
     """The conditions that a condition is made of by "and" and "or"."""
-    if isinstance(condition, And | Or):
+    if isinstance(condition, t.And | t.Or):
         return [part for arg in condition.args for part in _parts(arg)]
     return [condition]
 
 
-def _near(conditions: Iterable[Condition], type: IntType) -> list[int]:
+def _near(conditions: Iterable[t.Condition], type: t.IntType) -> list[int]:
     """Values of a type around the constants of conditions, and at the ends of the type."""
     constants = {0, 1}
     for condition in conditions:
-        for node in walk(condition):
-            if isinstance(node, Compare):
-                constants.add(abs(polynomial(node.term).get((), 0)))
-            if isinstance(node, Const):
+        for node in t.walk(condition):
+            if isinstance(node, t.Compare):
+                constants.add(abs(t.polynomial(node.term).get((), 0)))
+            if isinstance(node, t.Const):
                 constants.add(node.value)
     near = {sign * value + by for value in constants for sign in (1, -1) for by in (-1, 0, 1)}
     near |= {end for end in (type.min, type.max) if end is not None}

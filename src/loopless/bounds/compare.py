@@ -7,19 +7,7 @@ from functools import lru_cache
 from math import gcd
 from typing import Final
 
-from loopless.terms import (
-    ZERO,
-    Const,
-    Monomial,
-    Op,
-    Term,
-    from_polynomial,
-    maximum,
-    minimum,
-    polynomial,
-    range_of,
-    sub,
-)
+from loopless import terms as t
 
 DEPTH: Final = 6
 """Terms are compared so deep. A guess."""
@@ -31,16 +19,16 @@ _CACHED: Final = 1 << 16
 """So many answers are remembered: the same parts are compared again and again."""
 
 
-def lesser(*terms: Term) -> Term:
+def lesser(*terms: t.Term) -> t.Term:
     """The least of terms, those left out that are surely no less than another."""
-    flat: list[Term] = []
+    flat: list[t.Term] = []
     for term in _least(terms):
-        flat.extend(term.args if isinstance(term, Op) and term.op == "min" else (term,))
-    return minimum(*_least(flat))
+        flat.extend(term.args if isinstance(term, t.Op) and term.op == "min" else (term,))
+    return t.minimum(*_least(flat))
 
 
-def _least(terms: Iterable[Term]) -> list[Term]:
-    kept: list[Term] = []
+def _least(terms: Iterable[t.Term]) -> list[t.Term]:
+    kept: list[t.Term] = []
     for term in dict.fromkeys(terms):
         if any(surely_at_most(other, term) for other in kept):
             continue
@@ -50,55 +38,55 @@ def _least(terms: Iterable[Term]) -> list[Term]:
 
 
 @lru_cache(maxsize=_CACHED)
-def surely_at_most(a: Term, b: Term, depth: int = DEPTH) -> bool:
+def surely_at_most(a: t.Term, b: t.Term, depth: int = DEPTH) -> bool:
     """Whether ``a`` ≤ ``b`` for all values of their variables; False also where that is not seen."""
     a, b = _without_content(a), _without_content(b)
     if a is b:
         return True
-    high = range_of(sub(a, b))[1]
+    high = t.range_of(a - b)[1]
     if high is not None and high <= 0:
         return True
     if depth == 0:
         return False
-    if isinstance(a, Op) and a.op == "max" and all(surely_at_most(arg, b, depth - 1) for arg in a.args):
+    if isinstance(a, t.Op) and a.op == "max" and all(surely_at_most(arg, b, depth - 1) for arg in a.args):
         return True
-    if isinstance(b, Op) and b.op == "min" and all(surely_at_most(a, arg, depth - 1) for arg in b.args):
+    if isinstance(b, t.Op) and b.op == "min" and all(surely_at_most(a, arg, depth - 1) for arg in b.args):
         return True
-    if isinstance(a, Op) and a.op == "min" and any(surely_at_most(arg, b, depth - 1) for arg in a.args):
+    if isinstance(a, t.Op) and a.op == "min" and any(surely_at_most(arg, b, depth - 1) for arg in a.args):
         return True
-    if isinstance(b, Op) and b.op == "max" and any(surely_at_most(a, arg, depth - 1) for arg in b.args):
+    if isinstance(b, t.Op) and b.op == "max" and any(surely_at_most(a, arg, depth - 1) for arg in b.args):
         return True
-    if isinstance(a, Op) and a.op == "floor_div" and _is_positive(a.args[1]):
-        if isinstance(b, Op) and b.op == "floor_div" and a.args[1] is b.args[1]:
+    if isinstance(a, t.Op) and a.op == "floor_div" and _is_positive(a.args[1]):
+        if isinstance(b, t.Op) and b.op == "floor_div" and a.args[1] is b.args[1]:
             return surely_at_most(a.args[0], b.args[0], depth - 1)
-        return surely_at_most(maximum(ZERO, a.args[0]), b, depth - 1)
+        return surely_at_most(t.maximum(t.ZERO, a.args[0]), b, depth - 1)
     return _by_parts(a, b, depth)
 
 
-def _is_positive(term: Term) -> bool:
-    return isinstance(term, Const) and term.value > 0
+def _is_positive(term: t.Term) -> bool:
+    return isinstance(term, t.Const) and term.value > 0
 
 
 @lru_cache(maxsize=_CACHED)
-def _without_content(term: Term) -> Term:
+def _without_content(term: t.Term) -> t.Term:
     """The same with max(0, 4·n) as 4·max(0, n), where such a term stands for itself or in a sum."""
-    found: dict[Monomial, int] = {}
-    for monomial, coefficient in polynomial(term).items():
+    found: dict[t.Monomial, int] = {}
+    for monomial, coefficient in t.polynomial(term).items():
         atom = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
-        parts = [polynomial(arg) for arg in atom.args] if isinstance(atom, Op) and atom.op in ("max", "min") else []
+        parts = [t.polynomial(arg) for arg in atom.args] if isinstance(atom, t.Op) and atom.op in ("max", "min") else []
         content = gcd(*(c for part in parts for c in part.values()))
         if content > 1:
-            assert isinstance(atom, Op)
-            divided = [from_polynomial({m: c // content for m, c in part.items()}) for part in parts]
-            monomial = ((maximum(*divided) if atom.op == "max" else minimum(*divided), 1),)
+            assert isinstance(atom, t.Op)
+            divided = [t.from_polynomial({m: c // content for m, c in part.items()}) for part in parts]
+            monomial = ((t.maximum(*divided) if atom.op == "max" else t.minimum(*divided), 1),)
             coefficient *= content
         found[monomial] = found.get(monomial, 0) + coefficient
-    return from_polynomial(found)
+    return t.from_polynomial(found)
 
 
-def _by_parts(a: Term, b: Term, depth: int) -> bool:
+def _by_parts(a: t.Term, b: t.Term, depth: int) -> bool:
     """Whether in ``b`` - ``a`` each part that is taken away has one that is added and no less, and the rest is ≥ 0."""
-    parts = polynomial(sub(b, a))
+    parts = t.polynomial(b - a)
     added = {m: c for m, c in parts.items() if c > 0}
     taken = {m: -c for m, c in parts.items() if c < 0}
     if not taken or not added or () in taken:
@@ -111,21 +99,21 @@ def _by_parts(a: Term, b: Term, depth: int) -> bool:
     return all(coefficient == 0 or _not_negative(monomial) for monomial, coefficient in added.items())
 
 
-def _no_larger(a: Monomial, b: Monomial, depth: int) -> bool:
+def _no_larger(a: t.Monomial, b: t.Monomial, depth: int) -> bool:
     """Whether a product is no larger: factor by factor in some order, if they are ≥ 0, or where one is but one term."""
     if len(_factors(a)) == 1 and len(_factors(b)) > 1 and _not_negative(a):
         # Where it is not 0 itself it is at least 1, and so is each factor.
         return all(surely_at_most(a[0][0], factor, depth) for factor in dict.fromkeys(_factors(b)))
     if len(_factors(a)) != len(_factors(b)) and () not in (a, b):
-        return surely_at_most(from_polynomial({a: 1}), from_polynomial({b: 1}), depth)
+        return surely_at_most(t.from_polynomial({a: 1}), t.from_polynomial({b: 1}), depth)
     return _not_negative(a) and _not_negative(b) and _matched(_factors(a), _factors(b), depth)
 
 
-def _factors(monomial: Monomial) -> list[Term]:
+def _factors(monomial: t.Monomial) -> list[t.Term]:
     return [atom for atom, exponent in monomial for _ in range(exponent)]
 
 
-def _matched(smaller: Sequence[Term], larger: Sequence[Term], depth: int) -> bool:
+def _matched(smaller: Sequence[t.Term], larger: Sequence[t.Term], depth: int) -> bool:
     if len(smaller) != len(larger) or len(larger) > MOST_FACTORS:
         return False
     if not smaller:
@@ -136,7 +124,7 @@ def _matched(smaller: Sequence[Term], larger: Sequence[Term], depth: int) -> boo
     )
 
 
-def _not_negative(monomial: Monomial) -> bool:
+def _not_negative(monomial: t.Monomial) -> bool:
     """Whether each factor is ≥ 0."""
-    lows = [range_of(atom)[0] for atom, _ in monomial]
+    lows = [t.range_of(atom)[0] for atom, _ in monomial]
     return all(low is not None and low >= 0 for low in lows)

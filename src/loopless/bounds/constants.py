@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Flowgraph, Kind
-from loopless.terms import Const, Term, Var
 
 _WITHIN = (Kind.LOCAL, Kind.TEMPORARY, Kind.FLAG)
 
 
-def constants(graph: Flowgraph, live_at_entry: frozenset[Var]) -> dict[Var, Const]:
+def constants(graph: Flowgraph, live_at_entry: frozenset[t.Var]) -> dict[t.Var, t.Const]:
     """The variables all assignments to which are of one constant, and that are not read before one of them.
 
     ``live_at_entry``: those that may be read so.
     """
-    found: dict[Var, Const] = {}
+    found: dict[t.Var, t.Const] = {}
     others = set(live_at_entry) | {parameter.var for parameter in graph.parameters}
 
-    def note(var: Var, value: Term | None) -> None:
-        if not isinstance(value, Const) or found.setdefault(var, value) != value:
+    def note(var: t.Var, value: t.Term | None) -> None:
+        if not isinstance(value, t.Const) or found.setdefault(var, value) != value:
             others.add(var)
 
     for block in graph.blocks.values():
@@ -31,7 +31,7 @@ def constants(graph: Flowgraph, live_at_entry: frozenset[Var]) -> dict[Var, Cons
     return {var: value for var, value in found.items() if var not in others and _is_within(graph, var)}
 
 
-def _is_within(graph: Flowgraph, var: Var) -> bool:
+def _is_within(graph: Flowgraph, var: t.Var) -> bool:
     """Whether nobody but the function gives the variable values."""
     info = graph.variables.get(var)
     return info is not None and info.kind in _WITHIN

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.scopes import Around, SymbolicState, deciding
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, Origin
@@ -19,7 +20,6 @@ from loopless.paths.build import simplest
 from loopless.paths.execution import MAX_PATHS, TooManyPaths, Unreadable
 from loopless.paths.model import Exit
 from loopless.refusals import Reason, Refused
-from loopless.terms import Condition, Term, Var, conjunction
 
 ENTRY = ""
 """Where a call begins, among the headers."""
@@ -41,12 +41,12 @@ class CutpointGraph:
     paths: LoopPaths
     source: Mapping[str, str]
     target: Mapping[str, str]
-    inputs: frozenset[Var]
+    inputs: frozenset[t.Var]
     back: Mapping[str, str]
     """Of the transitions that take a back edge of a loop, by id: the loop's header."""
 
 
-def cutpoints_of(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> CutpointGraph | Refused:
+def cutpoints_of(graph: Flowgraph, watched: frozenset[t.Var] = frozenset()) -> CutpointGraph | Refused:
     """The transitions between headers; those to the end of a call too where something is ``watched``."""
     wanted = deciding(graph, watched)
     live = live_at_entry(graph.blocks, watched)
@@ -88,7 +88,7 @@ def cutpoints_of(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> Cut
 def _path(graph: Flowgraph, name: str, state: SymbolicState) -> Path:
     condition = state.holds
     values = {var: simplest(term, condition) for var, term in state.values.items()}
-    update = {v: t for v, t in values.items() if t is not v and v in graph.variables}
+    update = {v: value for v, value in values.items() if value is not v and v in graph.variables}
     occurring = {v for node in (condition, *update.values()) for v in node.variables} - set(graph.variables)
     unknowns = tuple(Unknown(v, Origin.UNSUPPORTED, v.name, None) for v in sorted(occurring, key=lambda v: v.key))
     return Path(name, condition, update, None, unknowns, ())
@@ -101,8 +101,8 @@ class _Between(Around):
         self,
         graph: Flowgraph,
         start: str,
-        wanted: frozenset[Var],
-        live: Mapping[str, frozenset[Var]],
+        wanted: frozenset[t.Var],
+        live: Mapping[str, frozenset[t.Var]],
         headers: frozenset[str],
     ) -> None:
         super().__init__(graph, None, wanted, live, {})
@@ -118,7 +118,7 @@ class _Between(Around):
             return
         super().run()
 
-    def _entry_values(self) -> dict[Var, Term]:
+    def _entry_values(self) -> dict[t.Var, t.Term]:
         return super()._entry_values() if self.at_entry else {}
 
     def _following(self, label: str) -> Iterable[str]:
@@ -140,13 +140,13 @@ class _Between(Around):
         if sum(map(len, self.arrived.values())) > MAX_PATHS:
             raise TooManyPaths
 
-    def leave(self, state: SymbolicState, condition: Condition, exit: Exit) -> None:  # noqa: ARG002
+    def leave(self, state: SymbolicState, condition: t.Condition, exit: Exit) -> None:  # noqa: ARG002
         """Where behaviour is undefined the run ends; the condition tells what only checks are about."""
         if exit.kind == "undefined":
             self.undefined.append(Path(f"u{len(self.undefined)}", condition, {}, exit, (), ()))
 
 
-def under(paths: LoopPaths, invariants: Mapping[str, Condition]) -> LoopPaths:
+def under(paths: LoopPaths, invariants: Mapping[str, t.Condition]) -> LoopPaths:
     """The paths with what holds where each begins, by their ids."""
-    known = tuple(replace(p, condition=conjunction((invariants[p.id], p.condition))) for p in paths.iterative)
+    known = tuple(replace(p, condition=invariants[p.id] & p.condition) for p in paths.iterative)
     return replace(paths, iterative=known)

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.claims import Claim
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import OBJECT_PART, Assign, Flowgraph, Havoc, LoopInfo, Origin, Statement
 from loopless.flowgraph.words import function_in_words
 from loopless.refusals import Reason
-from loopless.terms import Const, Var, walk
 
 _END_OF_A_TYPE: Final = (1 << 31) - 1
 _SHOWN: Final = 3
@@ -43,7 +43,9 @@ def causes(graph: Flowgraph, loop: LoopInfo) -> tuple[str, ...]:
 
 def loosening(graph: Flowgraph, loop: LoopInfo, found: Claim) -> tuple[str, ...]:
     """What is in the way of a smaller bound, where one is as large as a type; none where it is not."""
-    constants = (part.value for part in walk(found.upper) if isinstance(part, Const)) if found.upper is not None else ()
+    constants = (
+        (part.value for part in t.walk(found.upper) if isinstance(part, t.Const)) if found.upper is not None else ()
+    )
     if found.exact or not any(value >= _END_OF_A_TYPE for value in constants):
         return ()
     return causes(graph, loop)
@@ -54,9 +56,9 @@ def in_a_sentence(found: Sequence[str]) -> str:
     return "; ".join(found[:_SHOWN]) + ("; …" if len(found) > _SHOWN else "")
 
 
-def _setters(graph: Flowgraph, loop: LoopInfo) -> Mapping[Var, list[Statement]]:
+def _setters(graph: Flowgraph, loop: LoopInfo) -> Mapping[t.Var, list[Statement]]:
     """By variable the statements of the loop that set it; what edges assign counts as assigned."""
-    found: dict[Var, list[Statement]] = {}
+    found: dict[t.Var, list[Statement]] = {}
     for label in sorted(loop.blocks):
         block = graph.blocks[label]
         for statement in (*block.statements, *_assigned(graph, label)):

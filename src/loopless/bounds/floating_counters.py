@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.floating_environment import is_standard
 from loopless.bounds.floating_expressions import (
     OPERATIONS,
@@ -40,7 +41,6 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.graphs import cycles, dominators, predecessors, reachable
 from loopless.source import ir
 from loopless.stepping import forbidden
-from loopless.terms import Term, const
 
 NAME: Final = "floating counter"
 """What bounds are called that floating counters give."""
@@ -60,7 +60,7 @@ def floating_counts(function: ir.Function, module: ir.Module, graph: Flowgraph) 
     None where stepping is forbidden (:mod:`loopless.stepping`).
     """
     compared = {i.operands[0].type for i in function.instructions() if i.op == "fcmp"}
-    if not any(isinstance(t, ir.FloatT) and t.kind in KINDS for t in compared) or forbidden():
+    if not any(isinstance(term, ir.FloatT) and term.kind in KINDS for term in compared) or forbidden():
         return {}
     if graph.refused is not None or not is_standard(function, module):
         return {}
@@ -79,10 +79,10 @@ def floating_counts(function: ir.Function, module: ir.Module, graph: Flowgraph) 
         # A way out without a count is not taken before the limit of steps.
         later = {test.label for test in tests.values() if test.unique and (test.most is not None or count <= MAX_STEPS)}
         exact = exits <= later
-        bounds = (Bound(const(count), method=NAME),)
+        bounds = (Bound(t.const(count), method=NAME),)
         regular = not graph.irreducible
         once = loop.parent is None and regular
-        total, number = bounds if once else (), const(count) if exact else None
+        total, number = bounds if once else (), t.const(count) if exact else None
         visits = body.visits(tests, count) if regular else {}
         found[loop.name] = Counted(bounds, number, bounds, total, method=NAME, visits=visits)
     return found
@@ -274,7 +274,8 @@ class _Loop:
             (label, target) for label in self.blocks for target in code.following[label] if target not in self.blocks
         ]
         inside = {
-            label: [t for t in code.following[label] if t in self.blocks and t != header] for label in self.blocks
+            label: [term for term in code.following[label] if term in self.blocks and term != header]
+            for label in self.blocks
         }
         again = {label for cycle in cycles(inside) for label in cycle}
         self.once = frozenset(
@@ -296,11 +297,11 @@ class _Loop:
                 known = [count for count in counts if count is not None]
                 yield _Test(label, max(known) if len(known) == len(counts) else None, len(counts) == 1)
 
-    def visits(self, tests: Mapping[str, _Test], count: int) -> dict[str, Term]:
+    def visits(self, tests: Mapping[str, _Test], count: int) -> dict[str, t.Term]:
         """How many iterations come to a block at most, the last one, which is left in between, included."""
         limits = [label for label, test in tests.items() if test.most == count]
         behind = {b for b in self.blocks if any(b != at and self.code.dominates(at, b) for at in limits)}
-        return {b: const(count if b in behind else count + 1) for b in self.blocks}
+        return {b: t.const(count if b in behind else count + 1) for b in self.blocks}
 
     def _comparison(self, label: str) -> Comparison | None:
         """The condition under which the loop is not left at a block."""

@@ -2,57 +2,57 @@
 
 from __future__ import annotations
 
-from loopless.terms import Const, Op, Term, Var, Wrap, const, first_positive, neg, sub
+from loopless import terms as t
 
 
-def log(of: Term, base: int, least: int = 1) -> Term:
+def log(of: t.Term, base: int, least: int = 1) -> t.Term:
     """How often a number is at least ``least`` ≥ 1 before it is divided by ``base`` ≥ 2, rounded down: the least k ≥ 0
     with ``least``·``base``^k > ``of``, since floor(x / b^k) ≥ l is x ≥ l·b^k.
     """
-    return first_positive({(base, 0): const(least), (1, 0): neg(of)})
+    return t.first_positive({(base, 0): t.const(least), (1, 0): -of})
 
 
-def quotient_of(value: Term, var: Var) -> int | None:
+def quotient_of(value: t.Term, var: t.Var) -> int | None:
     """By what constant, at least 2, ``value`` divides a variable; None where it does not."""
     match value:
-        case Op(op="floor_div" | "trunc_div", args=(argument, Const(value=by))) if argument is var and by >= 2:
+        case t.Op(op="floor_div" | "trunc_div", args=(argument, t.Const(value=by))) if argument is var and by >= 2:
             return by
         case _:
             return None
 
 
-def divisions(value: Term, var: Var, most: int) -> int | None:
+def divisions(value: t.Term, var: t.Var, most: int) -> int | None:
     """How often a value of at most ``most`` is positive before it loses a bit, or more, to 0: which its lowest bit that
     is set is, and what x & (x - 1) leaves.
     """
     match value:
-        case Op(op="bit_and", args=args) if var in args:
+        case t.Op(op="bit_and", args=args) if var in args:
             other = args[0] if args[1] is var else args[1]
             # Of a narrower type the difference may be -1, which takes no bit away.
-            whole = isinstance(other, Wrap) and other.type.width == var.type.width
-            below = other.arg if whole and isinstance(other, Wrap) else other
-            return most.bit_length() if sub(below, var) is const(-1) else None
-        case Op(op="bit_xor", args=args) if var in args:
+            whole = isinstance(other, t.Wrap) and other.type.width == var.type.width
+            below = other.arg if whole and isinstance(other, t.Wrap) else other
+            return most.bit_length() if below - var is t.const(-1) else None
+        case t.Op(op="bit_xor", args=args) if var in args:
             return most.bit_length() if _is_lowest_bit(args[0] if args[1] is var else args[1], var) else None
         case _:
-            taken = sub(var, value.arg if isinstance(value, Wrap) and value.type == var.type else value)
+            taken = var - (value.arg if isinstance(value, t.Wrap) and value.type == var.type else value)
             # The bit is no more than the value, so the difference does not wrap around.
             return most.bit_length() if _is_lowest_bit(taken, var) else None
 
 
-def _is_lowest_bit(value: Term, var: Var) -> bool:
+def _is_lowest_bit(value: t.Term, var: t.Var) -> bool:
     """Whether ``value`` is x & -x, of the variable's width."""
-    if not isinstance(value, Op) or value.op != "bit_and" or var not in value.args:
+    if not isinstance(value, t.Op) or value.op != "bit_and" or var not in value.args:
         return False
     other = value.args[0] if value.args[1] is var else value.args[1]
-    whole = isinstance(other, Wrap) and other.type.width == var.type.width
-    return (other.arg if whole and isinstance(other, Wrap) else other) is neg(var)
+    whole = isinstance(other, t.Wrap) and other.type.width == var.type.width
+    return (other.arg if whole and isinstance(other, t.Wrap) else other) is -var
 
 
-def is_remainder(value: Term, var: Var) -> Var | None:
+def is_remainder(value: t.Term, var: t.Var) -> t.Var | None:
     """The variable whose remainder by ``var`` ``value`` is."""
     match value:
-        case Op(op="mod" | "trunc_rem", args=(Var() as other, divisor)) if divisor is var:
+        case t.Op(op="mod" | "trunc_rem", args=(t.Var() as other, divisor)) if divisor is var:
             return other
         case _:
             return None

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.callees import Returned, Transformers, is_seen
 from loopless.bounds.constants import constants
 from loopless.bounds.endings import Endings
@@ -35,26 +36,6 @@ from loopless.bounds.whole import Beyond, Whole
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
 from loopless.refusals import Refused
-from loopless.terms import (
-    FALSE,
-    ONE,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    conjunction,
-    const,
-    equal,
-    less_equal,
-    minimum,
-    neg,
-    not_zero,
-    substitute,
-)
 from loopless.terms.ranges import Range
 
 NAME: Final = "induction"
@@ -72,15 +53,15 @@ class Counted:
     """
 
     bounds: Bounds = ()
-    exact: Term | None = None
+    exact: t.Term | None = None
     any_entry: Bounds = ()
     total: Bounds = ()
     reads: Reads = NO_READS
     """Where there is no bound: what is read anew in each iteration and alone decides how long the loop runs."""
     method: str = NAME
-    visits: Mapping[str, Term] = field(default_factory=dict)
-    completed: Term | None = None
-    endless: Condition = FALSE
+    visits: Mapping[str, t.Term] = field(default_factory=dict)
+    completed: t.Term | None = None
+    endless: t.Condition = t.FALSE
     """Where entries surely do not come to an end by the loop's own conditions: ``exact`` and ``completed`` say nothing
     of these."""
     granted: tuple[str, ...] = ()
@@ -105,10 +86,10 @@ def walked(graph: Flowgraph, calls: Transformers) -> tuple[Sequence[Returned], M
     return found.returned, found.meetings, found.intervals
 
 
-def _effect(whole: Whole, counts: Counted, live: frozenset[Var]) -> LoopEffect:
+def _effect(whole: Whole, counts: Counted, live: frozenset[t.Var]) -> LoopEffect:
     """What a loop does to what is around it, where values of ``live`` variables are followed at its header."""
-    number = counts.exact if counts.endless is FALSE else None
-    tops = [bound.term for bound in counts.bounds if bound.when is TRUE]
+    number = counts.exact if counts.endless is t.FALSE else None
+    tops = [bound.term for bound in counts.bounds if bound.when is t.TRUE]
     return whole.effect().counted(live, number, tops)
 
 
@@ -167,14 +148,14 @@ def induction_counts(
 def _is_open(counts: Counted) -> bool:
     """Whether no bound is known but the end of a type, and no exact number."""
     most = least(counts.bounds)
-    return (most is None or by_types(most)) and (counts.exact is None or counts.endless is not FALSE)
+    return (most is None or by_types(most)) and (counts.exact is None or counts.endless is not t.FALSE)
 
 
-def _where(when: Condition, known: Counted, again: Whole | Refused) -> Counted:
+def _where(when: t.Condition, known: Counted, again: Whole | Refused) -> Counted:
     """What is known, with the bounds that another look at the iteration gives where something holds at the entry."""
     if isinstance(again, Refused):
         return known
-    more = [Bound(bound.term, conjunction((bound.when, when)), NAME) for bound in counted(again).bounds]
+    more = [Bound(bound.term, bound.when & when, NAME) for bound in counted(again).bounds]
     return replace(known, bounds=kept((*known.bounds, *(bound for bound in more if not by_types(bound.term)))))
 
 
@@ -184,22 +165,22 @@ def _from_the_second(whole: Whole, known: Counted, again: Whole | Refused) -> Co
         return known
     bounds = list(known.bounds)
     for bound in counted(again).bounds:
-        if bound.when is not TRUE or by_types(bound.term):
+        if bound.when is not t.TRUE or by_types(bound.term):
             continue
         try:
-            there = substitute(bound.term, whole.after)
+            there = t.substitute(bound.term, whole.after)
             most = raised(there, frozenset(whole.intervals.symbols), lambda part: _at_most(whole, part))
-        except TermTooLarge:
+        except t.TermTooLarge:
             continue
         if most is not None:
-            bounds.append(Bound(add(positive(most), ONE), method=NAME))
+            bounds.append(Bound(positive(most) + 1, method=NAME))
     return replace(known, bounds=kept(bounds))
 
 
-def _at_most(whole: Whole, part: Term) -> Term | None:
+def _at_most(whole: Whole, part: t.Term) -> t.Term | None:
     """What a linear term never exceeds behind a completed iteration."""
     most = whole.facts.most_of(part, whole.intervals)
-    return None if most is None or most >= LARGE else const(most)
+    return None if most is None or most >= LARGE else t.const(most)
 
 
 def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refused]) -> Reads:
@@ -211,26 +192,28 @@ def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refuse
 
 
 def _context(
-    graph: Flowgraph, loop: LoopInfo, changed: frozenset[Var], wholes: Mapping[str, Whole | Refused]
+    graph: Flowgraph, loop: LoopInfo, changed: frozenset[t.Var], wholes: Mapping[str, Whole | Refused]
 ) -> Entered:
     """What is known wherever a loop is entered, by the code before it in each loop around it that leaves that alone."""
     by_header = {other.header: other for other in graph.loops}
-    begun: dict[Var, int] = {}
-    defined: dict[Var, Term] = {}
-    holding: list[Condition] = []
-    starting: list[Condition] = []
-    header, set_before = loop.header, set[Var]()
+    begun: dict[t.Var, int] = {}
+    defined: dict[t.Var, t.Term] = {}
+    holding: list[t.Condition] = []
+    starting: list[t.Condition] = []
+    header, set_before = loop.header, set[t.Var]()
     while header:
         around = wholes[by_header[header].parent or ""]
         point = around.entered.get(header) if isinstance(around, Whole) else None
         if isinstance(around, Refused) or point is None:
             break
         for var, value in point.values.items():
-            if isinstance(value, Const) and var not in set_before:
+            if isinstance(value, t.Const) and var not in set_before:
                 begun.setdefault(var, value.value)
         other = set_before | point.values.keys() | around.intervals.symbols
-        about = [less_equal(linear, const(most)) for linear, most in point.facts.most.items()]
-        about = [claim for claim in (*about, *map(not_zero, point.facts.unequal)) if claim.variables.isdisjoint(other)]
+        about = [linear.le(most) for linear, most in point.facts.most.items()]
+        about = [
+            claim for claim in (*about, *map(t.not_zero, point.facts.unequal)) if claim.variables.isdisjoint(other)
+        ]
         for var in sorted(point.values.keys() - set_before):
             value = point.values[var]
             if var in begun:
@@ -239,7 +222,7 @@ def _context(
                 if var not in changed:
                     defined[var] = value
                     continue
-                about.append(equal(var, value))
+                about.append(var.eq(value))
             about += _between(var, _ends(value, point.facts, around))
         holding += [claim for claim in about if claim.variables.isdisjoint(changed)]
         starting += [claim for claim in about if not claim.variables.isdisjoint(changed)]
@@ -248,24 +231,24 @@ def _context(
     return Entered(begun, defined, holding, starting)
 
 
-def _ends(value: Term, facts: Facts, around: Whole) -> Range:
+def _ends(value: t.Term, facts: Facts, around: Whole) -> Range:
     """Between what a value lies on all ways that lead here."""
     some = ways((value,), facts, around.meetings, around.intervals)
     most = [way.facts.most_of(way.terms[0], around.intervals) for way in some]
-    least = [way.facts.most_of(neg(way.terms[0]), around.intervals) for way in some]
+    least = [way.facts.most_of(-way.terms[0], around.intervals) for way in some]
     highs, lows = [end for end in most if end is not None], [-end for end in least if end is not None]
     low = min(lows) if lows and len(lows) == len(some) else None
     return low, max(highs) if highs and len(highs) == len(some) else None
 
 
-def _between(var: Var, ends: Range) -> list[Condition]:
+def _between(var: t.Var, ends: Range) -> list[t.Condition]:
     """That a variable lies between some ends, where its type does not say so."""
     (low, high), (least, most) = ends, (var.type.min, var.type.max)
-    found = [less_equal(const(low), var)] if low is not None and (least is None or low > least) else []
-    return [*found, *([less_equal(var, const(high))] if high is not None and (most is None or high < most) else [])]
+    found = [var.ge(low)] if low is not None and (least is None or low > least) else []
+    return [*found, *([var.le(high)] if high is not None and (most is None or high < most) else [])]
 
 
-def _indices(graph: Flowgraph) -> frozenset[Var]:
+def _indices(graph: Flowgraph) -> frozenset[t.Var]:
     """The variables that checks say are inside of an array: what runs out of it ends a loop, too."""
     checks = (s for block in graph.blocks.values() for s in block.statements if isinstance(s, Check))
     return frozenset().union(*(check.condition.variables for check in checks if check.kind == "bounds"))
@@ -279,7 +262,7 @@ def _beside(own: Counted | Refused, other: Counted) -> Counted:
     known = replace(own, bounds=both, any_entry=other.any_entry, total=other.total, visits=other.visits)
     if other.exact is None:
         return known
-    return replace(known, exact=other.exact, method=other.method, completed=other.exact, endless=FALSE)
+    return replace(known, exact=other.exact, method=other.method, completed=other.exact, endless=t.FALSE)
 
 
 def _carry_outwards(
@@ -321,21 +304,21 @@ def _carry_outwards(
 def counted(whole: Whole) -> Counted:
     """What is known of the iterations of one entry, over the values there."""
     if not whole.facts.possible:
-        return Counted((Bound(ZERO, method=NAME),), ZERO)
+        return Counted((Bound(t.ZERO, method=NAME),), t.ZERO)
     all_counts = Counts(whole)
     counts = list(all_counts.all())
     bounds = kept(Bound(count.term, count.when, NAME) for count in counts)
-    if all(bound.when is not TRUE or by_types(bound.term) for bound in bounds):
+    if all(bound.when is not t.TRUE or by_types(bound.term) for bound in bounds):
         only = on_its_only_way(whole)
         more = () if only is None else Counts(only).all()
         bounds = kept((*bounds, *(Bound(count.term, count.when, NAME) for count in more)))
         slower = (Bound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
         bounds = kept((*bounds, *slower))
-    exact_ones = [count for count in counts if count.exact and count.when is TRUE]
+    exact_ones = [count for count in counts if count.exact and count.when is t.TRUE]
     completed, round_a_modulus = _exact(whole, whole.exits, exact_ones), list[Count]()
     if completed is None:
         round_a_modulus = list(modular_counts(all_counts, counts))
-        exact_ones += [count for count in round_a_modulus if count.when is TRUE]
+        exact_ones += [count for count in round_a_modulus if count.when is t.TRUE]
         completed = _exact(whole, whole.exits, exact_ones)
     exact = _exact(whole, (*whole.exits, *whole.ended), exact_ones) if whole.ended else completed
     if completed is None:
@@ -352,7 +335,7 @@ def on_its_only_way(whole: Whole) -> Whole | None:
 
     As where the rest of a range is the last part: the iteration that takes it leaves the loop.
     """
-    told = frozenset[Var]().union(*(linear.variables for linear in whole.facts.most)) & whole.meetings.keys()
+    told = frozenset[t.Var]().union(*(linear.variables for linear in whole.facts.most)) & whole.meetings.keys()
     moving = [var for var, value in whole.after.items() if not value.variables.isdisjoint(told)]
     values = [whole.after[var] for var in moving]
     found = ways(values, whole.facts, whole.meetings, whole.intervals)
@@ -364,13 +347,13 @@ def on_its_only_way(whole: Whole) -> Whole | None:
 def _unless_endless(whole: Whole, counts: Sequence[Count], known: Counted) -> Counted:
     """What is known, with the count of a fact that each way out contradicts, and that may hold for ever."""
     for count in counts:
-        if count.never is not FALSE and whole.exits and all(count.fact.fails(facts, whole) for facts in whole.exits):
+        if count.never is not t.FALSE and whole.exits and all(count.fact.fails(facts, whole) for facts in whole.exits):
             exact = None if whole.ended else count.term
             return replace(known, exact=exact, completed=count.term, endless=count.never)
     return known
 
 
-def _exact(whole: Whole, exits: Sequence[Facts], counts: Sequence[Count]) -> Term | None:
+def _exact(whole: Whole, exits: Sequence[Facts], counts: Sequence[Count]) -> t.Term | None:
     """The least of the counts of facts, where each of these ways out contradicts one of them."""
     used: dict[Count, None] = {}
     for facts in exits:
@@ -381,4 +364,4 @@ def _exact(whole: Whole, exits: Sequence[Facts], counts: Sequence[Count]) -> Ter
     if not used:
         return None
     terms = list(dict.fromkeys(count.term for count in used))
-    return terms[0] if len(terms) == 1 else minimum(*terms)
+    return terms[0] if len(terms) == 1 else t.minimum(*terms)

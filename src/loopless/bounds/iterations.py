@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.linearize import Range
 from loopless.bounds.scopes import HavocLoop, Iteration, Scope, Scopes
 from loopless.flowgraph.model import Origin
@@ -21,27 +22,6 @@ from loopless.logic import BudgetExceeded, enclosing_region
 from loopless.logic.region import EmptyRegion
 from loopless.paths import LoopPaths, Path, Unknown
 from loopless.refusals import Refused
-from loopless.terms import (
-    INTEGERS,
-    ONE,
-    ZERO,
-    Condition,
-    Const,
-    Term,
-    Var,
-    add,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    greater_equal,
-    less_equal,
-    maximum,
-    minimum,
-    range_of,
-    scale,
-    sub,
-)
 
 MAX_ITERATIONS: Final = 16
 """An inner loop of more kinds of iterations than this may change its variables in any way. A guess."""
@@ -65,13 +45,13 @@ def iteration_paths(scopes: Scopes, header: str) -> LoopPaths | Refused:
     return LoopPaths(scope.loop, iterative, (), state, invariants, state, ())
 
 
-def _path(number: int, iteration: Iteration, drifts: _Drifts, known: frozenset[Var]) -> Path:
+def _path(number: int, iteration: Iteration, drifts: _Drifts, known: frozenset[t.Var]) -> Path:
     condition = drifts.condition(iteration)
     occurring = {v for node in (condition, *iteration.values.values()) for v in node.variables}
     unknowns = tuple(
         Unknown(v, Origin.UNSUPPORTED, v.name, None) for v in sorted(occurring - known, key=lambda v: v.key)
     )
-    update = {v: t for v, t in iteration.values.items() if v in known}
+    update = {v: term for v, term in iteration.values.items() if v in known}
     return Path(str(number), condition, update, None, unknowns, ())
 
 
@@ -88,50 +68,52 @@ class _Drifts:
     """What each kind of iteration of inner loops does to variables, worked out once for each loop."""
 
     scopes: Scopes
-    found: dict[str, tuple[Mapping[Var, _Change], ...] | None] = field(default_factory=dict)
+    found: dict[str, tuple[Mapping[t.Var, _Change], ...] | None] = field(default_factory=dict)
 
-    def condition(self, iteration: Iteration) -> Condition:
+    def condition(self, iteration: Iteration) -> t.Condition:
         """What must hold for an iteration, with what is known of the inner loops that it passes."""
-        return conjunction(
+        return t.conjunction(
             (iteration.condition, *(part for havoc in iteration.passed for part in self._relation(havoc)))
         )
 
-    def _relation(self, havoc: HavocLoop) -> Iterator[Condition]:
+    def _relation(self, havoc: HavocLoop) -> Iterator[t.Condition]:
         """What the complete iterations of an inner loop make of its variables."""
         kinds = self._of(havoc.header)
         if kinds is None:
             return
-        counts = [Var(f"iterations {havoc.number}.{i}", INTEGERS) for i in range(len(kinds))]
-        yield from (greater_equal(count, ZERO) for count in counts)
+        counts = [t.Var(f"iterations {havoc.number}.{i}", t.INTEGERS) for i in range(len(kinds))]
+        yield from (count.ge(0) for count in counts)
         before = havoc.entry()
         for variable, symbol in havoc.after:
             start = before.get(variable, variable)
-            for side, order in ((0, greater_equal), (1, less_equal)):
+            for side, order in ((0, t.greater_equal), (1, t.less_equal)):
                 limits = [kind[variable].by[side] if variable in kind else 0 for kind in kinds]
-                total = [scale(count, limit) for count, limit in zip(counts, limits, strict=True) if limit is not None]
+                total = [count * limit for count, limit in zip(counts, limits, strict=True) if limit is not None]
                 if len(total) == len(kinds):
-                    yield order(sub(symbol, start), add(*total))
+                    yield order(symbol - start, t.add(*total))
                 end = _end(variable, kinds, side)
                 if end is not None:
-                    yield order(symbol, (minimum, maximum)[side](start, end))
+                    yield order(symbol, (t.minimum, t.maximum)[side](start, end))
         if kinds:
             yield self._none_or_some(havoc, counts, kinds)
 
     @staticmethod
-    def _none_or_some(havoc: HavocLoop, counts: Sequence[Var], kinds: Sequence[Mapping[Var, _Change]]) -> Condition:
+    def _none_or_some(
+        havoc: HavocLoop, counts: Sequence[t.Var], kinds: Sequence[Mapping[t.Var, _Change]]
+    ) -> t.Condition:
         """Without an iteration all is as it was; with one, what every iteration sets is as some iteration sets it."""
         before = havoc.entry()
-        none = [equal(count, ZERO) for count in counts]
-        none += [equal(symbol, before.get(variable, variable)) for variable, symbol in havoc.after]
-        some = [greater_equal(add(*counts), ONE)]
+        none = [count.eq(0) for count in counts]
+        none += [symbol.eq(before.get(variable, variable)) for variable, symbol in havoc.after]
+        some = [t.add(*counts).ge(1)]
         for variable, symbol in havoc.after:
             if all(variable in kind for kind in kinds):
                 ends = (_end(variable, kinds, side) for side in (0, 1))
-                orders = zip((greater_equal, less_equal), ends, strict=True)
+                orders = zip((t.greater_equal, t.less_equal), ends, strict=True)
                 some += [order(symbol, end) for order, end in orders if end is not None]
-        return disjunction((conjunction(none), conjunction(some)))
+        return t.conjunction(none) | t.conjunction(some)
 
-    def _of(self, header: str) -> tuple[Mapping[Var, _Change], ...] | None:
+    def _of(self, header: str) -> tuple[Mapping[t.Var, _Change], ...] | None:
         """For each kind of iteration, what it does to each variable that it changes."""
         if header not in self.found:
             self.found[header] = None  # of a loop inside itself nothing is known
@@ -143,12 +125,14 @@ class _Drifts:
     def _all_read(self, scope: Scope) -> bool:
         return not any(isinstance(self.scopes.scopes[h], Refused) for h in self.scopes.inside(scope.header))
 
-    def _changes(self, iteration: Iteration) -> Mapping[Var, _Change]:
+    def _changes(self, iteration: Iteration) -> Mapping[t.Var, _Change]:
         condition = self.condition(iteration)
-        return {v: _Change(_range(sub(t, v), condition), _range(t, condition)) for v, t in iteration.values.items()}
+        return {
+            v: _Change(_range(term - v, condition), _range(term, condition)) for v, term in iteration.values.items()
+        }
 
 
-def _end(variable: Var, kinds: Sequence[Mapping[Var, _Change]], side: int) -> Term | None:
+def _end(variable: t.Var, kinds: Sequence[Mapping[t.Var, _Change]], side: int) -> t.Term | None:
     """The least (``side`` 0) or greatest value that an iteration gives the variable, if that is more than its type
     says.
     """
@@ -158,19 +142,19 @@ def _end(variable: Var, kinds: Sequence[Mapping[Var, _Change]], side: int) -> Te
         return None
     end = (min, max)[side](known)
     width = variable.type.width
-    return None if width is not None and abs(end) >= 1 << max(width - 3, 4) else const(end)
+    return None if width is not None and abs(end) >= 1 << max(width - 3, 4) else t.const(end)
 
 
-_RESULT = Var("'change", INTEGERS)
+_RESULT = t.Var("'change", t.INTEGERS)
 
 
-def _range(term: Term, condition: Condition) -> Range:
+def _range(term: t.Term, condition: t.Condition) -> Range:
     """The least and the greatest value of ``term`` where ``condition`` holds."""
-    if isinstance(term, Const):
+    if isinstance(term, t.Const):
         return term.value, term.value
     try:
-        return enclosing_region(conjunction((condition, equal(_RESULT, term)))).range_of(_RESULT)
+        return enclosing_region(condition & _RESULT.eq(term)).range_of(_RESULT)
     except EmptyRegion:
         return 0, 0
     except BudgetExceeded:
-        return range_of(term)
+        return t.range_of(term)

@@ -9,31 +9,31 @@ from __future__ import annotations
 
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.facts import NO_FACTS, Facts
 from loopless.bounds.whole import Whole
-from loopless.terms import Compare, Condition, add, conjunction, const, less_equal, neg, sub
 
 MOST: Final = 4
 """No more claims than this are made. A guess."""
 
 
-def left_behind(whole: Whole, slack: int) -> tuple[Facts, Condition] | None:
+def left_behind(whole: Whole, slack: int) -> tuple[Facts, t.Condition] | None:
     """What holds in every iteration where it does in the first one: as facts, and as a condition on the values there.
 
     ``slack``: the limits are larger by that, since a first iteration may begin beyond the others, as with n = 0 above.
     None where nothing is known.
     """
     moving = whole.changed | whole.intervals.symbols
-    claims: list[Compare] = []
+    claims: list[t.Compare] = []
     values = [(var, after, after.variables & moving) for var, after in whole.after.items()]
     for linear, most in whole.facts.most.items():
         speaks = linear.variables & moving
         for var, after in ((var, after) for var, after, parts in values if parts == speaks):
-            for before, rest in ((var, sub(linear, after)), (neg(var), add(linear, after))):
-                claim = less_equal(add(before, rest), const(most + slack))
-                if rest.variables.isdisjoint(moving) and isinstance(claim, Compare):
+            for before, rest in ((var, linear - after), (-var, linear + after)):
+                claim = (before + rest).le(most + slack)
+                if rest.variables.isdisjoint(moving) and isinstance(claim, t.Compare):
                     claims.append(claim)
     facts = NO_FACTS
     for claim in claims[:MOST]:
         facts = facts.under(claim, whole.intervals) or facts
-    return (facts, conjunction(tuple(claims[:MOST]))) if claims else None
+    return (facts, t.conjunction(tuple(claims[:MOST]))) if claims else None

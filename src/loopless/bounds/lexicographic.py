@@ -14,33 +14,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
+from loopless import terms as t
 from loopless.bounds.asymptotics import asymptotic_class
 from loopless.bounds.size_bounds import Counted, Effect, SizeBounds, least_of, small
 from loopless.bounds.templates import Function, Template, bound_above, plain, total, unknown
 from loopless.bounds.transition_system import Transition, TransitionGraph
 from loopless.logic.farkas import Claim, Form
-from loopless.terms import (
-    ZERO,
-    Const,
-    Term,
-    TermTooLarge,
-    add,
-    conjunction,
-    const,
-    floor_div,
-    greater_equal,
-    less_equal,
-    maximum,
-    mul,
-    neg,
-    scale,
-    sub,
-)
 
 Functions = Mapping[str, Function]
 """A function for each header, all with one divisor."""
 
-Start = Callable[[Functions, Sequence[Transition]], Term | None]
+Start = Callable[[Functions, Sequence[Transition]], t.Term | None]
 """The most that functions are where a run comes to the headers from outside, or before it first takes one of the
 transitions: over entry values, times the divisor. None where that is not known.
 """
@@ -70,25 +54,27 @@ class LexicographicSearch:
         self.start = start
         self.groups: list[Group] = []
         self.counted: list[Counted] = []
-        self.headers = sorted({h for t in self.transitions for h in (graph.source_of(t), graph.target_of(t))})
-        used = {v for t in self.transitions for row in self.rows(t) for v in row.variables}
-        moved = {v for t in self.transitions for v in t.after}
+        self.headers = sorted(
+            {h for transition in self.transitions for h in (graph.source_of(transition), graph.target_of(transition))}
+        )
+        used = {v for transition in self.transitions for row in self.rows(transition) for v in row.variables}
+        moved = {v for transition in self.transitions for v in transition.after}
         known = (*graph.system.state, *graph.system.parameters)
         self.variables = tuple(v for v in known if v in used or v in moved)
 
-    def rows(self, transition: Transition) -> tuple[Term, ...]:
+    def rows(self, transition: Transition) -> tuple[t.Term, ...]:
         """The rows that are used of a transition."""
         return self.sizes[0].rows(transition)
 
     # -- counts -------------------------------------------------------------------------------------------------------
 
-    def often(self, transitions: Collection[Transition]) -> Term | None:
+    def often(self, transitions: Collection[Transition]) -> t.Term | None:
         """How often these transitions are taken; None where that is not known."""
-        names = {t.name for t in transitions}
+        names = {transition.name for transition in transitions}
         known = [c for c in self.counted if names & c.names]
         if names - frozenset().union(*(c.names for c in known)):
             return None
-        return add(*(c.bound for c in known))
+        return t.add(*(c.bound for c in known))
 
     def count(self, counted: Counted) -> None:
         """Takes note of how often some transitions are taken."""
@@ -105,12 +91,12 @@ class LexicographicSearch:
                 return False
             self.groups.append(found)
             self.count(found.counted)
-            remaining = [t for t in remaining if t not in found.transitions]
+            remaining = [transition for transition in remaining if transition not in found.transitions]
         return True
 
     def _next(self, remaining: Sequence[Transition]) -> Group | None:
         """Some of the ``remaining`` and how often they are taken: of several choices the one of the lowest class."""
-        done = [t for t in self.transitions if t not in remaining]
+        done = [transition for transition in self.transitions if transition not in remaining]
         found: list[Group] = []
         for falling in self._choices(remaining):
             group = self._counted(falling, remaining, done)
@@ -124,11 +110,14 @@ class LexicographicSearch:
     def _choices(self, remaining: Sequence[Transition]) -> Iterator[tuple[Transition, ...]]:
         """Which transitions are to fall together: all iterations, the iterations of one loop, each by itself."""
         back = self.graph.back
-        iterations = tuple(t for t in remaining if t.path.id in back)
+        iterations = tuple(transition for transition in remaining if transition.path.id in back)
         seen: set[tuple[str, ...]] = set()
-        each = [tuple(t for t in iterations if back[t.path.id] == header) for header in self.headers]
-        for choice in (tuple(remaining), iterations, *each, *((t,) for t in remaining)):
-            names = tuple(t.name for t in choice)
+        each = [
+            tuple(transition for transition in iterations if back[transition.path.id] == header)
+            for header in self.headers
+        ]
+        for choice in (tuple(remaining), iterations, *each, *((transition,) for transition in remaining)):
+            names = tuple(term.name for term in choice)
             if choice and names not in seen:
                 seen.add(names)
                 yield choice
@@ -139,17 +128,19 @@ class LexicographicSearch:
         """Transitions with which functions fall that fall with those of ``falling``, how often they are taken, and the
         functions.
         """
-        steady = [t for t in remaining if t not in falling]
+        steady = [transition for transition in remaining if transition not in falling]
         at_all = self.functions(falling, steady, ())
         if at_all is None:
             return None
         for found in self._with_done(falling, steady, done, at_all) if done else (at_all,):
             if found is None:
                 continue
-            group = tuple(t for t in remaining if t in falling or self._falls(found, t))
+            group = tuple(
+                transition for transition in remaining if transition in falling or self._falls(found, transition)
+            )
             bound = self._count(found, group, done)
             if bound is not None:
-                return Group(group, Counted(frozenset(t.name for t in group), bound), found)
+                return Group(group, Counted(frozenset(term.name for term in group), bound), found)
         return None
 
     def _with_done(
@@ -160,7 +151,7 @@ class LexicographicSearch:
         yield self.functions(falling, steady, done)
         yield at_all
 
-    def _count(self, found: Functions, falling: Sequence[Transition], done: Sequence[Transition]) -> Term | None:
+    def _count(self, found: Functions, falling: Sequence[Transition], done: Sequence[Transition]) -> t.Term | None:
         """How often transitions with which the functions fall are taken, while those that are ``done`` may raise them
         or set them to something, each as often as is known.
         """
@@ -168,36 +159,36 @@ class LexicographicSearch:
         start = self.start(found, falling)
         if start is None:
             return None
-        raised: dict[Counted, list[Term]] = {}
-        renewed: dict[Counted, list[Term]] = {}
-        for t in done:
-            counted = next(c for c in self.counted if t.name in c.names)
-            effect = self._effect(found, t)
+        raised: dict[Counted, list[t.Term]] = {}
+        renewed: dict[Counted, list[t.Term]] = {}
+        for term in done:
+            counted = next(c for c in self.counted if term.name in c.names)
+            effect = self._effect(found, term)
             if effect is None:
                 return None
             if effect.resets:
-                renewed.setdefault(counted, []).append(maximum(ZERO, floor_div(effect.amount, const(divisor))))
-            elif effect.amount is not ZERO:
+                renewed.setdefault(counted, []).append(t.maximum(t.ZERO, effect.amount // divisor))
+            elif effect.amount is not t.ZERO:
                 raised.setdefault(counted, []).append(effect.amount)
         try:
             if not renewed:
-                more = [mul(c.bound, maximum(ZERO, *each)) for c, each in raised.items()]
-                return small(maximum(ZERO, floor_div(add(start, *more), const(divisor))))
-            first = maximum(ZERO, floor_div(start, const(divisor)))
+                more = [c.bound * t.maximum(t.ZERO, *each) for c, each in raised.items()]
+                return small(t.maximum(t.ZERO, t.add(start, *more) // divisor))
+            first = t.maximum(t.ZERO, start // divisor)
             if len(renewed) == 1 and not raised:
                 ((c, values),) = renewed.items()
                 stretches = self._stretches(c, falling)
                 if stretches is not None:
-                    return small(mul(stretches, maximum(first, *values)))
+                    return small(stretches * t.maximum(first, *values))
             parts = [first]
             for c in dict.fromkeys((*renewed, *raised)):
-                rises = [ceil_div(maximum(ZERO, each), divisor) for each in raised.get(c, ())]
-                parts.append(mul(c.bound, maximum(ZERO, *renewed.get(c, ()), *rises)))
-            return small(add(*parts))
-        except TermTooLarge:
+                rises = [ceil_div(t.maximum(t.ZERO, each), divisor) for each in raised.get(c, ())]
+                parts.append(c.bound * t.maximum(t.ZERO, *renewed.get(c, ()), *rises))
+            return small(t.add(*parts))
+        except t.TermTooLarge:
             return None
 
-    def _stretches(self, counted: Counted, falling: Sequence[Transition]) -> Term | None:
+    def _stretches(self, counted: Counted, falling: Sequence[Transition]) -> t.Term | None:
         """Into how many stretches the ``counted`` transitions divide those of ``falling``; None where there may be one
         more than there are of them.
 
@@ -205,14 +196,14 @@ class LexicographicSearch:
         are taken only where it is 1 or more, no stretch comes after it has run out.
         """
         clock = next((group.functions for group in self.groups if group.counted is counted), None)
-        if clock is None or not all(self._never_rises(clock, t) for t in self.transitions):
+        if clock is None or not all(self._never_rises(clock, transition) for transition in self.transitions):
             return None
         divisor = next(iter(clock.values())).divisor
-        sides = [(t, self._sides(clock, t)[0]) for t in falling]
-        if not all(self.sizes[0].proves(t, greater_equal(now.term, const(divisor))) for t, now in sides):
+        sides = [(value, self._sides(clock, value)[0]) for value in falling]
+        if not all(self.sizes[0].proves(value, now.term.ge(divisor)) for value, now in sides):
             return None
         start = self.start(clock, falling)
-        return None if start is None else maximum(ZERO, floor_div(start, const(divisor)))
+        return None if start is None else t.maximum(t.ZERO, start // divisor)
 
     # -- functions ----------------------------------------------------------------------------------------------------
 
@@ -223,7 +214,7 @@ class LexicographicSearch:
         limited: Sequence[Transition],
         *,
         drops: Mapping[str, int] | None = None,
-        basis: Sequence[Term] | None = None,
+        basis: Sequence[t.Term] | None = None,
     ) -> Functions | None:
         """A function for each header, all with one divisor: ≥ 1 before and less by 1 after each of ``falling``, never
         raised by ``steady``, raised by a constant, as little as possible, by ``limited``; proved. ``drops``: instead of
@@ -234,15 +225,15 @@ class LexicographicSearch:
         over = self.variables if basis is None else tuple(basis)
         templates = {header: Template(f"f{at} ", over) for at, header in enumerate(self.headers)}
         claims: list[Claim] = []
-        for t in falling:
-            now, then = self._forms(templates, t)
-            drop = drops[t.name] if drops else 1
-            claims.append(Claim(self.rows(t), total(now, plain(-drop))))
-            claims.append(Claim(self.rows(t), total(now, then, plain(-drop))))
-        claims += [Claim(self.rows(t), total(*self._forms(templates, t))) for t in steady]
-        rises = [f"rise {t.name}" for t in limited]
-        for t, rise in zip(limited, rises, strict=True):
-            claims.append(Claim(self.rows(t), total(*self._forms(templates, t), unknown(rise))))
+        for value in falling:
+            now, then = self._forms(templates, value)
+            drop = drops[value.name] if drops else 1
+            claims.append(Claim(self.rows(value), total(now, plain(-drop))))
+            claims.append(Claim(self.rows(value), total(now, then, plain(-drop))))
+        claims += [Claim(self.rows(value), total(*self._forms(templates, value))) for value in steady]
+        rises = [f"rise {value.name}" for value in limited]
+        for value, rise in zip(limited, rises, strict=True):
+            claims.append(Claim(self.rows(value), total(*self._forms(templates, value), unknown(rise))))
         size = {name: 1 for template in templates.values() for name in template.size()}
         constants = {name: c for template in templates.values() for name, c in template.constant().items()}
         least = (size, constants)
@@ -251,51 +242,53 @@ class LexicographicSearch:
             return None
         found = {header: template.found(solution) for header, template in templates.items()}
         common = lcm(*(f.divisor for f in found.values()))
-        found = {h: Function(scale(f.term, common // f.divisor), common) for h, f in found.items()}
-        falls = all(self._falls(found, t, drops[t.name] if drops else 1) for t in falling)
-        return found if falls and all(self._never_rises(found, t) for t in steady) else None
+        found = {h: Function(f.term * (common // f.divisor), common) for h, f in found.items()}
+        falls = all(self._falls(found, value, drops[value.name] if drops else 1) for value in falling)
+        return found if falls and all(self._never_rises(found, value) for value in steady) else None
 
-    def _forms(self, templates: Mapping[str, Template], t: Transition) -> tuple[Form, Form]:
-        return templates[self.graph.source_of(t)].now(), templates[self.graph.target_of(t)].then(t, -1)
+    def _forms(self, templates: Mapping[str, Template], transition: Transition) -> tuple[Form, Form]:
+        return templates[self.graph.source_of(transition)].now(), templates[self.graph.target_of(transition)].then(
+            transition, -1
+        )
 
-    def _sides(self, found: Functions, t: Transition) -> tuple[Function, Function]:
-        return found[self.graph.source_of(t)], found[self.graph.target_of(t)]
+    def _sides(self, found: Functions, transition: Transition) -> tuple[Function, Function]:
+        return found[self.graph.source_of(transition)], found[self.graph.target_of(transition)]
 
-    def _falls(self, found: Functions, t: Transition, by: int = 1) -> bool:
-        before, after = self._sides(found, t)
-        drop = sub(before.term, self.sizes[0].exact(t, after.term))
-        least = const(before.divisor * by)
-        claim = conjunction((greater_equal(before.term, least), greater_equal(drop, least)))
-        return self.sizes[0].proves(t, claim)
+    def _falls(self, found: Functions, transition: Transition, by: int = 1) -> bool:
+        before, after = self._sides(found, transition)
+        drop = before.term - self.sizes[0].exact(transition, after.term)
+        least = t.const(before.divisor * by)
+        claim = before.term.ge(least) & drop.ge(least)
+        return self.sizes[0].proves(transition, claim)
 
-    def _never_rises(self, found: Functions, t: Transition) -> bool:
-        before, after = self._sides(found, t)
-        return self.sizes[0].proves(t, greater_equal(before.term, self.sizes[0].exact(t, after.term)))
+    def _never_rises(self, found: Functions, transition: Transition) -> bool:
+        before, after = self._sides(found, transition)
+        return self.sizes[0].proves(transition, before.term.ge(self.sizes[0].exact(transition, after.term)))
 
-    def _effect(self, found: Functions, t: Transition) -> Effect | None:
+    def _effect(self, found: Functions, transition: Transition) -> Effect | None:
         """What a counted transition does to the functions at most, by constants before terms."""
-        before, after = self._sides(found, t)
+        before, after = self._sides(found, transition)
         sizes = self.sizes[0]
-        then = t.step(after.term)
-        exact = sizes.exact(t, after.term)
-        change, exact_change = sub(then, before.term), sub(exact, before.term)
-        constant = bound_above(self.engine, self.rows(t), change, ())
-        if constant is not None and sizes.proves(t, less_equal(exact_change, constant.floor)):
+        then = transition.step(after.term)
+        exact = sizes.exact(transition, after.term)
+        change, exact_change = then - before.term, exact - before.term
+        constant = bound_above(self.engine, self.rows(transition), change, ())
+        if constant is not None and sizes.proves(transition, exact_change.le(constant.floor)):
             most = constant.floor
-            return Effect(resets=False, amount=ZERO if isinstance(most, Const) and most.value <= 0 else most)
-        value = least_of(bound for each in self.sizes for bound in each.bounded(t, then, exact))
+            return Effect(resets=False, amount=t.ZERO if isinstance(most, t.Const) and most.value <= 0 else most)
+        value = least_of(bound for each in self.sizes for bound in each.bounded(transition, then, exact))
         if value is not None:
             return Effect(resets=True, amount=value)
-        amount = least_of(bound for each in self.sizes for bound in each.bounded(t, change, exact_change))
+        amount = least_of(bound for each in self.sizes for bound in each.bounded(transition, change, exact_change))
         return None if amount is None else Effect(resets=False, amount=amount)
 
 
-def ceil_div(term: Term, divisor: int) -> Term:
+def ceil_div(term: t.Term, divisor: int) -> t.Term:
     """``term`` / ``divisor``, rounded up."""
-    return neg(floor_div(neg(term), const(divisor)))
+    return -(-term // divisor)
 
 
-def _degree(bound: Term) -> Fraction:
+def _degree(bound: t.Term) -> Fraction:
     """The degree of a bound; more than any where it is no polynomial's."""
     grows = asymptotic_class(bound, lambda var: var.name)
     return grows.degree if grows is not None else Fraction(1000)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds import LoopBounds, least
 from loopless.bounds.compare import lesser
 from loopless.flowgraph.model import Assign, Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.graphs import reachable
-from loopless.terms import Term, Var, add
 
 _CONDITION: Final = re.compile(r"(?:for|while)\.cond")
 _BODY: Final = re.compile(r"(?:for|while)\.body")
@@ -22,7 +22,7 @@ class LineBound:
     """How many iterations reach a source line of a loop's own body at most in one call."""
 
     line: int
-    upper: Term
+    upper: t.Term
 
 
 def line_bounds(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:
@@ -42,7 +42,7 @@ def line_bounds(graph: Flowgraph, bounds: LoopBounds) -> tuple[LineBound, ...]:
     for line, labels in sorted(found.items()):
         uppers = [known.get(label) for label in _first(graph, loop, labels)]
         if all(known.get(label) is not None for label in labels):
-            total = add(*(upper for upper in uppers if upper is not None))
+            total = t.add(*(upper for upper in uppers if upper is not None))
             lines.append(
                 LineBound(line, total if iterations is None or len(uppers) == 1 else lesser(iterations, total))
             )
@@ -67,7 +67,7 @@ def _reached_without(graph: Flowgraph, loop: LoopInfo, barred: str) -> set[str]:
     if barred == loop.header:
         return set()
     inside = loop.blocks - {barred}
-    return set(reachable((loop.header,), lambda label: [t for t in graph.blocks[label].successors if t in inside]))
+    return set(reachable((loop.header,), lambda label: [to for to in graph.blocks[label].successors if to in inside]))
 
 
 def from_header(graph: Flowgraph, loop: LoopInfo) -> bool:
@@ -90,6 +90,6 @@ def from_header(graph: Flowgraph, loop: LoopInfo) -> bool:
     )
 
 
-def _is_named(graph: Flowgraph, var: Var) -> bool:
+def _is_named(graph: Flowgraph, var: t.Var) -> bool:
     info = graph.variables.get(var)
     return info is not None and info.is_source

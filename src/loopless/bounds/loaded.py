@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from loopless import terms as t
 from loopless.flowgraph.model import Load
 from loopless.paths.written import Written
-from loopless.terms import Const, Term, Var
 
 
 @dataclass(slots=True)
 class Cells:
     """The places of memory that an iteration has read, each with a variable of its own that no program has."""
 
-    cells: dict[tuple[Term, Term, int | None, int | None, bool], Var] = field(default_factory=dict)
-    owners: dict[Var, Term] = field(default_factory=dict)
+    cells: dict[tuple[t.Term, t.Term, int | None, int | None, bool], t.Var] = field(default_factory=dict)
+    owners: dict[t.Var, t.Term] = field(default_factory=dict)
 
-    def of(self, load: Load, owner: Term, offset: Term) -> dict[Var, Var]:
+    def of(self, load: Load, owner: t.Term, offset: t.Term) -> dict[t.Var, t.Var]:
         """By what a load sets, the cells for it: of a number, whatever its sign, or of both parts of a pointer."""
         targets = (load.target,) if load.target_object is None else (load.target, load.target_object)
         found = {}
@@ -30,25 +30,25 @@ class Cells:
             place = owner, offset, load.type.width, target.type.width, target is not load.target
             cell = self.cells.get(place)
             if cell is None:
-                cell = self.cells[place] = Var(f"'cell {len(self.cells)}", target.type)
+                cell = self.cells[place] = t.Var(f"'cell {len(self.cells)}", target.type)
                 self.owners[cell] = owner
             found[target] = cell
         return found
 
-    def written(self, written: Written, values: dict[Var, Term]) -> None:
+    def written(self, written: Written, values: dict[t.Var, t.Term]) -> None:
         """Forget what is written."""
         if written.some:
             self.forget(None if written.anything else written, values)
 
-    def forget(self, objects: Iterable[int] | None, values: dict[Var, Term]) -> None:
+    def forget(self, objects: Iterable[int] | None, values: dict[t.Var, t.Term]) -> None:
         """Forget what these objects hold, and all that they may be; for None what any object holds."""
         numbers = None if objects is None else frozenset(objects)
         for cell in [var for var in values if var in self.owners]:
             owner = self.owners[cell]
-            if numbers is None or not isinstance(owner, Const) or owner.value in numbers:
+            if numbers is None or not isinstance(owner, t.Const) or owner.value in numbers:
                 del values[cell]
 
-    def common(self, points: Iterable[Mapping[Var, Term]]) -> dict[Var, Term]:
+    def common(self, points: Iterable[Mapping[t.Var, t.Term]]) -> dict[t.Var, t.Term]:
         """What is known of cells where ways meet."""
         first, *others = points
         known = {var: value for var, value in first.items() if var in self.owners}

@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
+from loopless import terms as t
 from loopless.bounds.measures import Grows, Step, step
 from loopless.bounds.model import Bound, Bounds, both
 from loopless.bounds.scopes import Iteration, Scope, Scopes, SymbolicState
 from loopless.paths.written import written_objects
 from loopless.refusals import Refused
-from loopless.terms import TRUE, Condition, Const, Read, Term, Var, add, conjunction, const, mul, walk_inside
 
 What = str | tuple[int, ...]
 """What is counted in a loop: the visits of a block by its label, some of the iterations by number, or all of them
@@ -40,7 +40,7 @@ class LoopCounts(ABC):
         """
 
     @abstractmethod
-    def measures(self, scope: Scope) -> list[Term]:
+    def measures(self, scope: Scope) -> list[t.Term]:
         """Terms that are at least 1 wherever an iteration of the loop is complete, the short ones first."""
 
     def scope(self, header: str) -> Scope | None:
@@ -48,12 +48,14 @@ class LoopCounts(ABC):
         found = self.scopes.scopes[header]
         return None if isinstance(found, Refused) else found
 
-    def changed(self, base: str) -> frozenset[Var]:
+    def changed(self, base: str) -> frozenset[t.Var]:
         """The variables that change while a loop runs."""
         scope = self.scope(base)
         return scope.changed if scope is not None else self.variables
 
-    def effect(self, base: str, measure: Term, done: Iteration | SymbolicState, known: Condition = TRUE) -> Step | None:
+    def effect(
+        self, base: str, measure: t.Term, done: Iteration | SymbolicState, known: t.Condition = t.TRUE
+    ) -> Step | None:
         """What an iteration, or a path, inside the loop ``base`` does to a measure, over what does not change in that
         loop.
         """
@@ -63,9 +65,9 @@ class LoopCounts(ABC):
             return None
         return found
 
-    def reads_written(self, base: str, term: Term) -> bool:
+    def reads_written(self, base: str, term: t.Term) -> bool:
         """Whether the term reads memory that the loop ``base`` may write, or the function for the empty name."""
-        arrays = {node.array for node in walk_inside(term) if isinstance(node, Read)}
+        arrays = {node.array for node in t.walk_inside(term) if isinstance(node, t.Read)}
         if not arrays:
             return False
         graph = self.scopes.graph
@@ -76,38 +78,38 @@ class LoopCounts(ABC):
     def grown(
         self,
         base: str,
-        growing: Sequence[tuple[tuple[str, int], Term]],
+        growing: Sequence[tuple[tuple[str, int], t.Term]],
         often: Callable[[str, tuple[int, ...]], Bounds] | None = None,
     ) -> Bound | None:
         """How much a measure grows in all during one entry of ``base``, where the iterations of ``growing``, by their
         loop and number, raise it by so much each; constants are added up level by level, over all iterations that reach
         the level. ``often``: how often iterations happen, if not all of one entry count.
         """
-        terms: list[Term] = []
-        when: list[Condition] = []
+        terms: list[t.Term] = []
+        when: list[t.Condition] = []
         for header in dict.fromkeys(place[0] for place, _ in growing):
             own = [(place[1], by) for place, by in growing if place[0] == header]
-            constant = [(number, by.value) for number, by in own if isinstance(by, Const)]
-            parts: list[tuple[Term, tuple[int, ...]]] = [(by, (n,)) for n, by in own if not isinstance(by, Const)]
+            constant = [(number, by.value) for number, by in own if isinstance(by, t.Const)]
+            parts: list[tuple[t.Term, tuple[int, ...]]] = [(by, (n,)) for n, by in own if not isinstance(by, t.Const)]
             below = 0
             for level in sorted({value for _, value in constant}):
                 reached = tuple(sorted(number for number, value in constant if value >= level))
-                parts.append((const(level - below), reached))
+                parts.append((t.const(level - below), reached))
                 below = level
             for by, numbers in parts:
                 times = self.count(base, header, numbers) if often is None else often(header, numbers)
                 if not times:
                     return None
-                terms.append(mul(by, times[0].term))
+                terms.append(by * times[0].term)
                 when.append(times[0].when)
-        return Bound(add(*terms), conjunction(when))
+        return Bound(t.add(*terms), t.conjunction(when))
 
 
-def _constants(scopes: Scopes, header: str) -> dict[Var, Term]:
+def _constants(scopes: Scopes, header: str) -> dict[t.Var, t.Term]:
     """The variables that are constants at every entry of a loop in a call of the function."""
     around = scopes.scopes[scopes.parent(header) or ""]
     if isinstance(around, Refused):
         return {}
     states = around.visits.get(header, ())
-    common = [frozenset((v, t) for v, t in state.values.items() if isinstance(t, Const)) for state in states]
+    common = [frozenset((v, term) for v, term in state.values.items() if isinstance(term, t.Const)) for state in states]
     return dict(frozenset.intersection(*common)) if common else {}

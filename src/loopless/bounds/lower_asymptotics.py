@@ -8,23 +8,23 @@ from itertools import count, product
 from math import floor, log2
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds import LOG, AsymptoticClass, Claim, asymptotic_class
-from loopless.terms import FALSE, Aggregate, Const, EvaluationError, Sum, Term, Var, evaluate, holds, walk
 
 
-def class_of_bound(term: Term | None, shown: Mapping[Var, str], *, exact: bool) -> AsymptoticClass | None:
+def class_of_bound(term: t.Term | None, shown: Mapping[t.Var, str], *, exact: bool) -> AsymptoticClass | None:
     """How fast a bound grows with its variables, by their names in the source; ``exact``: it is a count."""
     return None if term is None else asymptotic_class(term, lambda var: shown.get(var, var.name), exact=exact)
 
 
-def class_of_claim(found: Claim, shown: Mapping[Var, str]) -> AsymptoticClass | None:
+def class_of_claim(found: Claim, shown: Mapping[t.Var, str]) -> AsymptoticClass | None:
     """How fast the upper bound grows; None where it does not hold for all inputs for which the count ends."""
     return class_of_bound(found.upper, shown, exact=found.exact) if has_class(found) else None
 
 
 def has_class(found: Claim) -> bool:
     """Whether there is an upper bound for all inputs for which the count ends, and some such inputs."""
-    return found.upper is not None and not found.has_gap and found.when is not FALSE
+    return found.upper is not None and not found.has_gap and found.when is not t.FALSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +35,18 @@ class LowerClass:
     """
 
     degree: int
-    ray: Mapping[Var, int]
+    ray: Mapping[t.Var, int]
     text: str
     until: int | None = None
 
 
-def lower_class(found: Claim, shown: Mapping[Var, str]) -> str | None:
+def lower_class(found: Claim, shown: Mapping[t.Var, str]) -> str | None:
     """The class that a count reaches for some inputs of a size, as ``Omega(n*m)``; None where none is seen."""
     grows = lower_class_of(found, shown)
     return None if grows is None else grows.text
 
 
-def lower_class_of(found: Claim, shown: Mapping[Var, str], *, limited: bool = False) -> LowerClass | None:
+def lower_class_of(found: Claim, shown: Mapping[t.Var, str], *, limited: bool = False) -> LowerClass | None:
     """How fast the count's lower bound grows along some ray of inputs: the fastest that is seen, of those the one with
     the largest counts; None where none is. ``limited``: also where it does for inputs up to a size only, if it is
     faster there.
@@ -59,7 +59,7 @@ def lower_class_of(found: Claim, shown: Mapping[Var, str], *, limited: bool = Fa
     grows = class_of_claim(found, shown)
     nodes = (reached(found), found.when, found.never, found.undefined)
     variables = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
-    if len(variables) > _MOST_RAYS or any(isinstance(node, Aggregate) for root in nodes for node in walk(root)):
+    if len(variables) > _MOST_RAYS or any(isinstance(node, t.Aggregate) for root in nodes for node in t.walk(root)):
         return None  # an aggregate is evaluated in one pass over its positions, of which samples have 2^30
     far = _beyond_constants(found)
     best: LowerClass | None = None
@@ -82,14 +82,14 @@ def lower_class_of(found: Claim, shown: Mapping[Var, str], *, limited: bool = Fa
     return best
 
 
-def reached(found: Claim) -> Term:
+def reached(found: Claim) -> t.Term:
     """What some run surely takes."""
     if found.reached is not None:
         return found.reached
     return found.upper if found.exact and found.upper is not None else found.lower
 
 
-def _is_reached(grows: AsymptoticClass, seen: _Seen, shown: Mapping[Var, str]) -> bool:
+def _is_reached(grows: AsymptoticClass, seen: _Seen, shown: Mapping[t.Var, str]) -> bool:
     """Whether a class is one product, of what grows along the ray, and the counts grow by its logarithms too."""
     if len(grows.products) != 1:
         return False
@@ -123,7 +123,7 @@ _FARTHEST: Final = 1 << 13
 """Over the integers no sizes of more bits are looked at. A guess."""
 
 
-def _sizes(ray: Mapping[Var, int], far: int) -> Iterator[int]:
+def _sizes(ray: Mapping[t.Var, int], far: int) -> Iterator[int]:
     """Sizes that grow up to the ends of the types along the ray; over the integers beyond 2^``far``.
 
     They are no powers of two, and leave remainders of all kinds.
@@ -157,10 +157,10 @@ def _beyond_constants(found: Claim) -> int:
     """So many bits has an input beside which all that the constants of a claim can bring about is small."""
     bits = 64
     for root in (reached(found), found.when, found.never, found.undefined):
-        for node in walk(root):
-            if isinstance(node, Const):
+        for node in t.walk(root):
+            if isinstance(node, t.Const):
                 bits += node.value.bit_length()
-            elif isinstance(node, Sum):
+            elif isinstance(node, t.Sum):
                 bits += sum(c.bit_length() for _, c in node.items)
     return bits
 
@@ -170,7 +170,7 @@ class _Seen:
     ``until`` which size, None up to the last one.
     """
 
-    def __init__(self, found: Claim, ray: Mapping[Var, int], sizes: Iterator[int], least: int) -> None:
+    def __init__(self, found: Claim, ray: Mapping[t.Var, int], sizes: Iterator[int], least: int) -> None:
         self.ray = ray
         self.counts: list[int] = []
         self.sizes: list[int] = []
@@ -196,16 +196,18 @@ class _Seen:
             self.degree = degree
 
 
-def _count_at(found: Claim, values: Mapping[Var, int]) -> int | None:
+def _count_at(found: Claim, values: Mapping[t.Var, int]) -> int | None:
     """The count, or what is surely reached; types that cannot hold a value have none, nor have runs that may meet
     undefined behaviour.
     """
     if not all(var.type.holds(value) for var, value in values.items()):
         return None
     try:
-        covered = holds(found.when, values) and not holds(found.never, values) and not holds(found.undefined, values)
-        return evaluate(reached(found), values) if covered else None
-    except EvaluationError:
+        covered = (
+            t.holds(found.when, values) and not t.holds(found.never, values) and not t.holds(found.undefined, values)
+        )
+        return t.evaluate(reached(found), values) if covered else None
+    except t.EvaluationError:
         return None
 
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.facts import Facts, Intervals
-from loopless.terms import FALSE, Compare, Term, TermTooLarge, Var, const, neg, not_zero, sub, substitute
 
 MAX_WAYS: Final = 24
 """No more ways than this are told apart. A guess."""
@@ -29,30 +29,30 @@ class Meeting:
     """
 
     facts: tuple[Facts, ...]
-    values: dict[Var, tuple[Term, ...]] = field(default_factory=dict)
-    others: dict[Var, tuple[Term, ...]] = field(default_factory=dict)
+    values: dict[t.Var, tuple[t.Term, ...]] = field(default_factory=dict)
+    others: dict[t.Var, tuple[t.Term, ...]] = field(default_factory=dict)
 
-    def on(self, way: int, values: Mapping[Var, Term]) -> Mapping[Var, Term]:
+    def on(self, way: int, values: Mapping[t.Var, t.Term]) -> Mapping[t.Var, t.Term]:
         """Values behind the meeting, for runs that came on one of the ways."""
         brought = {symbol: found[way] for symbol, found in self.values.items()}
         try:
-            return {v: substitute(t, brought) for v, t in values.items()}
-        except TermTooLarge:
+            return {v: t.substitute(term, brought) for v, term in values.items()}
+        except t.TermTooLarge:
             return values
 
 
-def ends_of(meeting: Meeting, intervals: Intervals) -> list[Term]:
+def ends_of(meeting: Meeting, intervals: Intervals) -> list[t.Term]:
     """What is at most 0 where ways meet: a value is the least, or the greatest, of those that were brought along, as
     of a minimum that is written as a choice.
     """
     found = []
     for symbol, terms in meeting.others.items():
         for term in terms if len(terms) <= MAX_COMPARED else ():
-            apart = [(facts, sub(other, term)) for facts, other in zip(meeting.facts, terms, strict=True)]
+            apart = [(facts, other - term) for facts, other in zip(meeting.facts, terms, strict=True)]
             if all(facts.imply(difference, intervals) for facts, difference in apart):
-                found.append(sub(symbol, term))
-            elif all(facts.imply(neg(difference), intervals) for facts, difference in apart):
-                found.append(sub(term, symbol))
+                found.append(symbol - term)
+            elif all(facts.imply(-difference, intervals) for facts, difference in apart):
+                found.append(term - symbol)
     return found
 
 
@@ -60,15 +60,15 @@ def ends_of(meeting: Meeting, intervals: Intervals) -> list[Term]:
 class Way:
     """Some terms as they are on one of the ways of an iteration, and what holds there."""
 
-    terms: tuple[Term, ...]
+    terms: tuple[t.Term, ...]
     facts: Facts
 
 
-Meetings = Mapping[Var, Meeting]
+Meetings = Mapping[t.Var, Meeting]
 """By symbols for values that ways brought along where these met, in the order of the iteration."""
 
 
-def ways(terms: Sequence[Term], facts: Facts, meetings: Meetings, intervals: Intervals) -> list[Way]:
+def ways(terms: Sequence[t.Term], facts: Facts, meetings: Meetings, intervals: Intervals) -> list[Way]:
     """The terms way by way: on each way of an iteration on which ``facts`` hold at the end, one of these is right.
 
     The latest meetings come first, since the values that they stand for may speak of earlier ones.
@@ -87,7 +87,7 @@ def ways(terms: Sequence[Term], facts: Facts, meetings: Meetings, intervals: Int
             return [Way(tuple(terms), facts)]
         try:
             waiting += _divided(way, meeting, intervals)
-        except TermTooLarge:
+        except t.TermTooLarge:
             return [Way(tuple(terms), facts)]
     return done
 
@@ -101,26 +101,26 @@ def _divided(way: Way, meeting: Meeting, intervals: Intervals) -> list[Way]:
         both = way.facts.joined_with(facts, intervals) if facts.possible else None
         if both is None:
             continue
-        brought = {symbol: t[number] for symbol, t in (*meeting.values.items(), *meeting.others.items())}
+        brought = {symbol: value[number] for symbol, value in (*meeting.values.items(), *meeting.others.items())}
         here = _told(both, brought, intervals)
         if here is not None:
-            found.append(Way(tuple(substitute(term, brought) for term in way.terms), here))
+            found.append(Way(tuple(t.substitute(term, brought) for term in way.terms), here))
     return found
 
 
-def _told(facts: Facts, brought: Mapping[Var, Term], intervals: Intervals) -> Facts | None:
+def _told(facts: Facts, brought: Mapping[t.Var, t.Term], intervals: Intervals) -> Facts | None:
     """The facts with what they say of what a way brought along; None where it cannot have been that way. Raises
     :class:`loopless.terms.TermTooLarge`.
     """
     found: Facts | None = facts
     for linear, most in facts.most.items():
         if found is not None and not linear.variables.isdisjoint(brought):
-            here = intervals.unwrapped(substitute(linear, brought), found)
-            found = found.at_most(sub(here, const(most)), intervals)
+            here = intervals.unwrapped(t.substitute(linear, brought), found)
+            found = found.at_most(here - most, intervals)
     for term in facts.unequal:
         if found is not None and not term.variables.isdisjoint(brought):
-            claim = not_zero(intervals.unwrapped(substitute(term, brought), found))
-            if claim is FALSE:
+            claim = t.not_zero(intervals.unwrapped(t.substitute(term, brought), found))
+            if claim is t.FALSE:
                 return None
-            found = found.under(claim, intervals) if isinstance(claim, Compare) else found
+            found = found.under(claim, intervals) if isinstance(claim, t.Compare) else found
     return found

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
@@ -38,21 +39,6 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.places import HEAP
 from loopless.flowgraph.pointees import POINTEE, STANDING_IN
-from loopless.terms import (
-    INTEGERS,
-    TRUE,
-    Compare,
-    Const,
-    IntType,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    conjuncts,
-    const,
-    sub,
-    wrap,
-)
 
 MAX_PAIRS: Final = 4000
 """In a loop with more pairs of a scalar and a write than this none is followed. A guess."""
@@ -64,8 +50,8 @@ MAX_CHECKS: Final = 8
 class _Cell:
     """A scalar at an address that the loop does not change; ``pointer``: it is a pointer."""
 
-    object: Term
-    offset: Term
+    object: t.Term
+    offset: t.Term
     width: int
     pointer: bool
 
@@ -80,15 +66,15 @@ class _Write:
     at: Pointer | None
     size: int | None
     objects: frozenset[int] | None
-    checked: Sequence[Compare] = ()
+    checked: Sequence[t.Compare] = ()
 
 
 @dataclass(slots=True)
 class _Variable:
     """What stands for a cell: ``value``, the offset of a pointer, whose object is ``owner``; ``read``: a load of it."""
 
-    value: Var
-    owner: Var | None
+    value: t.Var
+    owner: t.Var | None
     read: Load
 
 
@@ -105,7 +91,7 @@ class _Rewriting:
     graph: Flowgraph
     blocks: dict[str, Block] = field(default_factory=dict)
     loops: dict[str, LoopInfo] = field(default_factory=dict)
-    variables: dict[Var, VariableInfo] = field(default_factory=dict)
+    variables: dict[t.Var, VariableInfo] = field(default_factory=dict)
     assumptions: dict[str, None] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
 
@@ -223,18 +209,18 @@ class _Rewriting:
 
     def _variable(self, cell: _Cell, load: Load) -> _Variable:
         signed = load.target.type.signed if load.signed is None else load.signed
-        type = load.target.type if cell.pointer else IntType(cell.width, signed)
+        type = load.target.type if cell.pointer else t.IntType(cell.width, signed)
         value = self._fresh(load.shown, type, "offset" if cell.pointer else "")
-        owner = self._fresh(f"{load.shown}.object", INTEGERS, "object") if cell.pointer else None
+        owner = self._fresh(f"{load.shown}.object", t.INTEGERS, "object") if cell.pointer else None
         return _Variable(value, owner, load)
 
-    def _fresh(self, shown: str, type: IntType, part: str) -> Var:
+    def _fresh(self, shown: str, type: t.IntType, part: str) -> t.Var:
         name, count = shown, 1
         while name in self.names:
             count += 1
             name = f"{shown}#{count}"
         self.names.add(name)
-        var = Var(name, type)
+        var = t.Var(name, type)
         self.variables[var] = VariableInfo(var, shown, Kind.LOCAL, pointer_part=part)
         return var
 
@@ -253,7 +239,7 @@ class _Rewriting:
         ordered = {}
         for label, block in self.blocks.items():
             if label == header:
-                ordered[before] = Block(before, reads, (Edge(TRUE, header),))
+                ordered[before] = Block(before, reads, (Edge(t.TRUE, header),))
             ordered[label] = block
         self.blocks = ordered
         for other, around in self.loops.items():
@@ -279,23 +265,23 @@ def _cell_of(access: Load | Store) -> _Cell | None:
     return _Cell(access.address.object, access.address.offset, width, pointer)
 
 
-def _objects(owner: Term, objects: frozenset[int] | None) -> frozenset[int] | None:
-    return frozenset({owner.value}) if isinstance(owner, Const) else objects
+def _objects(owner: t.Term, objects: frozenset[int] | None) -> frozenset[int] | None:
+    return frozenset({owner.value}) if isinstance(owner, t.Const) else objects
 
 
 def _writes(block: Block) -> Iterator[_Write]:
     """What the statements of a block write, and what was checked before."""
-    checked: list[Compare] = []
+    checked: list[t.Compare] = []
     for statement in block.statements:
         match statement:
             case Check(condition=condition) | Assume(condition=condition):
-                parts = (part for part in conjuncts(condition) if isinstance(part, Compare))
+                parts = (part for part in t.conjuncts(condition) if isinstance(part, t.Compare))
                 checked = [*checked, *parts][-MAX_CHECKS:]
             case Store(address=at, type=type, objects=objects):
                 size = None if type.width is None else -(-type.width // 8)
                 yield _Write(statement, at, size, _objects(at.object, objects), checked)
             case Fill(address=at, length=length, objects=objects) | Copy(target=at, length=length, objects=objects):
-                size = length.value if isinstance(length, Const) else None
+                size = length.value if isinstance(length, t.Const) else None
                 yield _Write(statement, at, size, _objects(at.object, objects), checked)
             case Expire(object=number):
                 yield _Write(statement, None, None, frozenset({number}))
@@ -316,12 +302,12 @@ def _is_beside(cell: _Cell, write: _Write) -> bool:
     for part in write.checked:
         facts = facts.under(part, intervals) or facts
     try:
-        distance = sub(write.at.offset, cell.offset)
-        behind = sub(const(cell.width // 8), distance)
+        distance = write.at.offset - cell.offset
+        behind = cell.width // 8 - distance
         if facts.imply(behind, intervals):
             return True
-        return write.size is not None and facts.imply(add(distance, const(write.size)), intervals)
-    except TermTooLarge:
+        return write.size is not None and facts.imply(distance + write.size, intervals)
+    except t.TermTooLarge:
         return False
 
 
@@ -334,13 +320,15 @@ def _over_variables(statement: Statement, followed: Mapping[_Cell, _Variable]) -
         return
     if isinstance(statement, Store):
         yield statement
-        value = statement.value if found.owner is not None else wrap(statement.value, found.value.type)
+        value = statement.value if found.owner is not None else t.wrap(statement.value, found.value.type)
         yield Assign(found.value, value, statement.loc)
         if found.owner is not None and statement.value_object is not None:
             yield Assign(found.owner, statement.value_object, statement.loc)
         return
     assert isinstance(statement, Load)
     type = statement.target.type
-    yield Assign(statement.target, found.value if type == found.value.type else wrap(found.value, type), statement.loc)
+    yield Assign(
+        statement.target, found.value if type == found.value.type else t.wrap(found.value, type), statement.loc
+    )
     if found.owner is not None and statement.target_object is not None:
         yield Assign(statement.target_object, found.owner, statement.loc)

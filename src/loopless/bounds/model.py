@@ -6,35 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.compare import lesser, surely_at_most
 from loopless.flowgraph.model import LoopInfo
 from loopless.logic import feasible
 from loopless.refusals import Refused
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    Node,
-    Op,
-    Read,
-    Sum,
-    Term,
-    Var,
-    add,
-    conjunction,
-    const,
-    floor_div,
-    maximum,
-    minimum,
-    neg,
-    negate,
-    polynomial,
-    substitute,
-    walk,
-    walk_inside,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +20,13 @@ class Bound:
     ``method``: the name of the method that gave it; two bounds that differ in nothing else are the same.
     """
 
-    term: Term
-    when: Condition = TRUE
+    term: t.Term
+    when: t.Condition = t.TRUE
     method: str = field(default="", compare=False)
 
-    def at(self, values: Mapping[Var, Term]) -> Bound:
+    def at(self, values: Mapping[t.Var, t.Term]) -> Bound:
         """The same bound for a beginning with these values."""
-        return Bound(substitute(self.term, values), substitute(self.when, values), self.method)
+        return Bound(t.substitute(self.term, values), t.substitute(self.when, values), self.method)
 
     def by(self, method: str) -> Bound:
         """The bound, named after ``method`` if it has no name yet."""
@@ -67,32 +43,32 @@ MOST: Final = 4
 """More bounds than this on the same are not kept. A guess."""
 
 
-def size(node: Node) -> int:
+def size(node: t.Node) -> int:
     """How long a term or condition is."""
-    return sum(1 for _ in walk(node))
+    return sum(1 for _ in t.walk(node))
 
 
-def reads(node: Node) -> bool:
+def reads(node: t.Node) -> bool:
     """Whether a term or condition speaks of memory."""
-    return any(isinstance(part, Read) for part in walk_inside(node))
+    return any(isinstance(part, t.Read) for part in t.walk_inside(node))
 
 
-def by_types(term: Term) -> bool:
+def by_types(term: t.Term) -> bool:
     """Whether a bound speaks of the end of a type's range; a divisor, and what is rounded by it, do not count."""
-    for node in walk(term, _is_rounded):
-        if isinstance(node, Const) and abs(node.value) >= LARGE:
+    for node in t.walk(term, _is_rounded):
+        if isinstance(node, t.Const) and abs(node.value) >= LARGE:
             return True
-        if isinstance(node, Sum) and any(abs(c) >= LARGE for m, c in node.items):
+        if isinstance(node, t.Sum) and any(abs(c) >= LARGE for m, c in node.items):
             return True
     return False
 
 
-def _is_rounded(node: Node) -> bool:
+def _is_rounded(node: t.Node) -> bool:
     """Whether it is a quotient by a large number in which no number is larger."""
-    if not isinstance(node, Op) or node.op != "floor_div" or not isinstance(node.args[1], Const):
+    if not isinstance(node, t.Op) or node.op != "floor_div" or not isinstance(node.args[1], t.Const):
         return False
     divisor, inside = node.args[1].value, node.args[0]
-    numbers = [abs(c) for _, c in inside.items] if isinstance(inside, Sum) else []
+    numbers = [abs(c) for _, c in inside.items] if isinstance(inside, t.Sum) else []
     return divisor >= LARGE and max(numbers, default=0) < divisor
 
 
@@ -100,7 +76,7 @@ def kept(bounds: Iterable[Bound]) -> Bounds:
     """The bounds worth keeping: unconditional ones before others, those of the source before those of types, short
     ones before long ones; of two of which one is never larger, that one; none of those that hold nowhere.
     """
-    sometimes = {bound for bound in bounds if bound.when is not FALSE}
+    sometimes = {bound for bound in bounds if bound.when is not t.FALSE}
     ordered = sorted(sometimes, key=_order)
     found: list[Bound] = []
     for bound in ordered:
@@ -108,7 +84,7 @@ def kept(bounds: Iterable[Bound]) -> Bounds:
             continue
         found = [other for other in found if not _no_larger(bound, other)]
         found.append(bound)
-    if any(not by_types(bound.term) and bound.when is TRUE for bound in found):
+    if any(not by_types(bound.term) and bound.when is t.TRUE for bound in found):
         found = [bound for bound in found if not by_types(bound.term)]
     return tuple(found[:MOST])
 
@@ -116,68 +92,68 @@ def kept(bounds: Iterable[Bound]) -> Bounds:
 def _order(bound: Bound) -> tuple[bool, bool, int, str, str, str]:
     """Whatever the order in which bounds are found, they are kept in one."""
     when, term = bound.when, bound.term
-    return when is not TRUE, by_types(term), size(term), term.key, when.key, bound.method
+    return when is not t.TRUE, by_types(term), size(term), term.key, when.key, bound.method
 
 
 def _no_larger(a: Bound, b: Bound) -> bool:
     """Whether ``a`` is surely no larger than ``b`` and holds wherever that does."""
-    if a.term is b.term and a.when is not TRUE and b.when is not TRUE:
-        return a.when is b.when or not feasible(conjunction((b.when, negate(a.when))))
-    return a.when in (TRUE, b.when) and surely_at_most(a.term, b.term)
+    if a.term is b.term and a.when is not t.TRUE and b.when is not t.TRUE:
+        return a.when is b.when or not feasible(b.when & ~a.when)
+    return a.when in (t.TRUE, b.when) and surely_at_most(a.term, b.term)
 
 
-def least(bounds: Bounds) -> Term | None:
+def least(bounds: Bounds) -> t.Term | None:
     """One term for all unconditional bounds; None where there is none."""
-    found = [bound.term for bound in bounds if bound.when is TRUE]
+    found = [bound.term for bound in bounds if bound.when is t.TRUE]
     return lesser(*found) if found else None
 
 
-def ceiling(term: Term, divisor: Term) -> Term:
+def ceiling(term: t.Term, divisor: t.Term) -> t.Term:
     """``term`` / ``divisor`` rounded up."""
-    if isinstance(divisor, Const) and divisor.value == 1:
+    if isinstance(divisor, t.Const) and divisor.value == 1:
         return term
-    if isinstance(divisor, Const):
-        return floor_div(add(term, const(divisor.value - 1)), divisor)
-    return neg(floor_div(neg(term), divisor))
+    if isinstance(divisor, t.Const):
+        return (term + (divisor.value - 1)) // divisor
+    return -(-term // divisor)
 
 
-def plus(*terms: Term) -> Term:
+def plus(*terms: t.Term) -> t.Term:
     """The sum; where all but one are plain, into that one's ``max`` or ``min``."""
-    total = add(*terms)
-    found = polynomial(total)
+    total = t.add(*terms)
+    found = t.polynomial(total)
     extremes = [m for m, c in found.items() if _is_extreme(m) and c == 1]
     if len(extremes) != 1 or len(found) == 1:
         return total
     ((atom, _),) = extremes[0]
-    assert isinstance(atom, Op)
-    rest = add(total, neg(atom))
-    if any(isinstance(node, Op) for node in walk(rest)):
+    assert isinstance(atom, t.Op)
+    rest = total - atom
+    if any(isinstance(node, t.Op) for node in t.walk(rest)):
         return total
-    inner = [add(arg, rest) for arg in atom.args]
-    shorter = maximum(*inner) if atom.op == "max" else minimum(*inner)
+    inner = [arg + rest for arg in atom.args]
+    shorter = t.maximum(*inner) if atom.op == "max" else t.minimum(*inner)
     return shorter if size(shorter) < size(total) else total
 
 
-def _is_extreme(monomial: tuple[tuple[Term, int], ...]) -> bool:
+def _is_extreme(monomial: tuple[tuple[t.Term, int], ...]) -> bool:
     if len(monomial) != 1 or monomial[0][1] != 1:
         return False
     atom = monomial[0][0]
-    return isinstance(atom, Op) and atom.op in ("max", "min")
+    return isinstance(atom, t.Op) and atom.op in ("max", "min")
 
 
-def positive(term: Term) -> Term:
+def positive(term: t.Term) -> t.Term:
     """``max(0, term)``."""
-    return maximum(ZERO, term)
+    return t.maximum(t.ZERO, term)
 
 
-def both(a: Condition, b: Condition) -> Condition:
+def both(a: t.Condition, b: t.Condition) -> t.Condition:
     """Both conditions."""
-    return conjunction((a, b))
+    return a & b
 
 
-def number(value: int) -> Term:
+def number(value: int) -> t.Term:
     """A constant."""
-    return const(value)
+    return t.const(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loopless import terms as t
 from loopless.bounds.outside import Before, Chooser, free_objects, left_by, read_from
 from loopless.flowgraph.model import Flowgraph, Load, Statement
 from loopless.paths.written import Written
-from loopless.terms import Condition, Term, TermTooLarge, Var, substitute
 
 Place = tuple[str, int]
 """A block, and the way by which it was come to."""
-Atom = Var
+Atom = t.Var
 """What is chosen: what a symbol stands for that is read anew, a variable that no iteration changes, or what all of an
 object of memory holds."""
 
@@ -23,7 +23,7 @@ class Move:
     where it leads: True to the end of the iteration, False out of it, else the node.
     """
 
-    condition: Condition
+    condition: t.Condition
     goal: bool | Place
 
 
@@ -41,24 +41,24 @@ class Choices:
 
     free: Collection[str] = ()
     writes: bool = False
-    moving: Callable[[Var], bool] = bool
+    moving: Callable[[t.Var], bool] = bool
     before: Before | None = None
-    steady: set[Var] = field(default_factory=set)
-    fresh: dict[Var, str] = field(default_factory=dict)
-    same: dict[Var, Var] = field(default_factory=dict)
+    steady: set[t.Var] = field(default_factory=set)
+    fresh: dict[t.Var, str] = field(default_factory=dict)
+    same: dict[t.Var, t.Var] = field(default_factory=dict)
     unsure: set[str] = field(default_factory=set)
     moves: dict[Place, list[Move]] = field(default_factory=dict)
-    assumed: dict[str, list[Condition]] = field(default_factory=dict)
+    assumed: dict[str, list[t.Condition]] = field(default_factory=dict)
     leaving: dict[str, list[str]] = field(default_factory=dict)
-    loads: dict[Var, Load] = field(default_factory=dict)
-    _places: dict[tuple[Term, Term, int | None, bool], Var] = field(default_factory=dict)
+    loads: dict[t.Var, Load] = field(default_factory=dict)
+    _places: dict[tuple[t.Term, t.Term, int | None, bool], t.Var] = field(default_factory=dict)
 
     @staticmethod
-    def of(graph: Flowgraph, start: str, written: Written, moving: Callable[[Var], bool]) -> Choices:
+    def of(graph: Flowgraph, start: str, written: Written, moving: Callable[[t.Var], bool]) -> Choices:
         """Those of a loop that begins at ``start``, before its moves are known."""
         return Choices(free_objects(graph, written), written.some, moving, Before(graph, start, written))
 
-    def note(self, symbol: Var, statement: Statement, values: Mapping[Var, Term], *, left: bool = False) -> None:
+    def note(self, symbol: t.Var, statement: Statement, values: Mapping[t.Var, t.Term], *, left: bool = False) -> None:
         """A symbol stands for a value that comes from ``statement``, where variables have these ``values``.
 
         ``left``: it is what a call leaves in memory.
@@ -74,10 +74,10 @@ class Choices:
             self.loads[symbol] = statement
             try:
                 place = [
-                    substitute(substitute(part, values), self.same)
+                    t.substitute(t.substitute(part, values), self.same)
                     for part in (statement.address.object, statement.address.offset)
                 ]
-            except TermTooLarge:
+            except t.TermTooLarge:
                 return
             is_object = values.get(statement.target) is not symbol
             key = (place[0], place[1], statement.target.type.width, is_object)
@@ -115,7 +115,7 @@ class Entered:
     of others before the first one.
     """
 
-    begun: Mapping[Var, int]
-    defined: Mapping[Var, Term]
-    holding: Sequence[Condition]
-    starting: Sequence[Condition] = ()
+    begun: Mapping[t.Var, int]
+    defined: Mapping[t.Var, t.Term]
+    holding: Sequence[t.Condition]
+    starting: Sequence[t.Condition] = ()

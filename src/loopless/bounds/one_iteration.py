@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.callees import At, Behind, Returned, behind, told_at
 from loopless.bounds.choices import Game
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals, factors, hull, split
@@ -46,29 +47,6 @@ from loopless.paths.build import changed_variables
 from loopless.paths.symbolic import obstacle
 from loopless.paths.written import Written, written_by, written_objects
 from loopless.refusals import Reason, Refused
-from loopless.terms import (
-    FALSE,
-    INTEGERS,
-    ZERO,
-    Compare,
-    Condition,
-    Const,
-    IntType,
-    Or,
-    Term,
-    TermTooLarge,
-    Var,
-    Wrap,
-    add,
-    conjuncts,
-    disjuncts,
-    from_polynomial,
-    polynomial,
-    read,
-    sub,
-    substitute,
-    wrap,
-)
 from loopless.terms.ranges import Range
 
 MAX_ALTERNATIVES: Final = 8
@@ -81,8 +59,8 @@ MAX_DEPTH: Final = 6
 def whole_iteration(
     graph: Flowgraph,
     loop: LoopInfo | None,
-    wanted: frozenset[Var],
-    live: Mapping[str, frozenset[Var]],
+    wanted: frozenset[t.Var],
+    live: Mapping[str, frozenset[t.Var]],
     inner: Mapping[str, LoopEffect],
     bounded: frozenset[str] = frozenset(),
     *,
@@ -107,13 +85,13 @@ class _Unfollowed(Exception):
 class _Walk:
     graph: Flowgraph
     loop: LoopInfo | None
-    wanted: frozenset[Var]
-    live: Mapping[str, frozenset[Var]]
+    wanted: frozenset[t.Var]
+    live: Mapping[str, frozenset[t.Var]]
     effects: Mapping[str, LoopEffect]
     intervals: Intervals = field(default_factory=Intervals)
-    origins: dict[Var, Meeting] = field(default_factory=dict)
+    origins: dict[t.Var, Meeting] = field(default_factory=dict)
     """By symbols for values that ways brought along: where these met."""
-    met: dict[Var, Meeting] = field(default_factory=dict)
+    met: dict[t.Var, Meeting] = field(default_factory=dict)
     """The same, also of values through which conditions are not followed back."""
     bounded: frozenset[str] = frozenset()
     """The headers of loops inside that have a bound."""
@@ -164,7 +142,7 @@ class _Walk:
             return self._whole_function()
         return self._whole_loop(loop, changed)
 
-    def _walked(self, changed: frozenset[Var]) -> None:
+    def _walked(self, changed: frozenset[t.Var]) -> None:
         """Go through all blocks, each behind those that lead to it; what waits in the end is in a cycle."""
         loop, start, labels = self.loop, self.start, self.labels
         written = written_objects(self.graph, labels)
@@ -212,7 +190,7 @@ class _Walk:
             granted=tuple(self.granted),
         )
 
-    def _whole_loop(self, loop: LoopInfo, changed: frozenset[Var]) -> Whole:
+    def _whole_loop(self, loop: LoopInfo, changed: frozenset[t.Var]) -> Whole:
         exits, ended, granted = tuple(self.exits), tuple(self.ended), tuple(self.granted)
         if not self.back:  # no iteration is ever completed
             return Whole(
@@ -230,7 +208,7 @@ class _Walk:
         start = self.start
         end = self._joined(self.live[start], self.back)
         kept = self.live[start] - self.beyond.constants.keys()
-        after_all = {v: t for v, t in end.values.items() if t is not v and v in kept}
+        after_all = {v: term for v, term in end.values.items() if term is not v and v in kept}
         tracked = changed & kept & self.wanted
         steady = frozenset(var for var in tracked if end.values.get(var, var) is var)
         game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
@@ -285,15 +263,15 @@ class _Walk:
         for way in range(len(meeting.facts)):
             brought = {symbol: values[way] for symbol, values in meeting.values.items()}
             condition = substituted(move.condition, brought) if brought else move.condition
-            if condition is not FALSE:
+            if condition is not t.FALSE:
                 self.choices.moves.setdefault((label, way), []).append(Move(condition, move.goal))
 
-    def _at_entry(self) -> dict[Var, Term]:
+    def _at_entry(self) -> dict[t.Var, t.Term]:
         """A pointer parameter points to the start of what it points to."""
         if self.loop is not None:
             return dict(self.beyond.constants)
         parameters = self.graph.parameters
-        return {p.var: ZERO for p in parameters if p.object is not None and p.var is not None and not p.shared}
+        return {p.var: t.ZERO for p in parameters if p.object is not None and p.var is not None and not p.shared}
 
     def _following(self, label: str) -> list[str]:
         return [
@@ -343,9 +321,9 @@ class _Walk:
                     self.choices.assumed.setdefault(block.label, []).extend([claim] if claim is not None else [])
         return Point(values, facts)
 
-    def _argument(self, values: Mapping[Var, Term], facts: Facts, argument: Term) -> Term | None:
+    def _argument(self, values: Mapping[t.Var, t.Term], facts: Facts, argument: t.Term) -> t.Term | None:
         """An argument of a call over the values at the beginning, where these are followed."""
-        return self._value(argument, values, facts, INTEGERS) if argument.variables <= self.wanted else None
+        return self._value(argument, values, facts, t.INTEGERS) if argument.variables <= self.wanted else None
 
     def _called(self, statement: Statement, before: Point) -> Point | None:
         """Behind a statement that changes variables, and may be a call of which it is known what it does; None where
@@ -361,7 +339,7 @@ class _Walk:
             return Point(values, before.facts)
         points = []
         for one in found:
-            values = {**before.values, **{v: self._short(v, t) for v, t in one.values.items()}}
+            values = {**before.values, **{v: self._short(v, term) for v, term in one.values.items()}}
             self.cells.written(written_by(self.graph, statement), values)
             points.append(Point(values, one.facts))
         return self._joined(frozenset(points[0].values), points) if points else None
@@ -381,53 +359,53 @@ class _Walk:
             self.granted |= dict.fromkeys(granted)
         return found
 
-    def _left(self, call: Call, var: Var, values: Mapping[Var, Term]) -> Var:
+    def _left(self, call: Call, var: t.Var, values: Mapping[t.Var, t.Term]) -> t.Var:
         """What stands for a variable of which nothing is known behind a call."""
         symbol = self.intervals.symbol(var.type)
         self.choices.note(symbol, call, {**values, var: symbol}, left=var in call.changes)
         return symbol
 
-    def _short(self, var: Var, value: Term) -> Term:
+    def _short(self, var: t.Var, value: t.Term) -> t.Term:
         return value if is_short(value) else self.intervals.symbol(var.type)
 
-    def _checked(self, facts: Facts, condition: Condition) -> Facts:
+    def _checked(self, facts: Facts, condition: t.Condition) -> Facts:
         """What a check says of small numbers, as of the ends of an array or of a shift."""
-        for part in conjuncts(condition):
-            if isinstance(part, Compare) and part.relation == "le" and abs(split(part.term)[1]) < LARGE:
+        for part in t.conjuncts(condition):
+            if isinstance(part, t.Compare) and part.relation == "le" and abs(split(part.term)[1]) < LARGE:
                 facts = facts.under(part, self.intervals) or facts
         return facts
 
-    def _unknown(self, statement: Statement, values: dict[Var, Term]) -> None:
+    def _unknown(self, statement: Statement, values: dict[t.Var, t.Term]) -> None:
         for target in defined_by(statement):
             if target in self.wanted:
                 symbol = values[target] = self.intervals.symbol(target.type)
                 left = isinstance(statement, Call) and target in statement.changes
                 self.choices.note(symbol, statement, values, left=left)
 
-    def _load(self, load: Load, values: dict[Var, Term], facts: Facts, written: Written) -> None:
-        owner = self._value(load.address.object, values, facts, INTEGERS)
-        known = owner.value if isinstance(owner, Const) and owner.value in self.graph.objects else None
-        offset = self._value(load.address.offset, values, facts, INTEGERS)
+    def _load(self, load: Load, values: dict[t.Var, t.Term], facts: Facts, written: Written) -> None:
+        owner = self._value(load.address.object, values, facts, t.INTEGERS)
+        known = owner.value if isinstance(owner, t.Const) and owner.value in self.graph.objects else None
+        offset = self._value(load.address.offset, values, facts, t.INTEGERS)
         if known is None or known in written or written.anything or load.target_object is not None:
-            cells = {t: cell for t, cell in self.cells.of(load, owner, offset).items() if t in self.wanted}
+            cells = {term: cell for term, cell in self.cells.of(load, owner, offset).items() if term in self.wanted}
             if not all(cell in values for cell in cells.values()):
                 self._unknown(load, values)
                 values.update({cell: values[target] for target, cell in cells.items()})
-            found = {target: wrap(values[cell], target.type) for target, cell in cells.items()}
+            found = {target: t.wrap(values[cell], target.type) for target, cell in cells.items()}
             values.update({target: self.intervals.unwrapped(value, facts) for target, value in found.items()})
             return
-        held = load.type if load.target.type.width is not None else IntType(None)
-        values[load.target] = read(self.graph.objects[known].name, offset, held)
+        held = load.type if load.target.type.width is not None else t.IntType(None)
+        values[load.target] = t.read(self.graph.objects[known].name, offset, held)
 
-    def _value(self, value: Term, values: Mapping[Var, Term], facts: Facts, type: IntType) -> Term:
+    def _value(self, value: t.Term, values: Mapping[t.Var, t.Term], facts: Facts, type: t.IntType) -> t.Term:
         try:
-            found = self.intervals.unwrapped(substitute(value, values), facts)
-        except TermTooLarge:
+            found = self.intervals.unwrapped(t.substitute(value, values), facts)
+        except t.TermTooLarge:
             return self.intervals.symbol(type)
         return found if is_short(found) else self.intervals.symbol(type)
 
-    def _along(self, point: Point, assigns: Sequence[tuple[Var, Term]]) -> Point:
-        new = {v: self._value(t, point.values, point.facts, v.type) for v, t in assigns if v in self.wanted}
+    def _along(self, point: Point, assigns: Sequence[tuple[t.Var, t.Term]]) -> Point:
+        new = {v: self._value(term, point.values, point.facts, v.type) for v, term in assigns if v in self.wanted}
         return Point({**point.values, **new}, point.facts) if new else point
 
     def _passed_over(self, info: LoopInfo, point: Point) -> Point:
@@ -445,23 +423,23 @@ class _Walk:
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
-    def _alternatives(self, point: Point, condition: Condition, depth: int = 0) -> list[Point]:
+    def _alternatives(self, point: Point, condition: t.Condition, depth: int = 0) -> list[Point]:
         """The point where ``condition`` holds: the ways in which that may be, none where it cannot."""
         found = [point]
-        for part in conjuncts(condition):
+        for part in t.conjuncts(condition):
             found = [after for before in found for after in self._where(before, part, depth)]
             if len(found) > MAX_ALTERNATIVES:
                 found = [Point(point.values, Facts.met([after.facts for after in found], self.intervals))]
         return found
 
-    def _where(self, point: Point, part: Condition, depth: int) -> list[Point]:
-        if part is FALSE:
+    def _where(self, point: Point, part: t.Condition, depth: int) -> list[Point]:
+        if part is t.FALSE:
             return []
-        if isinstance(part, Or):
+        if isinstance(part, t.Or):
             if depth >= MAX_DEPTH or len(part.args) > MAX_ALTERNATIVES:
                 return [point]
-            return [after for arg in disjuncts(part) for after in self._alternatives(point, arg, depth + 1)]
-        if not isinstance(part, Compare):
+            return [after for arg in t.disjuncts(part) for after in self._alternatives(point, arg, depth + 1)]
+        if not isinstance(part, t.Compare):
             return [point]
         symbol = next((v for v in sorted(part.variables) if v in self.origins), None)
         if symbol is not None and depth < MAX_DEPTH:
@@ -469,13 +447,13 @@ class _Walk:
             meeting = self.origins[symbol]
             for way, (facts, value) in enumerate(zip(meeting.facts, meeting.values[symbol], strict=True)):
                 both = point.facts.joined_with(facts, self.intervals)
-                claim = FALSE if both is None else substituted(part, {symbol: value})
-                if both is not None and claim is not FALSE:
+                claim = t.FALSE if both is None else substituted(part, {symbol: value})
+                if both is not None and claim is not t.FALSE:
                     ways += self._alternatives(Point(meeting.on(way, point.values), both), claim, depth + 1)
             return ways
         plain = self.intervals.unwrapped(part, point.facts)
-        if not isinstance(plain, Compare):
-            return [] if plain is FALSE else [point]
+        if not isinstance(plain, t.Compare):
+            return [] if plain is t.FALSE else [point]
         there = point.facts.under(plain, self.intervals)
         for factor in factors(part):
             there = None if there is None else there.under(factor, self.intervals)
@@ -489,33 +467,35 @@ class _Walk:
 
     # -- meeting ------------------------------------------------------------------------------------------------------
 
-    def _joined(self, live: frozenset[Var], points: Sequence[Point], meeting: Meeting | None = None) -> Point:
+    def _joined(self, live: frozenset[t.Var], points: Sequence[Point], meeting: Meeting | None = None) -> Point:
         values = self.cells.common([point.values for point in points])
         if len(points) == 1:
-            values |= {v: t for v, t in points[0].values.items() if v in live}
+            values |= {v: term for v, term in points[0].values.items() if v in live}
             return Point(values, points[0].facts)
         changed = {var for point in points for var in point.values if var in live}
         meeting = meeting or Meeting(tuple(point.facts for point in points))
         for var in sorted(changed):
             terms = [point.values.get(var, var) for point in points]
-            values[var] = terms[0] if all(t is terms[0] for t in terms) else self._merged(var, terms, meeting)
+            values[var] = terms[0] if all(term is terms[0] for term in terms) else self._merged(var, terms, meeting)
         facts = Facts.met([point.facts for point in points], self.intervals)
         for claim in ends_of(meeting, self.intervals) if meeting.others else ():
             facts = facts.at_most(claim, self.intervals) or facts
         return Point(values, facts)
 
-    def _merged(self, var: Var, terms: Sequence[Term], meeting: Meeting) -> Term:
+    def _merged(self, var: t.Var, terms: Sequence[t.Term], meeting: Meeting) -> t.Term:
         """One value for several: the same but for a symbol in an interval, where they differ by what is known."""
-        plain = [t.arg if isinstance(t, Wrap) and t.type.width == var.type.width else t for t in terms]
+        plain = [
+            value.arg if isinstance(value, t.Wrap) and value.type.width == var.type.width else value for value in terms
+        ]
         core = self._core(plain[0])
-        rests = [sub(term, core) for term in plain]
+        rests = [term - core for term in plain]
         interval: Range = (None, None)
         if all(rest.variables <= self.intervals.bounded for rest in rests):
             interval = hull([self.intervals.range_of(rest) for rest in rests])
         if interval == (None, None):
             # Nothing is known of the value but where it came from.
             symbol = self.intervals.symbol(var.type)
-            if all(is_truth(t) for t in terms):
+            if all(is_truth(value) for value in terms):
                 self.intervals.narrow(symbol, (0, 1))
                 self._remember(symbol, terms, meeting)
             elif len(terms) <= MAX_ALTERNATIVES:
@@ -526,20 +506,20 @@ class _Walk:
                 if (low, high) != (var.type.min, var.type.max):
                     self.intervals.narrow(symbol, (low, high))
             return symbol
-        symbol = self.intervals.symbol(INTEGERS, interval)
+        symbol = self.intervals.symbol(t.INTEGERS, interval)
         self._remember(symbol, rests, meeting)
-        found = add(core, symbol)
-        return wrap(found, var.type) if any(isinstance(t, Wrap) for t in terms) else found
+        found = core + symbol
+        return t.wrap(found, var.type) if any(isinstance(value, t.Wrap) for value in terms) else found
 
-    def _remember(self, symbol: Var, values: Sequence[Term], meeting: Meeting) -> None:
+    def _remember(self, symbol: t.Var, values: Sequence[t.Term], meeting: Meeting) -> None:
         if len(values) <= MAX_WAYS:
             meeting.values[symbol] = tuple(values)
             self.origins[symbol] = self.met[symbol] = meeting
 
-    def _core(self, term: Term) -> Term:
+    def _core(self, term: t.Term) -> t.Term:
         """What is left of a value without constants and symbols in intervals."""
         bounded = self.intervals.bounded
-        items = polynomial(term).items()
-        return from_polynomial(
+        items = t.polynomial(term).items()
+        return t.from_polynomial(
             {m: c for m, c in items if m and not (len(m) == 1 and m[0][1] == 1 and m[0][0] in bounded)}
         )

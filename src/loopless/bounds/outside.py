@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.model import (
     NULL_OBJECT,
     OBJECT_PART,
@@ -34,7 +35,6 @@ from loopless.graphs import predecessors, reachable
 from loopless.paths.written import Written
 from loopless.refusals import Reason, Refused
 from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
-from loopless.terms import Const, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ class Before:
 
 def _read_by(load: Load) -> frozenset[int] | None:
     owner = load.address.object
-    return frozenset((owner.value,)) if isinstance(owner, Const) else load.objects
+    return frozenset((owner.value,)) if isinstance(owner, t.Const) else load.objects
 
 
 def _written_by(statement: Statement) -> frozenset[int] | None:
@@ -184,7 +184,7 @@ def _written_by(statement: Statement) -> frozenset[int] | None:
     """
     match statement:
         case Store(address=at, objects=objects) | Fill(address=at, objects=objects) | Copy(target=at, objects=objects):
-            return frozenset((at.object.value,)) if isinstance(at.object, Const) else objects
+            return frozenset((at.object.value,)) if isinstance(at.object, t.Const) else objects
         case Call(writes_memory=True, outside=outside, callee=name, objects=objects):
             return frozenset() if outside and _fills_freely(name) else objects
         case _:
@@ -213,7 +213,7 @@ def left_by(statement: Statement) -> tuple[str, bool]:
     return (f"{what} at {statement.loc}" if statement.loc is not None else what), False
 
 
-def read_from(statement: Statement, variables: Mapping[Var, VariableInfo]) -> tuple[str, bool]:
+def read_from(statement: Statement, variables: Mapping[t.Var, VariableInfo]) -> tuple[str, bool]:
     """Where a value comes from that may be any, and whether that is surely outside of the program; empty for what
     nobody chooses.
     """

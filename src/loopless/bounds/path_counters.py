@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.loop_counts import LoopCounts, What
 from loopless.bounds.measures import Becomes, Grows, at_least_one, entails, straight
 from loopless.bounds.model import Bound, Bounds, both, by_types, ceiling, kept, plus, positive, size
@@ -27,31 +28,6 @@ from loopless.bounds.residues import visits_by_residue
 from loopless.bounds.scopes import Iteration, Scope, Scopes
 from loopless.paths.build import changed_variables
 from loopless.paths.written import written_objects
-from loopless.terms import (
-    ONE,
-    TRUE,
-    ZERO,
-    Aggregate,
-    Compare,
-    Condition,
-    Const,
-    Node,
-    Op,
-    Read,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    conjunction,
-    greater_equal,
-    maximum,
-    minimum,
-    mul,
-    neg,
-    sub,
-    substitute,
-    walk,
-)
 
 ITERATIONS = "iterations"
 """What is counted: the complete iterations of a loop."""
@@ -66,7 +42,7 @@ class Target:
     past it.
     """
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[t.Condition, ...]
     iterations: frozenset[int]
 
 
@@ -82,7 +58,7 @@ class Counter(LoopCounts):
         self.given = dict(given or {})
         self._known: dict[tuple[str, str, What], Bounds] = {}
         self._working: set[tuple[str, str, What]] = set()
-        self._iteration_measures: dict[str, list[Term]] = {}
+        self._iteration_measures: dict[str, list[t.Term]] = {}
 
     # -- asking -------------------------------------------------------------------------------------------------------
 
@@ -98,7 +74,7 @@ class Counter(LoopCounts):
         self._working.add(key)
         try:
             found = kept(self.known_entry(base, bound) for bound in self._found(base, header, what))
-        except TermTooLarge:
+        except t.TermTooLarge:
             found = ()
         self._working.discard(key)
         # What was found while something around it was being worked out may lack what that would have given.
@@ -123,7 +99,7 @@ class Counter(LoopCounts):
         if target is None:
             return
         if not target.conditions:
-            yield Bound(ZERO)
+            yield Bound(t.ZERO)
             return
         if what == header:
             yield from self._visits_of_header(base, header)
@@ -142,7 +118,7 @@ class Counter(LoopCounts):
             yield from visits_by_residue(self, scope, what)
         if base != header:
             yield from lifted(self, base, header, what)
-        elif all(bound.when is not TRUE or by_types(bound.term) for bound in direct):
+        elif all(bound.when is not t.TRUE or by_types(bound.term) for bound in direct):
             yield from self._by_parts(header, what, target)
 
     def _visits_of_header(self, base: str, header: str) -> Iterator[Bound]:
@@ -155,7 +131,7 @@ class Counter(LoopCounts):
 
     def _with_entries(self, base: str, header: str, iterations: Bounds) -> Iterator[Bound]:
         around = self.scopes.parent(header)
-        entries = (Bound(ONE),) if base == header or around is None else self.count(base, around, header)
+        entries = (Bound(t.ONE),) if base == header or around is None else self.count(base, around, header)
         for bound in iterations:
             yield from (Bound(plus(bound.term, entry.term), both(bound.when, entry.when)) for entry in entries)
 
@@ -163,13 +139,13 @@ class Counter(LoopCounts):
         """Each iteration counted for itself, and all iterations for what happens in some of them."""
         if not isinstance(what, tuple) and what != ITERATIONS:
             whole = self.count(header, header, ITERATIONS)
-            yield from (Bound(plus(bound.term, ONE), bound.when) for bound in whole)
+            yield from (Bound(plus(bound.term, t.ONE), bound.when) for bound in whole)
         exactly = isinstance(what, tuple) or what == ITERATIONS
         if not exactly or len(target.iterations) > 1:
             parts = [self.count(header, header, (number,)) for number in sorted(target.iterations)]
             if all(parts):
-                last = ZERO if exactly else ONE
-                yield Bound(plus(last, *(part[0].term for part in parts)), conjunction(p[0].when for p in parts))
+                last = t.ZERO if exactly else t.ONE
+                yield Bound(plus(last, *(part[0].term for part in parts)), t.conjunction(p[0].when for p in parts))
 
     def _target(self, scope: Scope, what: What) -> Target | None:
         if what == ITERATIONS:
@@ -179,7 +155,7 @@ class Counter(LoopCounts):
         if isinstance(what, tuple):
             return Target(tuple(scope.iterations[number].condition for number in what), frozenset(what))
         if what == scope.header:
-            return Target((TRUE,), frozenset(range(len(scope.iterations))))
+            return Target((t.TRUE,), frozenset(range(len(scope.iterations))))
         if self.scopes.home(what) != scope.header and self.scopes.parent(what) != scope.header:
             raise ValueError(f"{what} does not lie directly in {scope.header}")
         if what not in scope.visits:
@@ -187,7 +163,7 @@ class Counter(LoopCounts):
         past = frozenset(n for n, iteration in enumerate(scope.iterations) if what in iteration.visited)
         return Target(tuple(state.holds for state in scope.visits[what]), past)
 
-    def measures(self, scope: Scope) -> list[Term]:
+    def measures(self, scope: Scope) -> list[t.Term]:
         """Terms that are at least 1 wherever an iteration of the loop is complete, the short ones first."""
         found = self._iteration_measures.get(scope.header)
         if found is None:
@@ -199,13 +175,13 @@ class Counter(LoopCounts):
 
     # -- measures -----------------------------------------------------------------------------------------------------
 
-    def _measures(self, base: str, scope: Scope, target: Target) -> list[tuple[Term, bool]]:
+    def _measures(self, base: str, scope: Scope, target: Target) -> list[tuple[t.Term, bool]]:
         """Terms that may be measures, the short ones first; with True those that must be known not to be negative."""
-        found: dict[tuple[Term, bool], None] = {}
+        found: dict[tuple[t.Term, bool], None] = {}
         havocs = scope.havocs()
         for condition in target.conditions:
-            for node in walk(condition):
-                if not isinstance(node, Compare):
+            for node in t.walk(condition):
+                if not isinstance(node, t.Compare):
                     continue
                 for term, two_sided in _from(node):
                     # What inner loops have made of variables may be no more than the values before them.
@@ -214,18 +190,18 @@ class Counter(LoopCounts):
                         found[plain, two_sided] = None
         written = written_objects(self.scopes.graph, self.scopes.by_header[base].blocks)
         names = {o.name for number, o in self.scopes.graph.objects.items() if number in written or written.anything}
-        usable = [(t, q) for t, q in found if all(_means_something(n, names) for n in walk(t))]
+        usable = [(value, q) for value, q in found if all(_means_something(n, names) for n in t.walk(value))]
         usable.sort(key=lambda pair: (pair[1], size(pair[0]), pair[0].key))
         return usable[:MAX_MEASURES]
 
-    def _ranked(self, base: str, scope: Scope, target: Target, candidate: tuple[Term, bool]) -> Iterator[Bound]:
+    def _ranked(self, base: str, scope: Scope, target: Target, candidate: tuple[t.Term, bool]) -> Iterator[Bound]:
         """The bound that a measure gives, if it is one."""
         measure, two_sided = candidate
-        kept_up: Condition = TRUE
+        kept_up: t.Condition = t.TRUE
         if two_sided:
             if base != scope.header or not self._stays(base, measure):
                 return
-            kept_up = greater_equal(measure, ZERO)
+            kept_up = measure.ge(0)
         if not all(entails(both(condition, kept_up), at_least_one(measure)) for condition in target.conditions):
             return
         found = _Sum([], [], [])
@@ -238,7 +214,7 @@ class Counter(LoopCounts):
             for number, iteration in enumerate(inner.iterations):
                 counted = header == scope.header and number in target.iterations
                 # Inside, the measure may have been lowered on the way there.
-                known = kept_up if header == base else TRUE
+                known = kept_up if header == base else t.TRUE
                 if not self._add(base, found, measure, iteration, known, (header, number), counted=counted):
                     return
         before = self._on_the_way(base, scope.header, measure)
@@ -251,27 +227,27 @@ class Counter(LoopCounts):
         if bound is not None:
             yield Bound(bound.term, both(bound.when, kept_up))
 
-    def _progressing(self, scope: Scope, target: Target, candidate: tuple[Term, bool]) -> Iterator[Bound]:
+    def _progressing(self, scope: Scope, target: Target, candidate: tuple[t.Term, bool]) -> Iterator[Bound]:
         """The bound that the closed form of a measure gives."""
         measure, two_sided = candidate
         if not two_sided and all(entails(condition, at_least_one(measure)) for condition in target.conditions):
             yield from by_progression(measure, scope.iterations, self.variables)
 
-    def _changed_by(self, header: str) -> frozenset[Var]:
+    def _changed_by(self, header: str) -> frozenset[t.Var]:
         return changed_variables(self.scopes.graph, self.scopes.by_header[header])
 
-    def _stays(self, base: str, measure: Term) -> bool:
+    def _stays(self, base: str, measure: t.Term) -> bool:
         """Whether the measure never gets below 0 from above it."""
         for header in self.scopes.inside(base):
             scope = self.scope(header)
             if scope is None:
                 return False
             for iteration in scope.iterations:
-                after = substitute(measure, iteration.values)
+                after = t.substitute(measure, iteration.values)
                 if after is measure:
                     continue
-                known = both(iteration.condition, greater_equal(measure, ZERO))
-                if not entails(known, greater_equal(after, ZERO)):
+                known = both(iteration.condition, measure.ge(0))
+                if not entails(known, after.ge(0)):
                     return False
         return True
 
@@ -279,9 +255,9 @@ class Counter(LoopCounts):
         self,
         base: str,
         found: _Sum,
-        measure: Term,
+        measure: t.Term,
         iteration: Iteration,
-        kept_up: Condition,
+        kept_up: t.Condition,
         place: tuple[str, int],
         *,
         counted: bool,
@@ -293,25 +269,25 @@ class Counter(LoopCounts):
         if counted:
             if not isinstance(effect, Grows):
                 return False
-            if not isinstance(effect.by, Const):
-                if not entails(both(iteration.condition, kept_up), at_least_one(neg(effect.by)), solver=True):
+            if not isinstance(effect.by, t.Const):
+                if not entails(both(iteration.condition, kept_up), at_least_one(-effect.by), solver=True):
                     return False
-                found.decrease.append(maximum(ONE, neg(effect.by)))
+                found.decrease.append(t.maximum(t.ONE, -effect.by))
             elif effect.by.value >= 0:
                 return False
             else:
-                found.decrease.append(neg(effect.by))
+                found.decrease.append(-effect.by)
         elif isinstance(effect, Becomes):
             found.resets.append((place, effect.value))
-        elif not (isinstance(effect.by, Const) and effect.by.value <= 0):
+        elif not (isinstance(effect.by, t.Const) and effect.by.value <= 0):
             found.growing.append((place, positive(effect.by)))
         return True
 
-    def _on_the_way(self, base: str, header: str, measure: Term) -> Term | None:
+    def _on_the_way(self, base: str, header: str, measure: t.Term) -> t.Term | None:
         """How much the measure grows at most from the base's header through incomplete iterations to that of
         ``header``.
         """
-        total: list[Term] = []
+        total: list[t.Term] = []
         current = header
         while current != base:
             around = self.scopes.by_header[current].parent
@@ -322,13 +298,13 @@ class Counter(LoopCounts):
             known = [effect.by for effect in effects if isinstance(effect, Grows)]
             if len(known) < len(effects):
                 return None
-            total.append(maximum(ZERO, *known))
+            total.append(t.maximum(t.ZERO, *known))
             current = around
-        return add(*total)
+        return t.add(*total)
 
-    def _total(self, base: str, measure: Term, found: _Sum, before: Term) -> Bound | None:
-        divisor = minimum(*found.decrease) if found.decrease else ONE
-        when: list[Condition] = []
+    def _total(self, base: str, measure: t.Term, found: _Sum, before: t.Term) -> Bound | None:
+        divisor = t.minimum(*found.decrease) if found.decrease else t.ONE
+        when: list[t.Condition] = []
         grown = self.grown(base, found.growing)
         if grown is None:
             return None
@@ -336,16 +312,16 @@ class Counter(LoopCounts):
         when.append(grown.when)
         if not found.resets:
             total = positive(ceiling(plus(measure, *growths), divisor))
-            return Bound(total, conjunction(when))
+            return Bound(total, t.conjunction(when))
         parts = [positive(ceiling(measure, divisor)), *growths]
         for (header, number), value in found.resets:
             times = self.count(base, header, (number,))
             if not times:
                 return None
             # The path to what is counted raises the measure in each phase.
-            parts.append(mul(times[0].term, plus(positive(ceiling(value, divisor)), before)))
+            parts.append(times[0].term * plus(positive(ceiling(value, divisor)), before))
             when.append(times[0].when)
-        return Bound(plus(*parts), conjunction(when))
+        return Bound(plus(*parts), t.conjunction(when))
 
 
 @dataclass(slots=True)
@@ -354,30 +330,30 @@ class _Sum:
     what they set it. ``decrease`` is the least where there are several.
     """
 
-    decrease: list[Term]
-    growing: list[tuple[tuple[str, int], Term]]
-    resets: list[tuple[tuple[str, int], Term]]
+    decrease: list[t.Term]
+    growing: list[tuple[tuple[str, int], t.Term]]
+    resets: list[tuple[tuple[str, int], t.Term]]
 
 
-def _means_something(node: Node, written: Collection[str]) -> bool:
+def _means_something(node: t.Node, written: Collection[str]) -> bool:
     """Whether a part of a measure has a value at the entry of the loop, and the same one all along if it is memory."""
-    if isinstance(node, Read):
+    if isinstance(node, t.Read):
         return node.array not in written
-    if isinstance(node, Aggregate):
+    if isinstance(node, t.Aggregate):
         return False
-    partial = isinstance(node, Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem", "shl", "shr", "pow")
-    return not partial or (isinstance(node, Op) and isinstance(node.args[1], Const))
+    partial = isinstance(node, t.Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem", "shl", "shr", "pow")
+    return not partial or (isinstance(node, t.Op) and isinstance(node.args[1], t.Const))
 
 
-def _from(comparison: Compare) -> Iterator[tuple[Term, bool]]:
+def _from(comparison: t.Compare) -> Iterator[tuple[t.Term, bool]]:
     """The measures that a comparison suggests."""
     term = comparison.term
     match comparison.relation:
         case "le":
-            yield sub(ONE, term), False
+            yield 1 - term, False
         case "eq":
-            yield add(ONE, term), False
-            yield sub(ONE, term), False
+            yield 1 + term, False
+            yield 1 - term, False
         case _:
             yield term, True
-            yield neg(term), True
+            yield -term, True

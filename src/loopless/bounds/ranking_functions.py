@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.lexicographic import Functions, LexicographicSearch
 from loopless.bounds.loop_invariants import candidates, is_inductive, kept
 from loopless.bounds.multiphase import Phased, geometric, grows, nested
@@ -27,24 +28,6 @@ from loopless.logic import BudgetExceeded, budget, feasible
 from loopless.logic.farkas import Claim, Farkas
 from loopless.paths import LoopPaths
 from loopless.refusals import Reason, Refused
-from loopless.terms import (
-    ONE,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    Term,
-    TermTooLarge,
-    add,
-    conjunction,
-    conjuncts,
-    const,
-    disjunction,
-    maximum,
-    minimum,
-    negate,
-    sub,
-)
 
 MAX_ALTERNATIVES: Final = 4
 """Functions taken from the conditions themselves: so many of them are combined by the least of their bounds. A
@@ -75,10 +58,10 @@ class RankingFunction:
     one of ``paths`` (for "multi-phase" and "logarithmic" see :class:`Ranking`). ``bound``: how often, at most.
     """
 
-    function: Term
+    function: t.Term
     divisor: int
     paths: tuple[str, ...]
-    bound: Term | None
+    bound: t.Term | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +78,14 @@ class Ranking:
 
     kind: str
     components: tuple[RankingFunction, ...]
-    iterations: Term
-    per_path: Mapping[str, Term]
-    valid_when: Condition
-    invariants: tuple[Condition, ...]
+    iterations: t.Term
+    per_path: Mapping[str, t.Term]
+    valid_when: t.Condition
+    invariants: tuple[t.Condition, ...]
     by_type: bool
 
 
-def rank(paths: LoopPaths, entry: Condition = TRUE) -> tuple[Ranking, ...] | Refused:
+def rank(paths: LoopPaths, entry: t.Condition = t.TRUE) -> tuple[Ranking, ...] | Refused:
     """Bounds on the iterations of a loop; all that are given hold, each under its ``valid_when``.
 
     ``entry``: what is known of the state at the loop's entry. The first ranking is the one that asks for least.
@@ -112,11 +95,11 @@ def rank(paths: LoopPaths, entry: Condition = TRUE) -> tuple[Ranking, ...] | Ref
         detail = "a loop inside is summarized by an over-approximation"
         return Refused(Reason.NO_RANKING, _place(paths), detail)
     if not paths.iterative:
-        return (Ranking("none", (), ZERO, {}, TRUE, (), by_type=False),)
+        return (Ranking("none", (), t.ZERO, {}, t.TRUE, (), by_type=False),)
     try:
         with budget(OPERATIONS):
             return _Question(paths, entry).answer()
-    except (TermTooLarge, BudgetExceeded) as error:
+    except (t.TermTooLarge, BudgetExceeded) as error:
         return Refused(Reason.BUDGET, _place(paths), f"the search for a bound came to a limit: {error}")
 
 
@@ -127,12 +110,12 @@ def _place(paths: LoopPaths) -> str:
 class _Question:
     """The search for bounds on one loop."""
 
-    def __init__(self, paths: LoopPaths, entry: Condition) -> None:
+    def __init__(self, paths: LoopPaths, entry: t.Condition) -> None:
         self.paths = paths
         self.engine = Farkas()
-        whole = system(paths, TRUE, split=False)
+        whole = system(paths, t.TRUE, split=False)
         self.proposed = candidates(whole)
-        self.base = kept(paths, (*conjuncts(entry), *self.proposed), entry) if entry is not TRUE else ()
+        self.base = kept(paths, (*t.conjuncts(entry), *self.proposed), entry) if entry is not t.TRUE else ()
 
     def answer(self) -> tuple[Ranking, ...] | Refused:
         self.engine.allow(WORK)
@@ -159,7 +142,7 @@ class _Question:
                 none = False
                 yield under
         if none and len(conditions) > 1:
-            together: list[Condition] = []
+            together: list[t.Condition] = []
             for condition in conditions:
                 if self._goes_on((*together, condition)):
                     together.append(condition)
@@ -167,7 +150,7 @@ class _Question:
             if under is not None:
                 yield self._with_less(together, under)
 
-    def _with_less(self, together: list[Condition], under: Ranking) -> Ranking:
+    def _with_less(self, together: list[t.Condition], under: Ranking) -> Ranking:
         for condition in reversed(together):
             fewer = [c for c in together if c is not condition]
             weaker = self._ranked(fewer, wide=False)
@@ -175,25 +158,25 @@ class _Question:
                 together, under = fewer, weaker
         return under
 
-    def _goes_on(self, conditions: Sequence[Condition]) -> bool:
+    def _goes_on(self, conditions: Sequence[t.Condition]) -> bool:
         """Whether some iteration is possible."""
-        given = conjunction((*self.base, *conditions))
-        return any(feasible(conjunction((given, path.condition)), solver=False) for path in self.paths.iterative)
+        given = t.conjunction((*self.base, *conditions))
+        return any(feasible(given & path.condition, solver=False) for path in self.paths.iterative)
 
-    def _assumable(self) -> Iterator[Condition]:
+    def _assumable(self) -> Iterator[t.Condition]:
         """Inequalities that the iterations keep, and with which the loop can still go on."""
-        given = conjunction(self.base)
+        given = t.conjunction(self.base)
         for condition in self.proposed:
             if condition in self.base or not self._goes_on((condition,)):
                 continue
             if is_inductive(self.paths, condition, given):
                 yield condition
 
-    def _ranked(self, assumed: Sequence[Condition], *, wide: bool) -> Ranking | None:
+    def _ranked(self, assumed: Sequence[t.Condition], *, wide: bool) -> Ranking | None:
         if self.engine.left <= 0:
             return None
         invariants = (*self.base, *assumed)
-        given, valid_when = conjunction(invariants), conjunction(assumed)
+        given, valid_when = t.conjunction(invariants), t.conjunction(assumed)
         single: System | None = None
         for split in (False, True):
             made = system(self.paths, given, split=split)
@@ -201,7 +184,7 @@ class _Question:
                 break
             single = made
             if not made.transitions:
-                return Ranking("none", (), ZERO, {}, valid_when, invariants, by_type=wide)
+                return Ranking("none", (), t.ZERO, {}, valid_when, invariants, by_type=wide)
             if not _covers(self.paths, made, given):
                 continue
             found = _Search(made, self.engine, wide=wide).result()
@@ -212,19 +195,19 @@ class _Question:
 
 
 def _seen(made: System) -> list[tuple[object, ...]]:
-    return [(t.rows, t.wide, dict(t.after)) for t in made.transitions]
+    return [(transition.rows, transition.wide, dict(transition.after)) for transition in made.transitions]
 
 
-def _covers(paths: LoopPaths, made: System, given: Condition) -> bool:
+def _covers(paths: LoopPaths, made: System, given: t.Condition) -> bool:
     """Whether every iteration is one of the transitions."""
     for path in paths.iterative:
-        parts = disjunction(t.condition for t in made.transitions if t.path is path)
-        if feasible(conjunction((given, path.condition, negate(parts)))):
+        parts = t.disjunction(transition.condition for transition in made.transitions if transition.path is path)
+        if feasible(given & path.condition & ~parts):
             return False
     return True
 
 
-Found = tuple[str, tuple[RankingFunction, ...], Term, Mapping[str, Term]]
+Found = tuple[str, tuple[RankingFunction, ...], t.Term, Mapping[str, t.Term]]
 
 
 class _Search:
@@ -237,7 +220,7 @@ class _Search:
         self.in_turn = LexicographicSearch(self.sizes.graph, (self.sizes,), self._start)
         self.variables = self.in_turn.variables
 
-    def _start(self, found: Functions, _: Sequence[Transition]) -> Term:
+    def _start(self, found: Functions, _: Sequence[Transition]) -> t.Term:
         """What functions are at the entry, which is the header."""
         return self.sizes.meaning(found[self.header].term)
 
@@ -255,7 +238,7 @@ class _Search:
                 linear = [found] if found is not None else []
             if linear:
                 components = tuple(self._ranking_function(f, transitions, _often(f)) for f in linear)
-                return "linear", components, minimum(*(c.bound for c in components if c.bound is not None)), {}
+                return "linear", components, t.minimum(*(c.bound for c in components if c.bound is not None)), {}
         if len(transitions) > 1:
             found_in_turn = self._lexicographic()
             if found_in_turn is not None:
@@ -267,8 +250,8 @@ class _Search:
         """Whether some function falls in each iteration, be it ≥ 0 or not: what many kinds of ranking need."""
         template = Template("f", self.variables)
         claims = [
-            Claim(self.sizes.rows(t), total(template.now(), template.then(t, -1), plain(-1)))
-            for t in self.system.transitions
+            Claim(self.sizes.rows(transition), total(template.now(), template.then(transition, -1), plain(-1)))
+            for transition in self.system.transitions
         ]
         return self.sizes.engine.solve(claims) is not None
 
@@ -276,18 +259,25 @@ class _Search:
         functions, bound = found
         return kind, tuple(self._ranking_function(f, self.system.transitions, None) for f in functions), bound, {}
 
-    def _ranking_function(self, f: Function, transitions: Sequence[Transition], bound: Term | None) -> RankingFunction:
-        names = tuple(dict.fromkeys(t.path.id for t in transitions))
+    def _ranking_function(
+        self, f: Function, transitions: Sequence[Transition], bound: t.Term | None
+    ) -> RankingFunction:
+        names = tuple(dict.fromkeys(transition.path.id for transition in transitions))
         meaning = self.sizes.meaning
         return RankingFunction(meaning(f.term), f.divisor, names, meaning(bound) if bound is not None else None)
 
     def _from_conditions(self, transitions: Sequence[Transition]) -> list[Function]:
         """Functions that are the term of a condition, scaled and shifted."""
         known = frozenset(self.variables)
-        rows = dict.fromkeys(r for t in transitions for r in self.sizes.rows(t) if r.variables <= known)
+        rows = dict.fromkeys(
+            r for transition in transitions for r in self.sizes.rows(transition) if r.variables <= known
+        )
         found: list[Function] = []
         for row in rows:
-            if any(isinstance(d, Const) and d.value >= 0 for d in (difference(t, row) for t in transitions)):
+            if any(
+                isinstance(d, t.Const) and d.value >= 0
+                for d in (difference(transition, row) for transition in transitions)
+            ):
                 continue
             f = self._function(transitions, (row,))
             if f is not None and f not in found:
@@ -296,7 +286,7 @@ class _Search:
                     break
         return found
 
-    def _function(self, transitions: Sequence[Transition], basis: Sequence[Term]) -> Function | None:
+    def _function(self, transitions: Sequence[Transition], basis: Sequence[t.Term]) -> Function | None:
         """A combination of ``basis`` that is ≥ 0 before and falls by 1 with each of the transitions; proved."""
         found = self.in_turn.functions(transitions, (), (), basis=basis)
         return None if found is None else _from_zero(found[self.header])
@@ -309,23 +299,25 @@ class _Search:
             self._ranking_function(_from_zero(group.functions[self.header]), group.transitions, group.counted.bound)
             for group in self.in_turn.groups
         )
-        whole = small(add(*(c.bound for c in self.in_turn.counted)))
+        whole = small(t.add(*(c.bound for c in self.in_turn.counted)))
         if whole is None:
             return None
         return "lexicographic", components, whole, dict(self._per_path())
 
-    def _per_path(self) -> Iterator[tuple[str, Term]]:
+    def _per_path(self) -> Iterator[tuple[str, t.Term]]:
         for path in self.system.paths.iterative:
-            often = self.in_turn.often([t for t in self.system.transitions if t.path is path])
+            often = self.in_turn.often(
+                [transition for transition in self.system.transitions if transition.path is path]
+            )
             if often is not None:
                 yield path.id, often
 
 
 def _from_zero(f: Function) -> Function:
     """A function that is ≥ 1 where it falls as one that is ≥ 0 there."""
-    return Function(sub(f.term, const(f.divisor)), f.divisor)
+    return Function(f.term - f.divisor, f.divisor)
 
 
-def _often(f: Function) -> Term:
+def _often(f: Function) -> t.Term:
     """How often a function can fall by 1 from its value while it is ≥ 0."""
-    return maximum(ZERO, add(f.floor, ONE))
+    return t.maximum(t.ZERO, f.floor + 1)

@@ -11,20 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.cutpoints import ENTRY, CutpointGraph
 from loopless.bounds.transition_system import System, Transition
 from loopless.logic import feasible
 from loopless.paths import Path
 from loopless.refusals import Reason, Refused
-from loopless.terms import (
-    FALSE,
-    Condition,
-    Term,
-    TermTooLarge,
-    Var,
-    conjunction,
-    substitute,
-)
 
 MAX_PAIRS: Final = 90
 """Functions with more pairs of transitions that can follow one another are not refined. A guess: halved or doubled
@@ -42,7 +34,11 @@ def refined(cutpoints: CutpointGraph, made: System) -> CutpointGraph | Refused:
     back: dict[str, str] = {}
     for transition in made.transitions:
         here = cutpoints.source[transition.path.id]
-        before = [t for t in made.transitions if cutpoints.target[t.path.id] == here and _can_follow(t, transition)]
+        before = [
+            step
+            for step in made.transitions
+            if cutpoints.target[step.path.id] == here and _can_follow(step, transition)
+        ]
         for earlier in (None,) if here == ENTRY else before:
             name = f"{transition.name}/{earlier.name}" if earlier is not None else transition.name
             found.append(replace(transition.path, id=name, condition=transition.condition))
@@ -64,19 +60,19 @@ def _node(cutpoints: CutpointGraph, transition: Transition) -> str:
 
 def _can_follow(earlier: Transition, later: Transition) -> bool:
     try:
-        condition = conjunction((earlier.condition, _after(later.condition, later, earlier.path.update, "")))
-    except TermTooLarge:
+        condition = earlier.condition & _after(later.condition, later, earlier.path.update, "")
+    except t.TermTooLarge:
         return True
-    return condition is not FALSE and feasible(condition, solver=False)
+    return condition is not t.FALSE and feasible(condition, solver=False)
 
 
-def _after(condition: Condition, of: Transition, values: Mapping[Var, Term], mark: str) -> Condition:
+def _after(condition: t.Condition, of: Transition, values: Mapping[t.Var, t.Term], mark: str) -> t.Condition:
     """A condition of a transition that comes after a step to ``values``; what comes from outside is new there."""
-    return substitute(condition, {**values, **_renewed(of, mark)})
+    return t.substitute(condition, {**values, **_renewed(of, mark)})
 
 
-def _renewed(of: Transition, mark: str) -> dict[Var, Term]:
-    return {u.var: Var(f"{u.var.name}~{mark}", u.var.type) for u in of.path.unknowns}
+def _renewed(of: Transition, mark: str) -> dict[t.Var, t.Term]:
+    return {u.var: t.Var(f"{u.var.name}~{mark}", u.var.type) for u in of.path.unknowns}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +81,8 @@ class _Chain:
 
     last: Transition
     length: int
-    condition: Condition
-    values: Mapping[Var, Term]
+    condition: t.Condition
+    values: Mapping[t.Var, t.Term]
 
 
 def longest(transitions: Sequence[Transition], leads: Callable[[Transition, Transition], bool]) -> int | None:
@@ -94,7 +90,7 @@ def longest(transitions: Sequence[Transition], leads: Callable[[Transition, Tran
 
     ``leads``: whether one ends where another begins.
     """
-    waiting = [_Chain(t, 1, t.condition, t.path.update) for t in transitions]
+    waiting = [_Chain(transition, 1, transition.condition, transition.path.update) for transition in transitions]
     most = 1 if waiting else 0
     while waiting:
         chain = waiting.pop()
@@ -114,11 +110,11 @@ def longest(transitions: Sequence[Transition], leads: Callable[[Transition, Tran
 def _longer(chain: _Chain, following: Transition) -> _Chain | None:
     mark = str(chain.length)
     try:
-        condition = conjunction((chain.condition, _after(following.condition, following, chain.values, mark)))
-        if condition is FALSE or not feasible(condition, solver=False):
+        condition = chain.condition & _after(following.condition, following, chain.values, mark)
+        if condition is t.FALSE or not feasible(condition, solver=False):
             return None
         renewed = {**chain.values, **_renewed(following, mark)}
-        changed = {v: substitute(term, renewed) for v, term in following.path.update.items()}
-    except TermTooLarge:
+        changed = {v: t.substitute(term, renewed) for v, term in following.path.update.items()}
+    except t.TermTooLarge:
         return _Chain(following, LONGEST, chain.condition, chain.values)
     return _Chain(following, chain.length + 1, condition, {**chain.values, **changed})

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Final
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by, live_at_entry, used_by
 from loopless.flowgraph.model import (
     Allocate,
@@ -48,24 +49,8 @@ from loopless.paths.model import Exit, Unknown
 from loopless.paths.symbolic import obstacle
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
-from loopless.terms import (
-    ZERO,
-    Condition,
-    Op,
-    Or,
-    Read,
-    Term,
-    Var,
-    conjunction,
-    conjuncts,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    walk,
-)
 
-Moves = tuple[frozenset[Var], frozenset[Var]]
+Moves = tuple[frozenset[t.Var], frozenset[t.Var]]
 """The variables that a loop never raises, and those that it never lowers."""
 
 MAX_ITERATIONS: Final = 16
@@ -76,7 +61,7 @@ MAX_HARD: Final = 40
 
 _PLAIN = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem", "min", "max"))
 
-Relation = Callable[[Term, Term], Condition]
+Relation = Callable[[t.Term, t.Term], t.Condition]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +71,11 @@ class HavocLoop:
     """
 
     header: str
-    before: tuple[tuple[Var, Term], ...]
-    after: tuple[tuple[Var, Var], ...]
+    before: tuple[tuple[t.Var, t.Term], ...]
+    after: tuple[tuple[t.Var, t.Var], ...]
     number: int
 
-    def entry(self) -> dict[Var, Term]:
+    def entry(self) -> dict[t.Var, t.Term]:
         """The values at the loop's entry, of the variables that have changed by then."""
         return dict(self.before)
 
@@ -103,17 +88,17 @@ class SymbolicState(State):
     visited: frozenset[str] = frozenset()
 
     @property
-    def holds(self) -> Condition:
+    def holds(self) -> t.Condition:
         """What must be true of the values at the beginning of the scope, and of the symbols, to come here."""
-        return conjunction(self.condition)
+        return t.conjunction(self.condition)
 
 
 @dataclass(frozen=True, slots=True)
 class Iteration:
     """One complete iteration of a loop: from its header back to it. ``values`` are those that change."""
 
-    condition: Condition
-    values: Mapping[Var, Term]
+    condition: t.Condition
+    values: Mapping[t.Var, t.Term]
     passed: tuple[HavocLoop, ...]
     visited: frozenset[str]
 
@@ -131,7 +116,7 @@ class Scope:
     loop: LoopInfo | None
     iterations: tuple[Iteration, ...]
     visits: Mapping[str, tuple[SymbolicState, ...]]
-    changed: frozenset[Var]
+    changed: frozenset[t.Var]
     labels: frozenset[str]
     ends: tuple[SymbolicState, ...] = ()
     exits: tuple[SymbolicState, ...] = ()
@@ -157,7 +142,7 @@ class Scopes:
 
     graph: Flowgraph
     scopes: Mapping[str, Scope | Refused]
-    variables: frozenset[Var]
+    variables: frozenset[t.Var]
     by_header: Mapping[str, LoopInfo] = field(default_factory=dict)
 
     def inside(self, header: str) -> list[str]:
@@ -184,7 +169,7 @@ class Scopes:
         return max(around, key=lambda loop: loop.depth).header if around else ""
 
 
-def scopes_of(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> Scopes:
+def scopes_of(graph: Flowgraph, watched: frozenset[t.Var] = frozenset()) -> Scopes:
     """All scopes of a function. The values of ``watched`` are followed too, though nothing may depend on them."""
     wanted = deciding(graph, watched)
     live = live_at_entry(graph.blocks, watched)
@@ -208,7 +193,7 @@ def scopes_of(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> Scopes
     return Scopes(graph, found, wanted, {loop.header: loop for loop in graph.loops})
 
 
-def deciding(graph: Flowgraph, watched: frozenset[Var] = frozenset()) -> frozenset[Var]:
+def deciding(graph: Flowgraph, watched: frozenset[t.Var] = frozenset()) -> frozenset[t.Var]:
     """The variables on which it depends which way a run takes, or what ``watched`` hold; directly or through others."""
     wanted = set(watched)
     for block in graph.blocks.values():
@@ -240,8 +225,8 @@ class Around(Execution[SymbolicState]):
         self,
         graph: Flowgraph,
         loop: LoopInfo | None,
-        wanted: frozenset[Var],
-        live: Mapping[str, frozenset[Var]],
+        wanted: frozenset[t.Var],
+        live: Mapping[str, frozenset[t.Var]],
         moves: Mapping[str, Moves],
     ) -> None:
         labels = loop.blocks if loop is not None else frozenset(graph.blocks)
@@ -281,7 +266,7 @@ class Around(Execution[SymbolicState]):
 
     def scope(self) -> Scope:
         """What was found."""
-        changed = changed_variables(self.graph, self.loop) if self.loop is not None else frozenset[Var]()
+        changed = changed_variables(self.graph, self.loop) if self.loop is not None else frozenset[t.Var]()
         complete = self.merged(self.start, [done.state for done in self.finished])
         apart = [part for state in complete for part in _apart(state)]
         iterations = tuple(_iteration(state) for state in (apart if len(apart) <= MAX_ITERATIONS else complete))
@@ -296,12 +281,12 @@ class Around(Execution[SymbolicState]):
         """Whether this is the way back of an inner loop."""
         return target in self.inner and label in self.inner[target].blocks
 
-    def _entry_values(self) -> dict[Var, Term]:
+    def _entry_values(self) -> dict[t.Var, t.Term]:
         """A pointer parameter points to the start of what it points to."""
         if self.loop is not None:
             return {}
         parameters = self.graph.parameters
-        return {p.var: ZERO for p in parameters if p.object is not None and p.var is not None and not p.shared}
+        return {p.var: t.ZERO for p in parameters if p.object is not None and p.var is not None and not p.shared}
 
     def _innermost(self, label: str) -> bool:
         """Whether the block lies in no inner loop of the scope."""
@@ -351,31 +336,33 @@ class Around(Execution[SymbolicState]):
         after = {}
         symbols = []
         for var in sorted(self.changed_by[header], key=lambda v: v.key):
-            symbol = Var(with_number(var.name, self._numbers) if var in live else _dead(var).name, var.type)
+            symbol = t.Var(with_number(var.name, self._numbers) if var in live else _dead(var).name, var.type)
             after[var] = symbol
             symbols.append((var, symbol))
         before = tuple(sorted(state.values.items(), key=lambda pair: pair[0].key))
         known = [relation(state.values.get(var, var), after[var]) for var, relation in self._directions(header, live)]
-        state = replace(state, condition=conjuncts(conjunction((*state.condition, *known))))
+        state = replace(state, condition=t.conjuncts(t.conjunction((*state.condition, *known))))
         havoc = HavocLoop(header, before, tuple(symbols), self._numbers)
         return replace(state, values={**state.values, **after}, passed=(*state.passed, havoc))
 
-    def _directions(self, header: str, live: Collection[Var]) -> Iterator[tuple[Var, Relation]]:
+    def _directions(self, header: str, live: Collection[t.Var]) -> Iterator[tuple[t.Var, Relation]]:
         """How the old value of a variable relates to what the iterations of a loop make of it."""
         falls, rises = self.moves.get(header, (frozenset(), frozenset()))
-        yield from ((var, greater_equal) for var in sorted(falls) if var in live)
-        yield from ((var, less_equal) for var in sorted(rises) if var in live)
+        yield from ((var, t.greater_equal) for var in sorted(falls) if var in live)
+        yield from ((var, t.less_equal) for var in sorted(rises) if var in live)
 
     # -- what differs from other executions ---------------------------------------------------------------------------
 
-    def _worth_solving(self, condition: Condition) -> bool:
+    def _worth_solving(self, condition: t.Condition) -> bool:
         """Of conditions on bits and memory only some are put to Z3: what is kept for no reason costs less."""
-        if any(isinstance(node, Read) or (isinstance(node, Op) and node.op not in _PLAIN) for node in walk(condition)):
+        if any(
+            isinstance(node, t.Read) or (isinstance(node, t.Op) and node.op not in _PLAIN) for node in t.walk(condition)
+        ):
             self._hard += 1
             return self._hard <= MAX_HARD and super()._worth_solving(condition)
         return super()._worth_solving(condition)
 
-    def wanted(self, target: Var) -> bool:
+    def wanted(self, target: t.Var) -> bool:
         return target in self.variables
 
     def keeps(self, label: str, check: Check) -> bool:  # noqa: ARG002
@@ -384,7 +371,7 @@ class Around(Execution[SymbolicState]):
     def beyond(self) -> bool:
         return True
 
-    def leave(self, state: SymbolicState, condition: Condition, exit: Exit) -> None:
+    def leave(self, state: SymbolicState, condition: t.Condition, exit: Exit) -> None:
         """Runs that end are no iterations, and what they visit before is counted where it is visited."""
 
     def same(self, state: SymbolicState) -> tuple[object, ...]:
@@ -395,7 +382,7 @@ class Around(Execution[SymbolicState]):
         needed = self.live[label] & self.variables
         groups: dict[tuple[object, ...], list[SymbolicState]] = {}
         for state in states:
-            kept = {v: t if v in needed else _dead(v) for v, t in state.values.items() if t is not v}
+            kept = {v: term if v in needed else _dead(v) for v, term in state.values.items() if term is not v}
             key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state))
             groups.setdefault(key, []).append(replace(state, values=kept))
         return [self.union(group) for group in groups.values()]
@@ -423,56 +410,57 @@ class Around(Execution[SymbolicState]):
                 raise AssertionError(statement)
 
     def _unknown(
-        self, state: SymbolicState, target: Var, origin: Origin, name: str, loc: Loc | None, shown: str = ""
+        self, state: SymbolicState, target: t.Var, origin: Origin, name: str, loc: Loc | None, shown: str = ""
     ) -> SymbolicState:
         if not self.wanted(target):
             return state
         self._numbers += 1
         called = unknown_in_words(self.graph.variables, target, origin, name, line_of(loc), shown)
-        var = Var(with_number(called, self._numbers), target.type)
+        var = t.Var(with_number(called, self._numbers), target.type)
         return self.take(state, Unknown(var, origin, name, loc), target)
 
     def _load(self, state: SymbolicState, load: Load) -> SymbolicState:
         if not any(self.wanted(target) for target in defined_by(load)):
             return state
         found = self.loaded(state, load)
-        if isinstance(found, Term):
+        if isinstance(found, t.Term):
             return self.bind(state, load.target, found, load.loc)
         for target in defined_by(load):
             state = self._unknown(state, target, Origin.MEMORY, found, load.loc, load.shown)
         return state
 
 
-def _moves(graph: Flowgraph, scope: Scope, wanted: frozenset[Var]) -> Moves:
+def _moves(graph: Flowgraph, scope: Scope, wanted: frozenset[t.Var]) -> Moves:
     """The variables that no iteration of the loop raises, and those that none lowers."""
     assert scope.loop is not None
     changed = changed_variables(graph, scope.loop) & wanted
 
-    def never(var: Var, wrong: Relation) -> bool:
+    def never(var: t.Var, wrong: Relation) -> bool:
         return not any(
-            var in iteration.values
-            and feasible(conjunction((iteration.condition, wrong(iteration.values[var], var))), solver=False)
+            var in iteration.values and feasible(iteration.condition & wrong(iteration.values[var], var), solver=False)
             for iteration in scope.iterations
         )
 
-    return frozenset(v for v in changed if never(v, greater)), frozenset(v for v in changed if never(v, less))
+    return frozenset(v for v in changed if never(v, t.greater)), frozenset(v for v in changed if never(v, t.less))
 
 
-def _dead(var: Var) -> Var:
+def _dead(var: t.Var) -> t.Var:
     """The symbol for a value that is used no more."""
-    return Var(f"{var.name}'dead", var.type)
+    return t.Var(f"{var.name}'dead", var.type)
 
 
 def _apart(state: SymbolicState) -> list[SymbolicState]:
     """The alternatives of a condition, each by itself, where one conjunct has some: each may have its own bound."""
-    either = [part for part in state.condition if isinstance(part, Or)]
+    either = [part for part in state.condition if isinstance(part, t.Or)]
     if len(either) != 1:
         return [state]
     rest = tuple(part for part in state.condition if part is not either[0])
-    return [replace(state, condition=(*rest, *conjuncts(part))) for part in either[0].args]
+    return [replace(state, condition=(*rest, *t.conjuncts(part))) for part in either[0].args]
 
 
 def _iteration(state: SymbolicState) -> Iteration:
     condition = state.holds
     values = {var: simplest(term, condition) for var, term in state.values.items()}
-    return Iteration(condition, {v: t for v, t in values.items() if t is not v}, state.passed, state.visited)
+    return Iteration(
+        condition, {v: value for v, value in values.items() if value is not v}, state.passed, state.visited
+    )

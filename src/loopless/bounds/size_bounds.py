@@ -14,30 +14,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.templates import Function, bound_above
 from loopless.bounds.transition_system import System, Transition, TransitionGraph, loop_graph
 from loopless.logic import feasible
 from loopless.logic.farkas import Farkas
-from loopless.terms import (
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    Term,
-    TermTooLarge,
-    Truth,
-    add,
-    conjunction,
-    less_equal,
-    maximum,
-    minimum,
-    mul,
-    negate,
-    polynomial,
-    scale,
-    sub,
-    substitute,
-)
 
 MAX_DEPTH: Final = 4
 """Amounts that depend on the state are bounded in turn, so many levels deep. A guess: halved or doubled it gives as
@@ -52,7 +33,7 @@ class Counted:
     """Transitions, by name, that are together taken at most ``bound`` times; a term over entry values, ≥ 0."""
 
     names: frozenset[str]
-    bound: Term
+    bound: t.Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +43,10 @@ class Effect:
     """
 
     resets: bool
-    amount: Term
+    amount: t.Term
 
 
-Entering = Callable[[str, Term], Sequence[Term] | None]
+Entering = Callable[[str, t.Term], Sequence[t.Term] | None]
 """Upper bounds on an affine term where runs come to a header from outside, one for each transition that leads there,
 over entry values; None where one of them is not known.
 """
@@ -85,10 +66,10 @@ class SizeBounds:
         self.by_value = by_value
         self.wide = wide
         self.counted: list[Counted] = []
-        self._known: dict[tuple[str, Term], Term | None] = {}
-        self._open: set[tuple[str, Term]] = set()
+        self._known: dict[tuple[str, t.Term], t.Term | None] = {}
+        self._open: set[tuple[str, t.Term]] = set()
 
-    def rows(self, transition: Transition) -> tuple[Term, ...]:
+    def rows(self, transition: Transition) -> tuple[t.Term, ...]:
         """The rows that are used of a transition."""
         return transition.rows + transition.wide if self.wide else transition.rows
 
@@ -101,7 +82,7 @@ class SizeBounds:
         """The bound that a transition is counted in."""
         return next((c for c in self.counted if transition.name in c.names), None)
 
-    def upper(self, header: str, term: Term) -> Term | None:
+    def upper(self, header: str, term: t.Term) -> t.Term | None:
         """A bound over entry values that the affine ``term`` never exceeds at a header; None where none is found."""
         key = (header, term)
         if key not in self._known:
@@ -112,10 +93,10 @@ class SizeBounds:
             self._open.discard(key)
         return self._known[key]
 
-    def _upper(self, header: str, term: Term) -> Term | None:
+    def _upper(self, header: str, term: t.Term) -> t.Term | None:
         """By what transitions set the term to, and what they add to it, on the paths to a header."""
-        values: list[Term] = []
-        amounts: dict[Counted, list[Term]] = {}
+        values: list[t.Term] = []
+        amounts: dict[Counted, list[t.Term]] = {}
         reaching = [header]
         for here in reaching:  # which grows meanwhile
             entering = self.entering(here, term)
@@ -131,7 +112,7 @@ class SizeBounds:
                 if effect.resets:
                     values.append(effect.amount)
                     continue
-                if effect.amount is not ZERO:
+                if effect.amount is not t.ZERO:
                     counted = self.group(transition)
                     assert counted is not None
                     amounts.setdefault(counted, []).append(effect.amount)
@@ -139,15 +120,15 @@ class SizeBounds:
                 if before not in reaching:
                     reaching.append(before)
         try:
-            raised = [mul(c.bound, maximum(ZERO, *each)) for c, each in amounts.items()]
-            return small(add(maximum(*values), *raised)) if values else None
-        except TermTooLarge:
+            raised = [c.bound * t.maximum(t.ZERO, *each) for c, each in amounts.items()]
+            return small(t.add(t.maximum(*values), *raised)) if values else None
+        except t.TermTooLarge:
             return None
 
-    def _set_or_raised(self, transition: Transition, term: Term) -> Effect | None:
+    def _set_or_raised(self, transition: Transition, term: t.Term) -> Effect | None:
         """What a step sets the affine ``term`` to at most, where it does not depend on what it was; else its effect."""
         if term.variables.isdisjoint(transition.after):
-            return Effect(resets=False, amount=ZERO)
+            return Effect(resets=False, amount=t.ZERO)
         then = transition.step(term)
         if then.variables.isdisjoint(term.variables):
             value = least_of(self.bounded(transition, then, self.exact(transition, term)))
@@ -155,18 +136,18 @@ class SizeBounds:
                 return Effect(resets=True, amount=value)
         return self.effect(transition, term, counted=self.group(transition) is not None)
 
-    def effect(self, transition: Transition, term: Term, *, counted: bool) -> Effect | None:
+    def effect(self, transition: Transition, term: t.Term, *, counted: bool) -> Effect | None:
         """What a step does to the affine ``term`` at most, by constants before terms; with a raise only if
         ``counted``, apart from one by nothing.
         """
         rows = self.rows(transition)
         after = transition.step(term)
-        change = sub(after, term)
+        change = after - term
         raised = bound_above(self.engine, rows, change, ())
-        if raised is not None and self.proves(transition, _at_most(sub(self.exact(transition, term), term), raised)):
+        if raised is not None and self.proves(transition, _at_most(self.exact(transition, term) - term, raised)):
             amount = raised.floor
-            if isinstance(amount, Const) and amount.value <= 0:
-                return Effect(resets=False, amount=ZERO)
+            if isinstance(amount, t.Const) and amount.value <= 0:
+                return Effect(resets=False, amount=t.ZERO)
         else:
             amount = None
         if counted and amount is not None and not self.by_value:
@@ -178,33 +159,35 @@ class SizeBounds:
             return None
         if amount is not None:
             return Effect(resets=False, amount=amount)
-        amount_found = self._bounded(transition, rows, change, sub(self.exact(transition, term), term))
+        amount_found = self._bounded(transition, rows, change, self.exact(transition, term) - term)
         return Effect(resets=False, amount=amount_found) if amount_found is not None else None
 
-    def _bounded(self, transition: Transition, rows: Sequence[Term], affine: Term, exact: Term) -> Term | None:
+    def _bounded(self, transition: Transition, rows: Sequence[t.Term], affine: t.Term, exact: t.Term) -> t.Term | None:
         """A bound over entry values on an affine term of the state before a step."""
         found = self._by_parameters(transition, rows, affine, exact)
         return found if found is not None else self._by_state(transition, rows, affine, exact)
 
-    def after(self, transition: Transition, term: Term) -> list[Term]:
+    def after(self, transition: Transition, term: t.Term) -> list[t.Term]:
         """Bounds over entry values on the affine ``term`` after a step: by the condition alone, and by what is known
         of the values before it.
         """
         return self.bounded(transition, transition.step(term), self.exact(transition, term))
 
-    def bounded(self, transition: Transition, affine: Term, exact: Term) -> list[Term]:
+    def bounded(self, transition: Transition, affine: t.Term, exact: t.Term) -> list[t.Term]:
         """Bounds over entry values on an affine term of the state before a step, which stands for the ``exact`` one."""
         rows = self.rows(transition)
         found = [find(transition, rows, affine, exact) for find in (self._by_parameters, self._by_state)]
         return [bound for bound in found if bound is not None]
 
-    def _by_parameters(self, transition: Transition, rows: Sequence[Term], affine: Term, exact: Term) -> Term | None:
+    def _by_parameters(
+        self, transition: Transition, rows: Sequence[t.Term], affine: t.Term, exact: t.Term
+    ) -> t.Term | None:
         found = bound_above(self.engine, rows, affine, self.system.parameters)
         if found is None or not self.proves(transition, _at_most(exact, found)):
             return None
         return self.meaning(found.floor)
 
-    def _by_state(self, transition: Transition, rows: Sequence[Term], affine: Term, exact: Term) -> Term | None:
+    def _by_state(self, transition: Transition, rows: Sequence[t.Term], affine: t.Term, exact: t.Term) -> t.Term | None:
         found = Function(affine, 1)
         if not affine.variables <= {*self.system.parameters, *self.system.state}:
             near = bound_above(self.engine, rows, affine, (*self.system.parameters, *self.system.state))
@@ -216,39 +199,39 @@ class SizeBounds:
         outer = self.upper(self.graph.source_of(transition), found.term)
         return Function(outer, found.divisor).floor if outer is not None else None
 
-    def meaning(self, term: Term) -> Term:
+    def meaning(self, term: t.Term) -> t.Term:
         """``term`` with the terms that parameters are names of."""
-        return substitute(term, self.system.fixed)
+        return t.substitute(term, self.system.fixed)
 
-    def exact(self, transition: Transition, term: Term) -> Term:
+    def exact(self, transition: Transition, term: t.Term) -> t.Term:
         """The value of a term over state and parameters after a step, as the path has it."""
-        return substitute(term, transition.path.update)
+        return t.substitute(term, transition.path.update)
 
-    def proves(self, transition: Transition, claim: Condition) -> bool:
+    def proves(self, transition: Transition, claim: t.Condition) -> bool:
         """Whether ``claim`` about the state before a step holds whenever the transition is taken."""
-        claim = substitute(claim, self.system.fixed)
-        if isinstance(claim, Truth):
-            return claim is TRUE
-        return not feasible(conjunction((transition.condition, negate(claim))))
+        claim = t.substitute(claim, self.system.fixed)
+        if isinstance(claim, t.Truth):
+            return claim is t.TRUE
+        return not feasible(transition.condition & ~claim)
 
 
 def sizes_in_loop(made: System, engine: Farkas, *, wide: bool, by_value: bool = False) -> SizeBounds:
     """Of a loop: over the values at its entry, where a run comes to its header with any values."""
     return SizeBounds(
-        loop_graph(made), engine, lambda _, term: (substitute(term, made.fixed),), wide=wide, by_value=by_value
+        loop_graph(made), engine, lambda _, term: (t.substitute(term, made.fixed),), wide=wide, by_value=by_value
     )
 
 
-def _at_most(term: Term, limit: Function) -> Condition:
-    return less_equal(scale(term, limit.divisor), limit.term)
+def _at_most(term: t.Term, limit: Function) -> t.Condition:
+    return (term * limit.divisor).le(limit.term)
 
 
-def least_of(bounds: Iterable[Term | None]) -> Term | None:
+def least_of(bounds: Iterable[t.Term | None]) -> t.Term | None:
     """The least of several bounds, those that are not known left out; None where none is."""
     known = [bound for bound in bounds if bound is not None]
-    return minimum(*known) if known else None
+    return t.minimum(*known) if known else None
 
 
-def small(term: Term) -> Term | None:
+def small(term: t.Term) -> t.Term | None:
     """``term``, if it is not too large to be of use."""
-    return term if len(polynomial(term)) <= MAX_NODES else None
+    return term if len(t.polynomial(term)) <= MAX_NODES else None

@@ -2,99 +2,83 @@
 
 from __future__ import annotations
 
+from loopless import terms as t
 from loopless.bounds.model import ceiling, positive
 from loopless.recurrences.expoly import NoClosedForm
 from loopless.recurrences.sums import sum_over
-from loopless.terms import (
-    INTEGERS,
-    ONE,
-    ZERO,
-    Const,
-    Op,
-    Term,
-    Var,
-    add,
-    const,
-    floor_div,
-    minimum,
-    mul,
-    polynomial,
-    range_of,
-    scale,
-    sub,
-    substitute,
-)
 
 
-def sum_of_progression(shape: Term, place: Var, floor: Term, start: Term, slope: int, times: Term) -> Term | None:
+def sum_of_progression(
+    shape: t.Term, place: t.Var, floor: t.Term, start: t.Term, slope: int, times: t.Term
+) -> t.Term | None:
     """A bound on Σ shape[place := max(floor, start + slope·K)] for 0 ≤ K < ``times`` ≥ 0.
 
     ``shape`` is a polynomial of ``place``, or the quotient of one by a positive constant rounded down, that does not
     decrease in ``place`` where that is at least ``floor``. None where there is no closed form.
     """
-    if floor is not ZERO:
-        lifted = substitute(shape, {place: add(place, floor)})
-        return sum_of_progression(lifted, place, ZERO, sub(start, floor), slope, times)
+    if floor is not t.ZERO:
+        lifted = t.substitute(shape, {place: place + floor})
+        return sum_of_progression(lifted, place, t.ZERO, start - floor, slope, times)
     dividend, divisor = _quotient(shape)
     if not _grows(dividend, place):
         return None
-    base = substitute(dividend, {place: ZERO})
-    above = sub(dividend, base)
+    base = t.substitute(dividend, {place: t.ZERO})
+    above = dividend - base
     if slope == 0:
-        total = mul(times, substitute(dividend, {place: positive(start)}))
-        return floor_div(total, const(divisor))
+        total = times * t.substitute(dividend, {place: positive(start)})
+        return total // divisor
     if slope < 0:
-        count = minimum(times, positive(ceiling(start, const(-slope))))
+        count = t.minimum(times, positive(ceiling(start, t.const(-slope))))
         first = start
-    elif (range_of(start)[0] or -1) >= 0 or start is ZERO:
-        counter = Var("'k", INTEGERS)
-        summand = substitute(dividend, {place: add(start, scale(counter, slope))})
+    elif (t.range_of(start)[0] or -1) >= 0 or start is t.ZERO:
+        counter = t.Var("'k", t.INTEGERS)
+        summand = t.substitute(dividend, {place: start + counter * slope})
         return _of_all(summand, counter, times, divisor)
     else:
         # Counted from the end: the last summand is the largest.
-        first = add(start, scale(sub(times, ONE), slope))
-        count = minimum(times, positive(ceiling(first, const(slope))))
-    counter = Var("'k", INTEGERS)
-    total_count = Var("'n", INTEGERS)
-    first_one = Var("'first", INTEGERS)
+        first = start + (times - 1) * slope
+        count = t.minimum(times, positive(ceiling(first, t.const(slope))))
+    counter = t.Var("'k", t.INTEGERS)
+    total_count = t.Var("'n", t.INTEGERS)
+    first_one = t.Var("'first", t.INTEGERS)
     try:
-        summand = substitute(above, {place: sub(first_one, scale(counter, abs(slope)))})
-        found = sum_over(summand, counter, ZERO, total_count)
+        summand = t.substitute(above, {place: first_one - counter * abs(slope)})
+        found = sum_over(summand, counter, t.ZERO, total_count)
     except NoClosedForm:
         return None
     if count is positive(first):
         # Where there are summands at all, their number is the first one.
-        found = substitute(found, {first_one: total_count})
-    found = substitute(found, {total_count: count, first_one: first})
-    return floor_div(add(found, mul(times, base)), const(divisor))
+        found = t.substitute(found, {first_one: total_count})
+    found = t.substitute(found, {total_count: count, first_one: first})
+    return (found + times * base) // divisor
 
 
-def _of_all(summand: Term, counter: Var, times: Term, divisor: int) -> Term | None:
+def _of_all(summand: t.Term, counter: t.Var, times: t.Term, divisor: int) -> t.Term | None:
     """The sum where no summand is negative."""
-    total_count = Var("'n", INTEGERS)
+    total_count = t.Var("'n", t.INTEGERS)
     try:
-        found = sum_over(summand, counter, ZERO, total_count)
+        found = sum_over(summand, counter, t.ZERO, total_count)
     except NoClosedForm:
         return None
-    return floor_div(substitute(found, {total_count: times}), const(divisor))
+    return t.substitute(found, {total_count: times}) // divisor
 
 
-def _quotient(shape: Term) -> tuple[Term, int]:
-    if isinstance(shape, Op) and shape.op == "floor_div":
+def _quotient(shape: t.Term) -> tuple[t.Term, int]:
+    if isinstance(shape, t.Op) and shape.op == "floor_div":
         dividend, divisor = shape.args
-        if isinstance(divisor, Const) and divisor.value > 0:
+        if isinstance(divisor, t.Const) and divisor.value > 0:
             return dividend, divisor.value
     return shape, 1
 
 
-def _grows(shape: Term, place: Var) -> bool:
+def _grows(shape: t.Term, place: t.Var) -> bool:
     """Whether a polynomial of ``place`` surely does not decrease for values from 0 on."""
-    for monomial, coefficient in polynomial(shape).items():
+    for monomial, coefficient in t.polynomial(shape).items():
         atoms = [atom for atom, _ in monomial]
         if place not in {v for atom in atoms for v in atom.variables}:
             continue
         if coefficient < 0 or any(atom is not place and place in atom.variables for atom in atoms):
             return False
-        if any(atom is not place and (range_of(atom)[0] or -1) < 0 and range_of(atom)[0] != 0 for atom in atoms):
+        if any(atom is not place and (t.range_of(atom)[0] or -1) < 0 and t.range_of(atom)[0] != 0 for atom in atoms):
             return False
     return True

@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 
+from loopless import terms as t
 from loopless.bounds.transition_system import Transition
 from loopless.logic.farkas import Claim, Farkas, Form, Linear, affine
-from loopless.terms import ONE, Const, Term, Var, add, const, floor_div, from_polynomial, polynomial, scale
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """The rational function ``term`` / ``divisor`` of the state; ``divisor`` ≥ 1, ``term`` affine with integers."""
 
-    term: Term
+    term: t.Term
     divisor: int
 
     @property
-    def floor(self) -> Term:
+    def floor(self) -> t.Term:
         """The greatest integer not above it."""
-        return floor_div(self.term, const(self.divisor))
+        return self.term // self.divisor
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,15 +32,15 @@ class Template:
     """
 
     name: str
-    basis: tuple[Term, ...]
+    basis: tuple[t.Term, ...]
 
     def now(self, factor: int = 1) -> Form:
         """``factor`` times the function, before a step."""
-        return total(*(_weighted(term, self._unknown(at, factor)) for at, term in enumerate((ONE, *self.basis))))
+        return total(*(_weighted(term, self._unknown(at, factor)) for at, term in enumerate((t.ONE, *self.basis))))
 
     def then(self, transition: Transition, factor: int = 1) -> Form:
         """``factor`` times the function after a step, in terms of what is before."""
-        terms = (ONE, *(transition.step(term) for term in self.basis))
+        terms = (t.ONE, *(transition.step(term) for term in self.basis))
         return total(*(_weighted(term, self._unknown(at, factor)) for at, term in enumerate(terms)))
 
     def size(self) -> Linear:
@@ -59,27 +59,27 @@ class Template:
             for at in range(len(self.basis) + 1)
         ]
         divisor = lcm(*(value.denominator for value in values))
-        parts = (scale(term, int(value * divisor)) for term, value in zip((ONE, *self.basis), values, strict=True))
-        whole = add(*parts)
-        common = gcd(divisor, *polynomial(whole).values())
+        parts = (term * int(value * divisor) for term, value in zip((t.ONE, *self.basis), values, strict=True))
+        whole = t.add(*parts)
+        common = gcd(divisor, *t.polynomial(whole).values())
         return Function(exactly_divided(whole, common), divisor // common)
 
     def _unknown(self, at: int, factor: int) -> dict[str, int]:
         return {f"{self.name}{at}+": factor, f"{self.name}{at}-": -factor}
 
 
-def _weighted(term: Term, unknowns: Mapping[str, int]) -> Form:
+def _weighted(term: t.Term, unknowns: Mapping[str, int]) -> Form:
     return {v: {name: c * k for name, k in unknowns.items()} for v, c in affine(term).items()}
 
 
-def exactly_divided(term: Term, divisor: int) -> Term:
+def exactly_divided(term: t.Term, divisor: int) -> t.Term:
     """``term`` with its coefficients divided; they must be multiples."""
-    return from_polynomial({m: c // divisor for m, c in polynomial(term).items()})
+    return t.from_polynomial({m: c // divisor for m, c in t.polynomial(term).items()})
 
 
 def total(*forms: Form) -> Form:
     """The sum of forms."""
-    found: dict[Var | None, dict[str, int | Fraction]] = {}
+    found: dict[t.Var | None, dict[str, int | Fraction]] = {}
     for form in forms:
         for variable, linear in form.items():
             at = found.setdefault(variable, {})
@@ -88,7 +88,7 @@ def total(*forms: Form) -> Form:
     return found
 
 
-def fixed(term: Term, factor: int = 1) -> Form:
+def fixed(term: t.Term, factor: int = 1) -> Form:
     """``factor`` times the affine ``term`` as a form without unknowns."""
     return {v: {"": c * factor} for v, c in affine(term).items()}
 
@@ -103,11 +103,11 @@ def unknown(name: str) -> Form:
     return {None: {name: 1}}
 
 
-def bound_above(engine: Farkas, rows: Sequence[Term], term: Term, over: Iterable[Var]) -> Function | None:
+def bound_above(engine: Farkas, rows: Sequence[t.Term], term: t.Term, over: Iterable[t.Var]) -> Function | None:
     """A small affine function of ``over`` that is ≥ the affine ``term`` wherever ``rows`` are ≥ 0; a constant if there
     is one.
     """
-    if isinstance(term, Const):
+    if isinstance(term, t.Const):
         return Function(term, 1)
     variables = tuple(over)
     for chosen in ((), variables) if variables else ((),):

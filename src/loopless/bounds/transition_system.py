@@ -11,46 +11,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.linearize import Linearizer, range_under
 from loopless.flowgraph.model import Origin
 from loopless.logic import feasible
 from loopless.paths import LoopPaths, Path, Unknown
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    ZERO,
-    Compare,
-    Condition,
-    Const,
-    Ite,
-    Node,
-    Op,
-    Or,
-    Term,
-    Var,
-    Wrap,
-    add,
-    at_most_zero,
-    between,
-    conjunction,
-    conjuncts,
-    const,
-    equals_zero,
-    floor_div,
-    greater,
-    greater_equal,
-    less,
-    less_equal,
-    mod,
-    neg,
-    negate,
-    not_zero,
-    replace_terms,
-    sub,
-    substitute,
-    walk,
-    with_comparisons,
-)
 
 MAX_PARTS: Final = 24
 """A path is split into at most so many transitions. A guess."""
@@ -77,14 +42,14 @@ class Transition:
 
     name: str
     path: Path
-    condition: Condition
-    rows: tuple[Term, ...]
-    wide: tuple[Term, ...]
-    after: Mapping[Var, Term]
+    condition: t.Condition
+    rows: tuple[t.Term, ...]
+    wide: tuple[t.Term, ...]
+    after: Mapping[t.Var, t.Term]
 
-    def step(self, term: Term) -> Term:
+    def step(self, term: t.Term) -> t.Term:
         """The affine ``term`` after the step, in terms of what is before."""
-        return substitute(term, self.after)
+        return t.substitute(term, self.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +61,9 @@ class System:
 
     paths: LoopPaths
     transitions: tuple[Transition, ...]
-    state: tuple[Var, ...]
-    parameters: tuple[Var, ...]
-    fixed: Mapping[Var, Term]
+    state: tuple[t.Var, ...]
+    parameters: tuple[t.Var, ...]
+    fixed: Mapping[t.Var, t.Term]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +89,11 @@ class TransitionGraph:
 
     def within(self, headers: Collection[str]) -> TransitionGraph:
         """The transitions that begin and end at ``headers``."""
-        inside = (t for t in self.system.transitions if self.source_of(t) in headers and self.target_of(t) in headers)
+        inside = (
+            transition
+            for transition in self.system.transitions
+            if self.source_of(transition) in headers and self.target_of(transition) in headers
+        )
         return replace(self, system=replace(self.system, transitions=tuple(inside)))
 
 
@@ -146,13 +115,13 @@ def with_not_followed(paths: LoopPaths) -> LoopPaths:
         return plain
     made = []
     for path in not_followed:
-        values = {var: Var(f"?{path.id} {var.name}", var.type) for var in plain.state}
+        values = {var: t.Var(f"?{path.id} {var.name}", var.type) for var in plain.state}
         unknowns = tuple(Unknown(value, Origin.UNSUPPORTED, value.name, None) for value in values.values())
         made.append(replace(path, exit=None, update=values, unknowns=(*path.unknowns, *unknowns), result=None))
     return replace(plain, iterative=(*plain.iterative, *made))
 
 
-def system(paths: LoopPaths, given: Condition, *, split: bool) -> System:
+def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> System:
     """The iterative paths under ``given``, which holds at the header in all states that count.
 
     ``split``: alternatives in conditions and updates make several transitions of a path; otherwise each path is one,
@@ -165,16 +134,18 @@ def system(paths: LoopPaths, given: Condition, *, split: bool) -> System:
     checks = _checks(paths)
     most = min(MAX_PARTS, MAX_TRANSITIONS // max(len(paths.iterative), 1))
     found: list[Transition] = []
-    fixed: dict[Var, Term] = {}
+    fixed: dict[t.Var, t.Term] = {}
     for path in paths.iterative:
         whole = [(given, path.condition, path.update)]
-        parts = list(_parts(path, given, most)) if split and len(conjuncts(path.condition)) <= MAX_CONJUNCTS else whole
+        parts = (
+            list(_parts(path, given, most)) if split and len(t.conjuncts(path.condition)) <= MAX_CONJUNCTS else whole
+        )
         for number, (extra, condition, update) in enumerate(parts, start=1):
-            exact = conjunction((extra, path.condition))
-            if exact is FALSE or not feasible(exact, solver=False):
+            exact = extra & path.condition
+            if exact is t.FALSE or not feasible(exact, solver=False):
                 continue
             name = path.id if len(parts) == 1 else f"{path.id}.{number}"
-            linearizer = Linearizer(conjunction((extra, condition)), name, changed)
+            linearizer = Linearizer(extra & condition, name, changed)
             found.append(_linear(Transition(name, path, exact, (), (), update), linearizer, checks))
             fixed |= linearizer.fixed
     unknown = {u.var for path in paths.iterative for u in path.unknowns}
@@ -183,31 +154,31 @@ def system(paths: LoopPaths, given: Condition, *, split: bool) -> System:
     return System(paths, tuple(found), state, parameters, fixed)
 
 
-def _checks(paths: LoopPaths) -> frozenset[Condition]:
+def _checks(paths: LoopPaths) -> frozenset[t.Condition]:
     """Conditions without which the behaviour is undefined: what they bound, they bound by the ranges of types."""
-    needed: set[Condition] = set()
-    asked: set[Condition] = set()
+    needed: set[t.Condition] = set()
+    asked: set[t.Condition] = set()
     for path in paths.exits:
         assert path.exit is not None
-        opposite = {node for node in walk(negate(path.condition)) if isinstance(node, Compare)}
+        opposite = {node for node in t.walk(~path.condition) if isinstance(node, t.Compare)}
         if path.exit.kind == "undefined":
             needed |= opposite
         else:
             asked |= opposite
-            asked |= {node for node in walk(path.condition) if isinstance(node, Compare)}
+            asked |= {node for node in t.walk(path.condition) if isinstance(node, t.Compare)}
     return frozenset(needed - asked)
 
 
-def _linear(taken: Transition, linearizer: Linearizer, checks: frozenset[Condition]) -> Transition:
-    for part in conjuncts(linearizer.condition):
-        if not isinstance(part, Compare) or part.relation == "ne":
+def _linear(taken: Transition, linearizer: Linearizer, checks: frozenset[t.Condition]) -> Transition:
+    for part in t.conjuncts(linearizer.condition):
+        if not isinstance(part, t.Compare) or part.relation == "ne":
             continue
         term = linearizer.term(part.term)
-        linearizer.row(neg(term), wide=part in checks)
+        linearizer.row(-term, wide=part in checks)
         if part.relation == "eq":
             linearizer.row(term)
-    for part in conjuncts(linearizer.condition):
-        if isinstance(part, Compare) and part.relation == "ne":
+    for part in t.conjuncts(linearizer.condition):
+        if isinstance(part, t.Compare) and part.relation == "ne":
             linearizer.excluded(linearizer.term(part.term))
     after = {var: linearizer.term(term) for var, term in taken.after.items()}
     occurring = {v for row in (*linearizer.rows, *after.values()) for v in row.variables} | set(after)
@@ -219,22 +190,22 @@ def _linear(taken: Transition, linearizer: Linearizer, checks: frozenset[Conditi
 
 # -- alternatives -----------------------------------------------------------------------------------------------------
 
-Part = tuple[Condition, Condition, Mapping[Var, Term]]
+Part = tuple[t.Condition, t.Condition, Mapping[t.Var, t.Term]]
 """What was chosen, and condition and update with the choices made."""
 
 
-def parts_of(path: Path) -> list[Condition]:
+def parts_of(path: Path) -> list[t.Condition]:
     """The conditions of the transitions that a path is split into."""
-    return [conjunction((extra, path.condition)) for extra, _, _ in _parts(path, TRUE, MAX_PARTS)]
+    return [extra & path.condition for extra, _, _ in _parts(path, t.TRUE, MAX_PARTS)]
 
 
-def _parts(path: Path, given: Condition, most: int) -> Iterator[Part]:
+def _parts(path: Path, given: t.Condition, most: int) -> Iterator[Part]:
     waiting: list[Part] = [(given, path.condition, path.update)]
     made = 0
     while waiting:
         extra, condition, update = waiting.pop(0)
-        whole = conjunction((extra, condition))
-        if whole is FALSE or not feasible(whole, solver=False):
+        whole = extra & condition
+        if whole is t.FALSE or not feasible(whole, solver=False):
             continue
         found = None if made + len(waiting) + 1 >= most else _alternative(extra, condition, update)
         if found is None:
@@ -244,56 +215,56 @@ def _parts(path: Path, given: Condition, most: int) -> Iterator[Part]:
             waiting += found
 
 
-def _alternative(extra: Condition, condition: Condition, update: Mapping[Var, Term]) -> list[Part] | None:
+def _alternative(extra: t.Condition, condition: t.Condition, update: Mapping[t.Var, t.Term]) -> list[Part] | None:
     """The first thing to choose, as parts that cover everything."""
-    whole = conjunction((extra, condition))
+    whole = extra & condition
     for root in (extra, condition, *update.values()):
-        for node in walk(root):
+        for node in t.walk(root):
             choices = _choices(node, whole)
             if choices is not None:
-                assert isinstance(node, Term)
+                assert isinstance(node, t.Term)
                 return [
                     (
-                        conjunction((_replaced(extra, node, value), when)),
+                        _replaced(extra, node, value) & when,
                         _replaced(condition, node, value),
-                        {v: replace_terms(t, {node: value}) for v, t in update.items()},
+                        {v: t.replace_terms(other, {node: value}) for v, other in update.items()},
                     )
                     for when, value in choices
                 ]
     for source in (extra, condition):
-        for part in conjuncts(source):
-            if isinstance(part, Compare) and part.relation != "ne":
+        for part in t.conjuncts(source):
+            if isinstance(part, t.Compare) and part.relation != "ne":
                 continue
-            branches = part.args if isinstance(part, Or) else None
-            if isinstance(part, Compare):
-                branches = (less(part.term, ZERO), greater(part.term, ZERO))
+            branches = part.args if isinstance(part, t.Or) else None
+            if isinstance(part, t.Compare):
+                branches = (part.term.lt(0), part.term.gt(0))
             if branches is None:
                 continue
-            rest = conjunction(p for p in conjuncts(source) if p is not part)
+            rest = t.conjunction(p for p in t.conjuncts(source) if p is not part)
             kept = (rest, condition) if source is extra else (extra, rest)
-            return [(conjunction((kept[0], branch)), kept[1], update) for branch in branches]
+            return [(kept[0] & branch, kept[1], update) for branch in branches]
     return None
 
 
-def _choices(node: Node, whole: Condition) -> list[tuple[Condition, Term]] | None:
+def _choices(node: t.Node, whole: t.Condition) -> list[tuple[t.Condition, t.Term]] | None:
     """For a term that is one of several affine ones: when it is which."""
     match node:
-        case Ite():
-            return [(node.condition, node.then), (negate(node.condition), node.otherwise)]
-        case Op(op="min" | "max") if len(node.args) <= 3:
-            order = less_equal if node.op == "min" else greater_equal
-            return [(conjunction(order(a, b) for b in node.args if b is not a), a) for a in node.args]
-        case Op(op="trunc_div" | "trunc_rem") if isinstance(node.args[1], Const) and node.args[1].value > 0:
+        case t.Ite():
+            return [(node.condition, node.then), (~node.condition, node.otherwise)]
+        case t.Op(op="min" | "max") if len(node.args) <= 3:
+            order = t.less_equal if node.op == "min" else t.greater_equal
+            return [(t.conjunction(order(a, b) for b in node.args if b is not a), a) for a in node.args]
+        case t.Op(op="trunc_div" | "trunc_rem") if isinstance(node.args[1], t.Const) and node.args[1].value > 0:
             a, b = node.args
-            below = floor_div if node.op == "trunc_div" else mod
-            return [(greater_equal(a, ZERO), below(a, b)), (less(a, ZERO), neg(below(neg(a), b)))]
-        case Wrap():
+            below = t.floor_div if node.op == "trunc_div" else t.mod
+            return [(a.ge(0), below(a, b)), (a.lt(0), -below(-a, b))]
+        case t.Wrap():
             return _wraps(node, whole)
         case _:
             return None
 
 
-def _wraps(node: Wrap, whole: Condition) -> list[tuple[Condition, Term]] | None:
+def _wraps(node: t.Wrap, whole: t.Condition) -> list[tuple[t.Condition, t.Term]] | None:
     width, least, most = node.type.width, node.type.min, node.type.max
     low, high = range_under(node.arg, whole)
     if width is None or least is None or most is None or low is None or high is None:
@@ -301,20 +272,20 @@ def _wraps(node: Wrap, whole: Condition) -> list[tuple[Condition, Term]] | None:
     first, last = (low - least) >> width, (high - least) >> width
     if last - first >= MAX_WRAPS:
         return None
-    values = [add(node.arg, const(-times << width)) for times in range(first, last + 1)]
-    return [(between(least, value, most), value) for value in values]
+    values = [node.arg + (-times << width) for times in range(first, last + 1)]
+    return [(t.between(least, value, most), value) for value in values]
 
 
-def _replaced(condition: Condition, node: Term, value: Term) -> Condition:
-    def compared(part: Condition) -> Condition:
-        if not isinstance(part, Compare):
+def _replaced(condition: t.Condition, node: t.Term, value: t.Term) -> t.Condition:
+    def compared(part: t.Condition) -> t.Condition:
+        if not isinstance(part, t.Compare):
             return part
-        build = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[part.relation]
-        return build(replace_terms(part.term, {node: value}))
+        build = {"le": t.at_most_zero, "eq": t.equals_zero, "ne": t.not_zero}[part.relation]
+        return build(t.replace_terms(part.term, {node: value}))
 
-    return with_comparisons(condition, compared)
+    return t.with_comparisons(condition, compared)
 
 
-def difference(transition: Transition, term: Term) -> Term:
+def difference(transition: Transition, term: t.Term) -> t.Term:
     """By how much a step changes the affine ``term``."""
-    return sub(transition.step(term), term)
+    return transition.step(term) - term

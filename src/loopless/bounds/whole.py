@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.callees import Returned, Transformers
 from loopless.bounds.choices import Game
 from loopless.bounds.facts import NO_FACTS, Facts, Intervals
 from loopless.bounds.loop_effects import Drift, LoopEffect, drift_of, effect_of
 from loopless.bounds.meetings import Meetings
 from loopless.flowgraph.model import LoopInfo
-from loopless.terms import Term, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Point:
     what holds.
     """
 
-    values: Mapping[Var, Term]
+    values: Mapping[t.Var, t.Term]
     facts: Facts = NO_FACTS
 
 
@@ -41,10 +41,10 @@ class Whole:
 
     loop: LoopInfo | None
     facts: Facts
-    after: Mapping[Var, Term]
+    after: Mapping[t.Var, t.Term]
     exits: tuple[Facts, ...]
     intervals: Intervals
-    changed: frozenset[Var]
+    changed: frozenset[t.Var]
     entered: Mapping[str, Point] = field(default_factory=dict)
     game: Game | None = None
     meetings: Meetings = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Whole:
     returned: tuple[Returned, ...] = ()
     granted: tuple[str, ...] = ()
     called: bool = False
-    steady: frozenset[Var] = frozenset()
+    steady: frozenset[t.Var] = frozenset()
 
     def drift(self) -> Drift:
         """By how much each variable grows in an iteration, where that is known and nothing wraps around."""
@@ -74,7 +74,7 @@ class Beyond:
     ending: frozenset[str] = frozenset()
     calls: Transformers | None = None
     holding: Facts = NO_FACTS
-    constants: Mapping[Var, Term] = field(default_factory=dict)
+    constants: Mapping[t.Var, t.Term] = field(default_factory=dict)
 
 
 NOTHING_BEYOND: Final = Beyond()

@@ -1,1 +1,1 @@
-"""The independent judge: native runs, the interpreter, generated programs, and the checking of certificates."""
+"""The independent judge: native runs, the interpreter, and the checking of certificates."""

@@ -25,7 +25,7 @@ VIOLATED: Final = 1
 BAD_INPUT: Final = 2
 UNKNOWN: Final = 3
 INTERNAL: Final = 101
-_INTERRUPTED: Final = 130
+INTERRUPTED: Final = 130
 
 COMMANDS: Final[Mapping[str, str]] = {
     "loops": "loopless.cli.loops",
@@ -36,7 +36,6 @@ COMMANDS: Final[Mapping[str, str]] = {
     "reach": "loopless.cli.reach",
     "eval": "loopless.cli.eval",
     "explain": "loopless.cli.explain",
-    "fuzz": "loopless.cli.fuzz",
     "help": "loopless.cli.help",
 }
 """The module of each command, imported when it is called; it has a click command named ``command``."""
@@ -44,7 +43,7 @@ COMMANDS: Final[Mapping[str, str]] = {
 _EPILOG: Final = """\b
 Exit status:
   0    answered (loops, classify, and eval on a stream: every item has its line)
-  1    violated (commands that check a property; fuzz: an answer is wrong), unreachable (reach)
+  1    violated (commands that check a property), unreachable (reach)
   2    bad usage or bad input
   3    the question asked has no complete answer; --unknown-ok makes it 0
   101  an internal error
@@ -99,6 +98,8 @@ def command_of(name: str) -> click.Command:
 
 def no_command(name: str) -> str:
     """That there is no such command, and which one may be meant."""
+    if name == "fuzz":
+        return "fuzz is a tool of its own, loopless-fuzz; install it from the repository with pip install ./tools/fuzz"
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     return f"No such command {name!r}{f'; did you mean {near[0]}?' if near else ''}"
 
@@ -137,7 +138,8 @@ def run(argv: list[str]) -> int:
     started, begun = clock.now(), clock.wall()
     own, flags = _split(argv)
     said = list(own)  # and what files say
-    command = next((word for word in own if word in COMMANDS), "")
+    named = next((word for word in own if not word.startswith("-")), "")
+    command = named if named in COMMANDS else ""
     try:
         _check_flags(command, flags)
         _check_output()
@@ -146,7 +148,7 @@ def run(argv: list[str]) -> int:
         said += ["--unknown-ok"] * bool(own_defaults.get("unknown_ok"))
         if "--format" not in own and not any(word.startswith("--format=") for word in own):
             said.append(f"--format={own_defaults.get('format_', 'text')}")
-        with _seldom_collecting():
+        with seldom_collecting():
             request = Request(started, begun, flags, given)
             status = group.main(own, "loopless", standalone_mode=False, obj=request, default_map=defaults)
         sys.stdout.flush()
@@ -156,38 +158,45 @@ def run(argv: list[str]) -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         _say(error.format_message())
         return BAD_INPUT
-    except click.UsageError as error:
-        hint = f"loopless {command} --help" if command else "loopless --help"
-        message = error.format_message().removesuffix(".")
-        return _fail(said, command, "usage", f"{message} (see {hint})", BAD_INPUT)
-    except click.ClickException as error:
-        return _fail(said, command, "usage", error.format_message(), BAD_INPUT)
-    except UsageError as error:
-        return _fail(said, command, "usage", str(error), BAD_INPUT)
-    except LimitError as error:
-        return _fail(said, command, "limit", str(error), ANSWERED if "--unknown-ok" in said else UNKNOWN)
-    except LooplessError as error:
-        return _fail(said, command, "source", str(error), BAD_INPUT)
     except BrokenPipeError:
-        _drop_output()
+        drop_output()
         return ANSWERED
     except (KeyboardInterrupt, click.Abort):
-        return _INTERRUPTED
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001  # whatever it is, users get one sentence
-        if isinstance(error, OSError) and _is_of_output(error):
-            _drop_output()
-            _say(f"loopless: cannot write the output: {error.strerror or error}")
-            return BAD_INPUT
-        if os.environ.get("LOOPLESS_DEBUG"):
-            import traceback
-
-            traceback.print_exc()
-        what = f"{type(error).__name__}: {error}".splitlines()[0]
-        message = f"an error inside Loopless ({what}); please report it; LOOPLESS_DEBUG=1 shows the traceback"
-        return _fail(said, command, "internal", message, INTERNAL)
+        kind, message, status = failure(error, f"loopless {command} --help" if command else "loopless --help")
+        status = ANSWERED if kind == "limit" and "--unknown-ok" in said else status
+        if kind == "output":
+            drop_output()
+        return _fail(said, command, kind, message, status)
 
 
-_WITHOUT_SOURCES: Final = ("explain", "fuzz", "help")
+def failure(error: Exception, help_: str) -> tuple[str, str, int]:
+    """What went wrong: its kind, the sentence that users get, and the exit status; ``help_`` explains the usage."""
+    match error:
+        case click.UsageError():
+            return "usage", f"{error.format_message().removesuffix('.')} (see {help_})", BAD_INPUT
+        case click.ClickException():
+            return "usage", error.format_message(), BAD_INPUT
+        case UsageError():
+            return "usage", str(error), BAD_INPUT
+        case LimitError():
+            return "limit", str(error), UNKNOWN
+        case LooplessError():
+            return "source", str(error), BAD_INPUT
+        case OSError() if _is_of_output(error):
+            return "output", f"cannot write the output: {error.strerror or error}", BAD_INPUT
+        case _:
+            if os.environ.get("LOOPLESS_DEBUG"):
+                import traceback
+
+                traceback.print_exception(error)
+            what = f"{type(error).__name__}: {error}".splitlines()[0]
+            message = f"an error inside Loopless ({what}); please report it; LOOPLESS_DEBUG=1 shows the traceback"
+            return "internal", message, INTERNAL
+
+
+_WITHOUT_SOURCES: Final = ("explain", "help")
 
 
 def _configured(command: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
@@ -208,7 +217,7 @@ _OBJECTS_BETWEEN: Final = 100_000
 
 
 @contextlib.contextmanager
-def _seldom_collecting() -> Iterator[None]:
+def seldom_collecting() -> Iterator[None]:
     """Look for garbage in cycles seldom, here and in child processes: nearly all that a command makes stays to its end,
     and looking for what does not took a fifth of the time. Where Loopless is a library that is left to the program.
     """
@@ -255,7 +264,7 @@ def _is_of_output(error: OSError) -> bool:
     return at is not None and at.tb_frame.f_code in (click.echo.__code__, show.__code__, run.__code__)
 
 
-def _drop_output() -> None:
+def drop_output() -> None:
     """Let what is still to write go nowhere, so that Python does not complain of it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -268,15 +277,15 @@ def _say(message: str) -> None:
 
 def _fail(own: Sequence[str], command: str, kind: str, message: str, status: int) -> int:
     """Say what is wrong, in JSON on standard output where that was asked for, else on standard error."""
-    if _wants_json(own) and command != "fuzz" and sys.stdout is not None:  # fuzz has no JSON
+    if _wants_json(own) and kind != "output" and sys.stdout is not None:
         from loopless.cli.errors import error_document
 
         try:
             click.echo(error_document(command, kind, message))
         except BrokenPipeError:
-            _drop_output()
+            drop_output()
         except OSError as error:
-            _drop_output()
+            drop_output()
             _say(f"loopless: {message}; cannot write that as JSON: {error.strerror or error}")
     else:
         _say(f"loopless: {message}")

@@ -32,7 +32,6 @@ _NOT_HERE: Final = {
     "certificate": "a file does not choose where something is written",
     "witness": "a file does not choose where something is written",
     "harness": "a file does not choose where something is written",
-    "keep": "a file does not choose where something is written",
 }
 
 

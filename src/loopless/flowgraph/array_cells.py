@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -33,27 +34,6 @@ from loopless.flowgraph.model import (
     Store,
     VariableInfo,
 )
-from loopless.terms import (
-    ONE,
-    ZERO,
-    Condition,
-    Const,
-    IntType,
-    Term,
-    Var,
-    add,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    greater_equal,
-    ite,
-    less,
-    less_equal,
-    mod,
-    scale,
-    wrap,
-)
 
 MAX_CELLS: Final = 6
 """Of so many objects a cell is followed. A guess."""
@@ -65,18 +45,18 @@ class _Cell:
 
     object: int
     size: int
-    cell: Var
-    number: Var
-    last: Var
+    cell: t.Var
+    number: t.Var
+    last: t.Var
 
     @property
-    def place(self) -> Term:
+    def place(self) -> t.Term:
         """The byte offset of the cell."""
-        return scale(self.number, self.size)
+        return self.number * self.size
 
-    def hit(self, offset: Term) -> Condition:
+    def hit(self, offset: t.Term) -> t.Condition:
         """Whether an access at an offset is one of the cell."""
-        return equal(offset, self.place)
+        return offset.eq(self.place)
 
 
 def with_cells(graph: Flowgraph) -> Flowgraph:
@@ -87,13 +67,13 @@ def with_cells(graph: Flowgraph) -> Flowgraph:
     if not cells:
         return graph
     blocks: dict[str, Block] = {}
-    fresh: dict[Var, VariableInfo] = {}
+    fresh: dict[t.Var, VariableInfo] = {}
     for block in graph.blocks.values():
         statements = list(_statements(block, cells, fresh))
         if block.label == graph.entry:
             statements = [*_beginning(graph, cells), *statements]
         if block.end is not None and block.end.kind == "error":
-            statements.append(Assume(conjunction(equal(one.last, ONE) for one in cells.values()), block.end.loc))
+            statements.append(Assume(t.conjunction(one.last.eq(1) for one in cells.values()), block.end.loc))
         blocks[block.label] = replace(block, statements=tuple(statements))
     infos = {
         var: VariableInfo(var, var.name, kind)
@@ -105,24 +85,24 @@ def with_cells(graph: Flowgraph) -> Flowgraph:
 
 def _cells(graph: Flowgraph) -> Iterator[_Cell]:
     """The objects whose accesses are all of one type, at multiples of its size, and that are read and written."""
-    loads: dict[int, set[IntType]] = {}
-    stores: dict[int, set[IntType]] = {}
+    loads: dict[int, set[t.IntType]] = {}
+    stores: dict[int, set[t.IntType]] = {}
     unfit: set[int] = set()
     filled: set[int] = set()
     for block in graph.blocks.values():
         for statement in block.statements:
-            if isinstance(statement, Fill) and isinstance(statement.address.object, Const):
+            if isinstance(statement, Fill) and isinstance(statement.address.object, t.Const):
                 filled.add(statement.address.object.value)
             if not isinstance(statement, Load | Store):
                 continue
             owner = statement.address.object
-            if not isinstance(owner, Const):
+            if not isinstance(owner, t.Const):
                 continue
             (loads if isinstance(statement, Load) else stores).setdefault(owner.value, set()).add(statement.type)
             pointer = statement.target_object if isinstance(statement, Load) else statement.value_object
             width = statement.type.width
             size = 0 if width is None or width % 8 else width // 8
-            aligned = size and mod(statement.address.offset, const(size)) is ZERO
+            aligned = size and statement.address.offset % size is t.ZERO
             if pointer is not None or not aligned:
                 unfit.add(owner.value)
     usable = sorted(set(loads) & (set(stores) | filled) - unfit)
@@ -139,13 +119,13 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
             stem += "'"
         names |= {f"{stem}{part}" for part in ("[k]", ".k", ".last")}
         signed = min(loads[number], key=str).signed
-        most = IntType(32, signed=False)  # no object of that many elements is followed
+        most = t.IntType(32, signed=False)  # no object of that many elements is followed
         yield _Cell(
             number,
             width // 8,
-            Var(f"{stem}[k]", IntType(width, signed)),
-            Var(f"{stem}.k", most),
-            Var(f"{stem}.last", IntType(1, signed=False)),
+            t.Var(f"{stem}[k]", t.IntType(width, signed)),
+            t.Var(f"{stem}.k", most),
+            t.Var(f"{stem}.last", t.IntType(1, signed=False)),
         )
 
 
@@ -155,12 +135,12 @@ def _beginning(graph: Flowgraph, cells: dict[int, _Cell]) -> Iterator[Statement]
         found = graph.objects[one.object]
         # What is read lies inside: elsewhere a check has ended the run.
         assert found.size is not None
-        yield Assume(less(one.number, const(found.size // one.size)))
+        yield Assume(one.number.lt(found.size // one.size))
         if _is_zero(found):
-            yield Assign(one.cell, ZERO)
+            yield Assign(one.cell, t.ZERO)
         else:
             yield Havoc(one.cell, Origin.UNSUPPORTED, "content of a cell")
-        yield Assign(one.last, ONE)
+        yield Assign(one.last, t.ONE)
 
 
 def _is_zero(found: MemoryObject) -> bool:
@@ -168,26 +148,28 @@ def _is_zero(found: MemoryObject) -> bool:
     return found.kind == "global" and found.content is not None and not any(found.content) and found.own
 
 
-def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[Var, VariableInfo]) -> Iterator[Statement]:
+def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
     """The statements of a block with what they do to cells."""
     for index, statement in enumerate(block.statements):
         match statement:
-            case Load(address=address) if isinstance(address.object, Const) and address.object.value in cells:
+            case Load(address=address) if isinstance(address.object, t.Const) and address.object.value in cells:
                 one = cells[address.object.value]
-                elsewhere = Var(f"{block.label}#{index}", statement.target.type)
+                elsewhere = t.Var(f"{block.label}#{index}", statement.target.type)
                 fresh[elsewhere] = VariableInfo(elsewhere, elsewhere.name, Kind.TEMPORARY)
                 hit = one.hit(address.offset)
-                yield Assign(one.last, ite(hit, ONE, ZERO), statement.loc)
-                held = ite(hit, wrap(one.cell, statement.target.type), elsewhere)
+                yield Assign(one.last, t.ite(hit, t.ONE, t.ZERO), statement.loc)
+                held = t.ite(hit, t.wrap(one.cell, statement.target.type), elsewhere)
                 yield replace(statement, target=elsewhere)
                 yield Assign(statement.target, held, statement.loc)
-            case Store(address=address, value=value) if isinstance(address.object, Const):
+            case Store(address=address, value=value) if isinstance(address.object, t.Const):
                 yield statement
                 one_or_none = cells.get(address.object.value)
                 if one_or_none is not None:
-                    held = ite(one_or_none.hit(address.offset), wrap(value, one_or_none.cell.type), one_or_none.cell)
+                    held = t.ite(
+                        one_or_none.hit(address.offset), t.wrap(value, one_or_none.cell.type), one_or_none.cell
+                    )
                     yield Assign(one_or_none.cell, held, statement.loc)
-            case Fill(address=address) if isinstance(address.object, Const):
+            case Fill(address=address) if isinstance(address.object, t.Const):
                 yield statement
                 if address.object.value in cells:
                     yield from _filled(statement, cells[address.object.value], block.label, index, fresh)
@@ -198,19 +180,19 @@ def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[Var, Variable
                 yield statement
 
 
-def _filled(fill: Fill, one: _Cell, label: str, index: int, fresh: dict[Var, VariableInfo]) -> Iterator[Statement]:
+def _filled(fill: Fill, one: _Cell, label: str, index: int, fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
     """A cell inside of what is filled with zeros is zero; inside of what is filled otherwise, or cut by it, it is any
     value.
     """
-    begin, end = fill.address.offset, add(fill.address.offset, fill.length)
-    behind = add(one.place, const(one.size))
-    inside = conjunction((less_equal(begin, one.place), less_equal(behind, end)))
-    outside = disjunction((greater_equal(one.place, end), less_equal(behind, begin)))
-    unknown = Var(f"{label}#{index}", one.cell.type)
+    begin, end = fill.address.offset, fill.address.offset + fill.length
+    behind = one.place + one.size
+    inside = begin.le(one.place) & behind.le(end)
+    outside = one.place.ge(end) | behind.le(begin)
+    unknown = t.Var(f"{label}#{index}", one.cell.type)
     fresh[unknown] = VariableInfo(unknown, unknown.name, Kind.TEMPORARY)
     yield Havoc(unknown, Origin.UNSUPPORTED, "part of a cell", fill.loc)
-    filled: Term = ZERO if fill.byte is ZERO else unknown
-    yield Assign(one.cell, ite(outside, one.cell, ite(inside, filled, unknown)), fill.loc)
+    filled: t.Term = t.ZERO if fill.byte is t.ZERO else unknown
+    yield Assign(one.cell, t.ite(outside, one.cell, t.ite(inside, filled, unknown)), fill.loc)
 
 
 def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, _Cell]) -> Iterator[Statement]:
@@ -218,7 +200,7 @@ def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, _Cell
     if isinstance(statement, Call) and not statement.writes_memory:
         return
     objects = frozenset((statement.object,)) if isinstance(statement, Expire) else statement.objects
-    if isinstance(statement, Copy) and isinstance(statement.target.object, Const):
+    if isinstance(statement, Copy) and isinstance(statement.target.object, t.Const):
         objects = frozenset((statement.target.object.value,))
     anything = objects is None or any(number < 0 for number in objects)
     for one in cells.values():

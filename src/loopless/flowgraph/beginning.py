@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.call_graph import Reach
 from loopless.flowgraph.cells import OUTSIDE
 from loopless.flowgraph.effects import facts_of, is_internal
@@ -27,8 +28,6 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.source import ir
-from loopless.terms import Const, IntType, Term, Var, const, polynomial, table
-from loopless.terms import from_polynomial as polynomial_term
 
 CONSTRUCTORS: Final = ("llvm.global_ctors", "llvm.global_dtors")
 """What a module calls before ``main``, and after it."""
@@ -113,7 +112,7 @@ Contents = Mapping[int, tuple[bytes | None, MemoryObject]]
 def _values(graph: Flowgraph, contents: Contents) -> Iterable[Statement]:
     """The assignments of the first values of variables that stand for parts of these objects."""
     numbers = {found.symbol: number for number, found in graph.objects.items() if found.symbol}
-    pairs: dict[tuple[int, int], dict[str, Var]] = {}
+    pairs: dict[tuple[int, int], dict[str, t.Var]] = {}
     for var, info in graph.variables.items():
         if info.kind is not Kind.GLOBAL or info.object is None or info.object not in contents:
             continue
@@ -122,14 +121,14 @@ def _values(graph: Flowgraph, contents: Contents) -> Iterable[Statement]:
             continue
         value = _number(var, info, contents)
         if value is not None:
-            yield Assign(var, const(value))
+            yield Assign(var, t.const(value))
     for (number, offset), parts in pairs.items():
         found = _pointer(contents[number], offset, graph.variables[parts["offset"]].size, numbers)
         if found is not None:
-            yield from (Assign(parts[part], const(value)) for part, value in found.items() if part in parts)
+            yield from (Assign(parts[part], t.const(value)) for part, value in found.items() if part in parts)
 
 
-def _number(var: Var, info: VariableInfo, contents: Contents) -> int | None:
+def _number(var: t.Var, info: VariableInfo, contents: Contents) -> int | None:
     assert info.object is not None
     content, found = contents[info.object]
     if content is None or info.offset < 0 or info.offset + info.size > len(content) or not info.size:
@@ -138,7 +137,7 @@ def _number(var: Var, info: VariableInfo, contents: Contents) -> int | None:
         return None
     value = int.from_bytes(content[info.offset : info.offset + info.size], "little")
     if var.type.width is None:
-        return IntType(8 * info.size).wrap(value)
+        return t.IntType(8 * info.size).wrap(value)
     if var.type.width == 1:
         return value if value in (0, 1) else None
     return var.type.wrap(value) if var.type.width == 8 * info.size else None
@@ -172,7 +171,7 @@ def _with_tables(block: Block, tables: Mapping[int, MemoryObject]) -> Block:
 def _looked_up(load: Load, tables: Mapping[int, MemoryObject]) -> Statement:
     """The read as a look-up in a table: where it is outside of the array, a check has ended the run before."""
     address = load.address
-    found = tables.get(address.object.value) if isinstance(address.object, Const) else None
+    found = tables.get(address.object.value) if isinstance(address.object, t.Const) else None
     if found is None or load.target_object is not None or load.type.width is None or found.relocations:
         return load
     size = load.type.width // 8
@@ -183,12 +182,12 @@ def _looked_up(load: Load, tables: Mapping[int, MemoryObject]) -> Statement:
     if index is None:
         return load
     parts = (content[at : at + size] for at in range(0, len(content), size))
-    return Assign(load.target, table(index, [load.type.wrap(int.from_bytes(p, "little")) for p in parts]), load.loc)
+    return Assign(load.target, t.table(index, [load.type.wrap(int.from_bytes(p, "little")) for p in parts]), load.loc)
 
 
-def _divided(address: Pointer, size: int) -> Term | None:
+def _divided(address: Pointer, size: int) -> t.Term | None:
     """The byte offset in units of ``size``, where it is a multiple of that."""
-    items = polynomial(address.offset)
+    items = t.polynomial(address.offset)
     if any(coefficient % size for coefficient in items.values()):
         return None
-    return polynomial_term({monomial: coefficient // size for monomial, coefficient in items.items()})
+    return t.from_polynomial({monomial: coefficient // size for monomial, coefficient in items.items()})

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from loopless import terms as t
 from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, load, store, with_objects
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, extracted, select, truth_of
 from loopless.flowgraph.calls import call
@@ -28,20 +29,6 @@ from loopless.graphs import reverse_postorder
 from loopless.refusals import Reason
 from loopless.source import ir
 from loopless.source.debug import Kind as DebugKind
-from loopless.terms import (
-    INTEGERS,
-    TRUE,
-    Condition,
-    IntType,
-    Term,
-    Var,
-    conjunction,
-    const,
-    equal,
-    negate,
-    not_equal,
-    wrap,
-)
 
 
 def build(
@@ -134,7 +121,7 @@ class _Builder:
             signed = piece.type.signed if piece.type.width is not None else True
         boolean = param.debug is not None and param.debug.kind is DebugKind.BOOL
         bits = param.type.bits
-        source_type = FLAG_TYPE if bits == 1 or boolean else IntType(bits, signed)
+        source_type = FLAG_TYPE if bits == 1 or boolean else t.IntType(bits, signed)
         if stack_slot is not None:
             var = self.memory.slots[stack_slot].var
         else:
@@ -145,7 +132,7 @@ class _Builder:
         if bits == 1:
             self.t.values[param.name] = flag_of(var)
         else:
-            self.t.values[param.name] = Number(var, var.type if var.type.width is None else IntType(bits, signed))
+            self.t.values[param.name] = Number(var, var.type if var.type.width is None else t.IntType(bits, signed))
         return Parameter(shown, var, source_type)
 
     def _pointer_parameter(self, param: ir.Param, shown: str, stack_slot: tuple[Base, int] | None) -> Parameter:
@@ -159,11 +146,11 @@ class _Builder:
         else:
             var = self.memory.fresh(shown, Kind.PARAMETER, self.memory.offset_type, pointer_part="offset")
         shared = param.name in self.memory.points.shared
-        self.t.values[param.name] = Address(owner, var if shared else const(0))
+        self.t.values[param.name] = Address(owner, var if shared else t.const(0))
         debug = self.memory.debug_type(base)
         pointee = None
         if debug is not None and debug.signed is not None and debug.bits:
-            pointee = FLAG_TYPE if debug.kind is DebugKind.BOOL else IntType(debug.bits, debug.signed)
+            pointee = FLAG_TYPE if debug.kind is DebugKind.BOOL else t.IntType(debug.bits, debug.signed)
         return Parameter(shown, var, None, number, pointee, null, "readonly" in param.attributes, shared)
 
     # -- blocks ---------------------------------------------------------------------------------------------------
@@ -186,13 +173,13 @@ class _Builder:
                 signed = self.uses.signed.get(name, True)
                 type = self.memory.number_type(bits, signed=signed)
                 var = self.memory.fresh(shown, kind, type)
-                return Number(var, type if type.width is None else IntType(bits, signed))
+                return Number(var, type if type.width is None else t.IntType(bits, signed))
             case ir.PtrT():
                 offset = self.memory.fresh(shown, kind, self.memory.offset_type, pointer_part="offset")
                 fixed = self.memory.fixed(self.memory.points.of(phi.value))
                 if fixed is not None:
-                    return Address(const(fixed), offset)
-                owner = self.memory.fresh(f"{shown}.object", kind, INTEGERS, pointer_part="object")
+                    return Address(t.const(fixed), offset)
+                owner = self.memory.fresh(f"{shown}.object", kind, t.INTEGERS, pointer_part="object")
                 return Address(owner, offset)
             case _:
                 return Nothing(self.t.refused("a value of this type is not followed", phi.loc))
@@ -208,18 +195,18 @@ class _Builder:
         return f"%{phi.result}", Kind.LOCAL if self.function.loc is None else Kind.TEMPORARY
 
     def _block(self, block: ir.Block) -> None:
-        t = self.t
-        t.start(block.label)
+        term = self.t
+        term.start(block.label)
         self._note_folded_overflow(block)
         code = [(index, i) for index, i in enumerate(block.instructions) if not i.is_debug]
         for number, (index, instruction) in enumerate(code, 1):
             if instruction.op == "phi":
                 continue
-            if t.end is not None:
+            if term.end is not None:
                 break
-            t.position, t.next = index, code[number][1] if number < len(code) else None
+            term.position, term.next = index, code[number][1] if number < len(code) else None
             self._instruction(instruction)
-        t.finish(self.blocks)
+        term.finish(self.blocks)
 
     def _note_folded_overflow(self, block: ir.Block) -> None:
         """A block with a constant that came of a signed overflow: whether the run meets it cannot be told from here."""
@@ -235,36 +222,36 @@ class _Builder:
                 loc = loc.inlined_at
 
     def _instruction(self, instruction: ir.Instruction) -> None:
-        t = self.t
+        term = self.t
         for operand in instruction.operands:
-            constant_address(t, operand, instruction.loc)
+            constant_address(term, operand, instruction.loc)
         match instruction.op:
             case "load":
-                load(t, instruction)
+                load(term, instruction)
             case "store":
                 self._store(instruction)
             case "alloca":
-                alloca(t, instruction)
+                alloca(term, instruction)
             case "getelementptr":
-                gep(t, instruction)
+                gep(term, instruction)
             case "icmp":
-                t.define(instruction, compare(t, instruction))
+                term.define(instruction, compare(term, instruction))
             case "select":
-                t.define(instruction, select(t, instruction))
+                term.define(instruction, select(term, instruction))
             case "call":
-                call(t, instruction)
+                call(term, instruction)
             case op if op in BINARY:
-                t.define(instruction, binary(t, instruction))
+                term.define(instruction, binary(term, instruction))
             case op if op in CASTS:
-                t.define(instruction, cast(t, instruction))
+                term.define(instruction, cast(term, instruction))
             case op if op in ir.TERMINATORS:
                 self._terminator(instruction)
             case "begin" | "expire" | "outlive" | "outlived":
-                lifetime(t, instruction)
+                lifetime(term, instruction)
             case "fence":
                 pass
-            case "extractvalue" if (part := extracted(t, instruction)) is not None:
-                t.define(instruction, part)
+            case "extractvalue" if (part := extracted(term, instruction)) is not None:
+                term.define(instruction, part)
             case _:
                 self._unsupported(instruction)
 
@@ -277,121 +264,123 @@ class _Builder:
         store(self.t, instruction)
 
     def _unsupported(self, instruction: ir.Instruction) -> None:
-        t = self.t
+        term = self.t
         name = instruction.op if instruction.op != "unsupported" else (instruction.text.strip().split() or ["?"])[0]
         touches_memory = instruction.op in ("cmpxchg", "atomicrmw", "va_arg", "unsupported")
         floating = isinstance(instruction.type, ir.FloatT) or instruction.op in ("fcmp", "fptosi", "fptoui")
         reason = Reason.FLOAT if floating else Reason.UNSUPPORTED_INSTRUCTION
         reason = Reason.CONCURRENCY if instruction.op in ("cmpxchg", "atomicrmw") else reason
-        refused = t.refused(f"{operation_in_words(name, floating=floating)} is not followed", instruction.loc, reason)
+        refused = term.refused(
+            f"{operation_in_words(name, floating=floating)} is not followed", instruction.loc, reason
+        )
         if touches_memory:
-            t.blocked[t.label] = refused
+            term.blocked[term.label] = refused
         if instruction.result is not None:
-            t.define(instruction, t.unknown(instruction.type, Origin.UNSUPPORTED, name, instruction.loc, refused))
+            term.define(instruction, term.unknown(instruction.type, Origin.UNSUPPORTED, name, instruction.loc, refused))
 
     # -- terminators ----------------------------------------------------------------------------------------------
 
     def _terminator(self, instruction: ir.Instruction) -> None:
-        t, loc = self.t, instruction.loc
+        term, loc = self.t, instruction.loc
         match instruction.op:
             case "br" if len(instruction.targets) == 1:
-                t.edges = [self._edge(TRUE, instruction.targets[0], loc)]
+                term.edges = [self._edge(t.TRUE, instruction.targets[0], loc)]
             case "br":
-                condition = truth_of(t, instruction.operands[0], loc)
+                condition = truth_of(term, instruction.operands[0], loc)
                 yes, no = instruction.targets
-                edges = ((condition, yes), (negate(condition), no))
-                t.edges = [self._edge(c, target, loc) for c, target in edges]
+                edges = ((condition, yes), (~condition, no))
+                term.edges = [self._edge(c, target, loc) for c, target in edges]
             case "switch":
                 self._switch(instruction)
             case "ret":
                 self._return(instruction)
             case "unreachable":
-                t.end = End("undefined", None, None, loc)
+                term.end = End("undefined", None, None, loc)
             case "invoke":
                 self._invoke(instruction)
             case _:
-                refused = t.refused(f"control flow by {instruction.op} is not followed", loc)
-                self.jumps[t.shown_label] = instruction.targets
-                t.end = End("unsupported", None, None, loc, refused)
+                refused = term.refused(f"control flow by {instruction.op} is not followed", loc)
+                self.jumps[term.shown_label] = instruction.targets
+                term.end = End("unsupported", None, None, loc, refused)
 
     def _invoke(self, instruction: ir.Instruction) -> None:
         """A call that goes on at one of two places. No run passes it, but loops may be entered again behind it."""
-        t, loc = self.t, instruction.loc
-        call(t, instruction)
-        leaves = t.end is not None and t.end.kind == "unsupported"  # it does not return, so it may throw
-        if t.end is not None and not leaves:
+        term, loc = self.t, instruction.loc
+        call(term, instruction)
+        leaves = term.end is not None and term.end.kind == "unsupported"  # it does not return, so it may throw
+        if term.end is not None and not leaves:
             return
-        t.end = None
-        t.blocked[t.label] = t.refused("a call that may throw is not followed", loc, Reason.EXCEPTION)
+        term.end = None
+        term.blocked[term.label] = term.refused("a call that may throw is not followed", loc, Reason.EXCEPTION)
         normal, unwind = instruction.targets
         if leaves:
-            t.edges = [self._edge(TRUE, unwind, loc)]
+            term.edges = [self._edge(t.TRUE, unwind, loc)]
             return
-        thrown = t.unknown(ir.IntT(1), Origin.UNSUPPORTED, "throws", loc, t.blocked[t.label])
+        thrown = term.unknown(ir.IntT(1), Origin.UNSUPPORTED, "throws", loc, term.blocked[term.label])
         assert isinstance(thrown, Flag)
-        edges = ((negate(thrown.condition), normal), (thrown.condition, unwind))
-        t.edges = [self._edge(c, target, loc) for c, target in edges]
+        edges = ((~thrown.condition, normal), (thrown.condition, unwind))
+        term.edges = [self._edge(c, target, loc) for c, target in edges]
 
     def _switch(self, instruction: ir.Instruction) -> None:
-        t = self.t
+        other = self.t
         operand, loc = instruction.operands[0], instruction.loc
-        number = t.number(operand)
+        number = other.number(operand)
         if number is None:  # any of the places may be where it goes
-            refused = t.refused("a switch over a value that is not followed", loc)
-            unknown = t.unknown(operand.type, Origin.UNSUPPORTED, "switch", loc, refused)
+            refused = other.refused("a switch over a value that is not followed", loc)
+            unknown = other.unknown(operand.type, Origin.UNSUPPORTED, "switch", loc, refused)
             assert isinstance(unknown, Number)
             number = unknown
         term = number.read(signed=True)
-        by_target: dict[str, list[Condition]] = {}
+        by_target: dict[str, list[t.Condition]] = {}
         for value, target in instruction.cases:
-            by_target.setdefault(target, []).append(equal(term, const(value)))
-        default = conjunction(not_equal(term, const(value)) for value, _ in instruction.cases)
+            by_target.setdefault(target, []).append(term.eq(value))
+        default = t.conjunction(term.ne(value) for value, _ in instruction.cases)
         by_target.setdefault(instruction.targets[0], []).append(default)
-        t.edges = [self._edge(c, target, instruction.loc) for target, cs in by_target.items() for c in cs]
+        other.edges = [self._edge(c, target, instruction.loc) for target, cs in by_target.items() for c in cs]
 
     def _return(self, instruction: ir.Instruction) -> None:
-        t = self.t
+        other = self.t
         if not instruction.operands:
-            t.end = End("return", None, None, instruction.loc)
+            other.end = End("return", None, None, instruction.loc)
             return
-        value = t.value(instruction.operands[0])
+        value = other.value(instruction.operands[0])
         match value:
             case Number():
                 result = self._result_type()
                 signed = result.signed if result is not None else value.type.signed
                 term = value.read(signed=signed)
                 if value.type.width is None and result is not None and not result.signed and result != FLAG_TYPE:
-                    term = wrap(term, result)
-                t.end = End("return", term, None, instruction.loc)
+                    term = t.wrap(term, result)
+                other.end = End("return", term, None, instruction.loc)
             case Flag():
-                t.end = End("return", value.term, None, instruction.loc)
+                other.end = End("return", value.term, None, instruction.loc)
             case Address():
-                t.end = End("return", value.offset, value.object, instruction.loc)
+                other.end = End("return", value.offset, value.object, instruction.loc)
             case Nothing():
-                t.end = End("return", None, None, instruction.loc, value.refused)
+                other.end = End("return", None, None, instruction.loc, value.refused)
 
-    def _edge(self, condition: Condition, target: str, loc: ir.Loc | None) -> Edge:
-        assigns: list[tuple[Var, Term]] = []
+    def _edge(self, condition: t.Condition, target: str, loc: ir.Loc | None) -> Edge:
+        assigns: list[tuple[t.Var, t.Term]] = []
         for phi, held in self.phis.get(target, []):
             incoming = next((value for value, label in phi.incoming if label == self.t.label), None)
             if incoming is not None:
                 assigns.extend(self._phi_assigns(phi, held, self.t.value(incoming)))
         return Edge(condition, target, tuple(assigns), loc)
 
-    def _phi_assigns(self, phi: ir.Instruction, held: Value, value: Value) -> list[tuple[Var, Term]]:
+    def _phi_assigns(self, phi: ir.Instruction, held: Value, value: Value) -> list[tuple[t.Var, t.Term]]:
         if isinstance(value, Nothing) and not isinstance(held, Nothing):
             value = self.t.unknown(phi.type, Origin.UNSUPPORTED, phi.result or "phi", phi.loc, value.refused)
         match held, value:
-            case Number(term=Var() as var), Number():
+            case Number(term=t.Var() as var), Number():
                 if var.type.width is None:
                     return [(var, value.read(signed=True))]
                 return [(var, value.converted(var.type.width, signed=var.type.signed))]
             case Flag(), Flag():
                 var = next(iter(held.condition.variables))
                 return [(var, value.term)]
-            case Address(offset=Var() as offset), Address():
+            case Address(offset=t.Var() as offset), Address():
                 pairs = [(offset, value.offset)]
-                if isinstance(held.object, Var):
+                if isinstance(held.object, t.Var):
                     pairs.append((held.object, value.object))
                 return pairs
             case _:
@@ -399,7 +388,7 @@ class _Builder:
 
     # -- the whole ------------------------------------------------------------------------------------------------
 
-    def _result_type(self) -> IntType | None:
+    def _result_type(self) -> t.IntType | None:
         if not isinstance(self.function.result, ir.IntT):
             return None
         debug = self.function.result_debug
@@ -409,9 +398,9 @@ class _Builder:
         signed = debug.signed if debug is not None and debug.signed is not None else True
         if debug is None and "zeroext" in self.function.result_attributes:
             signed = False
-        return IntType(bits, signed)
+        return t.IntType(bits, signed)
 
-    def _with_uninitialised(self, blocks: dict[str, Block], live: frozenset[Var]) -> dict[str, Block]:
+    def _with_uninitialised(self, blocks: dict[str, Block], live: frozenset[t.Var]) -> dict[str, Block]:
         """Locals that may be read before they are written take an unknown value at the start."""
         given = {var for p in self.parameters for var in (p.var, p.null) if var is not None}
         lacking = [

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Block, Check, Load, Pointer, Statement, Store
 from loopless.graphs import predecessors, reverse_postorder
-from loopless.terms import Const, Term, TermTooLarge, Var, sub, substitute
 
-_Seen = frozenset[tuple[Term, Term, int]]
+_Seen = frozenset[tuple[t.Term, t.Term, int]]
 """Accesses that were surely made, as far as the terms still mean the same: object, offset and size in bytes."""
 
 
@@ -52,8 +52,8 @@ def with_covered(blocks: Mapping[str, Block], entry: str) -> dict[str, Block]:
 def _vouched(address: Pointer, seen: _Seen, block: Block, at: int) -> bool:
     for owner, offset, size in (*seen, *_made_next(block, at)):
         if owner is address.object:
-            far = sub(address.offset, offset)
-            if isinstance(far, Const) and 0 <= far.value <= size:
+            far = address.offset - offset
+            if isinstance(far, t.Const) and 0 <= far.value <= size:
                 return True
     return False
 
@@ -65,14 +65,14 @@ def _after(statement: Statement, seen: _Seen) -> _Seen:
     return _unchanged(seen, defined_by(statement))
 
 
-def _unchanged(seen: _Seen, changed: Iterable[Var]) -> _Seen:
+def _unchanged(seen: _Seen, changed: Iterable[t.Var]) -> _Seen:
     targets = frozenset(changed)
     if not targets:
         return seen
     return frozenset(one for one in seen if not targets & (one[0].variables | one[1].variables))
 
 
-def _access(statement: Statement) -> tuple[Term, Term, int] | None:
+def _access(statement: Statement) -> tuple[t.Term, t.Term, int] | None:
     match statement:
         case Load(address=Pointer(object=owner, offset=offset), type=type, target_object=pointer):
             return owner, offset, 1 if pointer is not None else _bytes(type.width)
@@ -86,27 +86,27 @@ def _bytes(width: int | None) -> int:
     return 1 if width is None else max(1, width // 8)
 
 
-def _made_next(block: Block, at: int) -> Iterator[tuple[Term, Term, int]]:
+def _made_next(block: Block, at: int) -> Iterator[tuple[t.Term, t.Term, int]]:
     """The accesses behind a statement that surely follow it, in terms of the values there."""
-    values: dict[Var, Term] = {}
+    values: dict[t.Var, t.Term] = {}
     for statement in block.statements[at + 1 :]:
         access = _access(statement)
         if access is not None:
             owner, offset, size = access
             try:
-                yield substitute(owner, values), substitute(offset, values), size
-            except TermTooLarge:
+                yield t.substitute(owner, values), t.substitute(offset, values), size
+            except t.TermTooLarge:
                 return
         match statement:
             case Assign(target=target, value=value):
                 try:
-                    values[target] = substitute(value, values)
-                except TermTooLarge:
+                    values[target] = t.substitute(value, values)
+                except t.TermTooLarge:
                     return
             case Check(kind="null-pointer"):
                 pass  # a null pointer is nowhere near the end of an object
             case Load() | Store():
                 for target in defined_by(statement):
-                    values[target] = Var(f"{target.name} read", target.type)
+                    values[target] = t.Var(f"{target.name} read", target.type)
             case _:
                 return

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import (
     Allocate,
@@ -49,23 +50,11 @@ from loopless.flowgraph.model import (
 from loopless.graphs import reachable
 from loopless.refusals import Refused
 from loopless.source import ir
-from loopless.terms import (
-    TRUE,
-    ZERO,
-    Condition,
-    IntType,
-    Term,
-    Var,
-    equals_zero,
-    negate,
-    substitute,
-    wrap,
-)
 
 BodyOf = Callable[[str], Flowgraph | None]
 """The flowgraph of a function that calls may go into, by its name; None where there is none."""
 
-ContractOf = Callable[[Signature], Sequence[Condition] | None]
+ContractOf = Callable[[Signature], Sequence[t.Condition] | None]
 """The contract of a function, as conjuncts over the variables of its signature; None where it has none."""
 
 CONTRACT = "contract"
@@ -98,7 +87,7 @@ def entered(graph: Flowgraph, body: BodyOf, contract_of: ContractOf = lambda _: 
     parts = {name: _Part(name, found[name], [c for c in calls if c.callee == name], contract_of) for name in names}
     main = _Part("", graph)
     blocks: dict[str, Block] = {}
-    variables: dict[Var, VariableInfo] = {}
+    variables: dict[t.Var, VariableInfo] = {}
     loops: list[LoopInfo] = []
     blocked: dict[str, Refused] = {}
     for part in (main, *parts.values()):
@@ -161,20 +150,20 @@ class _Part:
     ) -> None:
         """``calls``: of this function, in the whole program."""
         self.name, self.graph = name, graph
-        self.renamed: dict[Var, Var] = {var: self._own(var) for var in graph.variables}
+        self.renamed: dict[t.Var, t.Var] = {var: self._own(var) for var in graph.variables}
         self.variables = {self.renamed[var]: replace(i, var=self.renamed[var]) for var, i in graph.variables.items()}
-        self.flags: dict[Var, VariableInfo] = {}
+        self.flags: dict[t.Var, VariableInfo] = {}
         self.live = live_at_entry(graph.blocks, frozenset())[graph.entry]
         self.passages: dict[str, Passage] = {}
         self.signature = self._signature([call.target for call in calls if call.target is not None])
         self.contract = contract_of(self.signature) if name else None
 
-    def _signature(self, targets: Sequence[Var]) -> Signature:
+    def _signature(self, targets: Sequence[t.Var]) -> Signature:
         plain = [p.var for p in self.graph.parameters if p.var is not None and p.object is None and p.null is None]
         kept = [var for var, info in self.graph.variables.items() if self._global(info) and not info.pointer_part]
-        given = {self.renamed[var]: Var(f"{self.name}::{var.name}@call", var.type) for var in (*plain, *kept)}
+        given = {self.renamed[var]: t.Var(f"{self.name}::{var.name}@call", var.type) for var in (*plain, *kept)}
         returns = targets and not self.graph.result_is_pointer
-        result = Var(f"{self.name}::@result", targets[0].type) if returns else None
+        result = t.Var(f"{self.name}::@result", targets[0].type) if returns else None
         globals_ = tuple(self.renamed[var] for var in kept)
         return Signature(self.name, given, result, globals_, f"{self.name}::@returned")
 
@@ -191,12 +180,12 @@ class _Part:
         kept = tuple(Assign(held, var) for var, held in found.given.items())
         told = (*found.given.values(), *(() if found.result is None else (found.result,)))
         self.flags |= {var: VariableInfo(var, var.name, Kind.TEMPORARY) for var in told}
-        yield Block(self.begin, kept, (Edge(TRUE, self.label(self.graph.entry)),))
+        yield Block(self.begin, kept, (Edge(t.TRUE, self.label(self.graph.entry)),))
         checks = tuple(Check(condition, CONTRACT, self.graph.loc) for condition in self.contract)
         yield Block(found.returned, checks, (), End("return", loc=self.graph.loc))
 
-    def _own(self, var: Var) -> Var:
-        return Var(f"{self.name}::{var.name}", var.type) if self.name else var
+    def _own(self, var: t.Var) -> t.Var:
+        return t.Var(f"{self.name}::{var.name}", var.type) if self.name else var
 
     def label(self, label: str) -> str:
         """The label of a block of the function in the whole."""
@@ -226,11 +215,11 @@ class _Part:
                 if isinstance(told, Call) and callee is not None and _fits(told, callee.graph):
                     number += 1
                     behind, into = f"{here}#behind{number}", f"{here}#into{number}"
-                    flag = Var(f"{here}#goes{number}", IntType(1, signed=False))
+                    flag = t.Var(f"{here}#goes{number}", t.IntType(1, signed=False))
                     self.flags[flag] = VariableInfo(flag, flag.name, Kind.TEMPORARY)
                     held.append(Havoc(flag, Origin.UNSUPPORTED, GONE_INTO, told.loc))
-                    passed: Condition = equals_zero(flag)
-                    ways = (Edge(passed, behind, (), told.loc), Edge(negate(passed), into, (), told.loc))
+                    passed: t.Condition = t.equals_zero(flag)
+                    ways = (Edge(passed, behind, (), told.loc), Edge(~passed, into, (), told.loc))
                     found[here] = Block(here, tuple(held), ways)
                     found[into] = self._into(into, told, callee)
                     here, told = behind, replace(told, entered=True)
@@ -245,14 +234,14 @@ class _Part:
             if end is not None and end.kind == "return" and self.contract is not None:
                 result, value = self.signature.result, block.end.value if block.end is not None else None
                 if result is not None and value is not None:
-                    held.append(Assign(result, wrap(self._term(value), result.type), end.loc))
+                    held.append(Assign(result, t.wrap(self._term(value), result.type), end.loc))
                 elif result is not None:
                     held.append(Havoc(result, Origin.UNSUPPORTED, "what is returned", end.loc))
-                edges, end = (Edge(TRUE, self.signature.returned, (), end.loc),), None
+                edges, end = (Edge(t.TRUE, self.signature.returned, (), end.loc),), None
             found[here] = Block(here, tuple(held), edges, end)
         return found | {block.label: block for block in self._framed()}
 
-    def _shared(self, callee: _Part) -> dict[Var, Var]:
+    def _shared(self, callee: _Part) -> dict[t.Var, t.Var]:
         """By the callee's variables for globals, those of this function."""
         here = {key: var for var, info in self.graph.variables.items() if (key := self._global(info)) is not None}
         found = {}
@@ -267,12 +256,12 @@ class _Part:
         if not callee.contract:
             return [call]
         told = callee.signature
-        given: dict[Var, Term] = {}
-        values: dict[Var, Term] = {}
+        given: dict[t.Var, t.Term] = {}
+        values: dict[t.Var, t.Term] = {}
         for parameter, argument in zip(callee.graph.parameters, call.arguments, strict=True):
             held = None if parameter.var is None else told.given.get(callee.renamed[parameter.var])
             if held is not None and not isinstance(argument, Pointer):
-                given[held] = wrap(argument, held.type)
+                given[held] = t.wrap(argument, held.type)
         for var, mine in self._shared(callee).items():
             if var in told.given:
                 given[told.given[var]] = mine
@@ -283,28 +272,28 @@ class _Part:
         # What the call was given is kept: its target, and what it changes, may be variables of the arguments.
         statements: list[Statement] = []
         for held, term in given.items():
-            kept = Var(f"{label}#{held.name}", held.type)
+            kept = t.Var(f"{label}#{held.name}", held.type)
             self.flags[kept] = VariableInfo(kept, kept.name, Kind.TEMPORARY)
             statements.append(Assign(kept, term, call.loc))
             values[held] = kept
         known = [condition for condition in callee.contract if condition.variables <= values.keys()]
-        return [*statements, call, *(Assume(substitute(condition, values), call.loc) for condition in known)]
+        return [*statements, call, *(Assume(t.substitute(condition, values), call.loc) for condition in known)]
 
     def _into(self, label: str, call: Call, callee: _Part) -> Block:
         """The way into a callee: parameters get their arguments, globals stay as they are, all else is any value."""
-        given: dict[Var, Term] = {}
+        given: dict[t.Var, t.Term] = {}
         for parameter, argument in zip(callee.graph.parameters, call.arguments, strict=True):
             if parameter.var is not None and not isinstance(argument, Pointer) and parameter.object is None:
-                given[callee.renamed[parameter.var]] = wrap(argument, parameter.var.type)
+                given[callee.renamed[parameter.var]] = t.wrap(argument, parameter.var.type)
         given |= self._shared(callee)
         # The variables of the callee may be those of the caller, in another activation: what is handed over is kept
         # before they become any value.
         statements: list[Statement] = []
-        passed: list[tuple[Var, Term]] = []
+        passed: list[tuple[t.Var, t.Term]] = []
         for index, (target, term) in enumerate(given.items()):
             if term is target:
                 continue
-            held = Var(f"{label}#{index}", target.type)
+            held = t.Var(f"{label}#{index}", target.type)
             self.flags[held] = VariableInfo(held, held.name, Kind.TEMPORARY)
             statements.append(Assign(held, term, call.loc))
             passed.append((target, held))
@@ -312,7 +301,7 @@ class _Part:
         statements += [
             Havoc(var, Origin.UNSUPPORTED, "value at a call", call.loc) for var in unknown if var not in given
         ]
-        return Block(label, tuple(statements), (Edge(TRUE, callee.begin, tuple(passed), call.loc),))
+        return Block(label, tuple(statements), (Edge(t.TRUE, callee.begin, tuple(passed), call.loc),))
 
     def _global(self, info: VariableInfo) -> tuple[str, int, int, str] | None:
         if info.kind is not Kind.GLOBAL or info.object is None or info.object not in self.graph.objects:
@@ -326,16 +315,16 @@ class _Part:
         assigns = tuple((self.renamed[target], self._term(value)) for target, value in edge.assigns)
         return Edge(self._condition(edge.condition), self.label(edge.target), assigns, edge.loc)
 
-    def _term(self, term: Term) -> Term:
-        return substitute(term, self.renamed) if self.name else term
+    def _term(self, term: t.Term) -> t.Term:
+        return t.substitute(term, self.renamed) if self.name else term
 
-    def _condition(self, condition: Condition) -> Condition:
-        return substitute(condition, self.renamed) if self.name else condition
+    def _condition(self, condition: t.Condition) -> t.Condition:
+        return t.substitute(condition, self.renamed) if self.name else condition
 
     def _pointer(self, pointer: Pointer) -> Pointer:
         return Pointer(self._term(pointer.object), self._term(pointer.offset))
 
-    def _var(self, var: Var | None) -> Var | None:
+    def _var(self, var: t.Var | None) -> t.Var | None:
         return None if var is None else self.renamed[var]
 
     def _statement(self, statement: Statement) -> Statement | None:
@@ -375,7 +364,7 @@ class _Part:
                 return None
 
 
-_NOWHERE = Pointer(ZERO, ZERO)
+_NOWHERE = Pointer(t.ZERO, t.ZERO)
 
 
 def _fits(call: Call, callee: Flowgraph) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from loopless import terms as t
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -23,10 +24,9 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
-from loopless.terms import Node, Var
 
 
-def used_by(statement: Statement) -> frozenset[Var]:
+def used_by(statement: Statement) -> frozenset[t.Var]:
     """The variables that ``statement`` reads."""
     match statement:
         case Assign():
@@ -52,17 +52,17 @@ def used_by(statement: Statement) -> frozenset[Var]:
             return frozenset((*statement.reads, *drawn)).union(*arguments)
 
 
-def _of(pointer: Pointer) -> frozenset[Var]:
+def _of(pointer: Pointer) -> frozenset[t.Var]:
     return pointer.object.variables | pointer.offset.variables
 
 
-def defined_by(statement: Statement) -> tuple[Var, ...]:
+def defined_by(statement: Statement) -> tuple[t.Var, ...]:
     """The variables that ``statement`` changes, or may change where it is a call."""
     more = statement.changes if isinstance(statement, Call) else ()
     return (*overwritten_by(statement), *more)
 
 
-def overwritten_by(statement: Statement) -> tuple[Var, ...]:
+def overwritten_by(statement: Statement) -> tuple[t.Var, ...]:
     """The variables that surely have another value behind ``statement``, whatever they were before."""
     match statement:
         case Assign() | Havoc() | Allocate():
@@ -73,7 +73,7 @@ def overwritten_by(statement: Statement) -> tuple[Var, ...]:
             return ()
 
 
-def edge_uses(edge: Edge, live_after: Iterable[Var]) -> set[Var]:
+def edge_uses(edge: Edge, live_after: Iterable[t.Var]) -> set[t.Var]:
     """The variables needed at the start of ``edge`` where ``live_after`` are needed at its target."""
     wanted = set(live_after)
     assigned = {target for target, _ in edge.assigns}
@@ -82,17 +82,17 @@ def edge_uses(edge: Edge, live_after: Iterable[Var]) -> set[Var]:
     return (wanted - assigned) | sources | edge.condition.variables
 
 
-def end_uses(end: End) -> frozenset[Var]:
+def end_uses(end: End) -> frozenset[t.Var]:
     """The variables that the end of a run reads."""
-    nodes: list[Node] = [n for n in (end.value, end.value_object) if n is not None]
+    nodes: list[t.Node] = [n for n in (end.value, end.value_object) if n is not None]
     return frozenset().union(*(node.variables for node in nodes))
 
 
 def live_at_entry(
     blocks: Mapping[str, Block],
-    live_at_ends: frozenset[Var],
-    behind: Mapping[str, frozenset[Var]] | None = None,
-) -> dict[str, frozenset[Var]]:
+    live_at_ends: frozenset[t.Var],
+    behind: Mapping[str, frozenset[t.Var]] | None = None,
+) -> dict[str, frozenset[t.Var]]:
     """Per block the variables whose value at its start may be used; ``live_at_ends`` are used by every end of a run
     (globals and pointees, which the caller sees). ``behind``: what is live in blocks that edges lead to but that are
     not among ``blocks``.
@@ -107,18 +107,18 @@ class _Transfer:
 
     __slots__ = ("block", "fixed", "overwritten", "plain", "sources", "touched", "used")
 
-    def __init__(self, block: Block, live_at_ends: frozenset[Var]) -> None:
+    def __init__(self, block: Block, live_at_ends: frozenset[t.Var]) -> None:
         self.block = block
         self.touched = [(overwritten_by(statement), used_by(statement)) for statement in block.statements]
         """Of each statement what it overwrites, and what it reads."""
-        used: set[Var] = set()
-        overwritten: set[Var] = set()
+        used: set[t.Var] = set()
+        overwritten: set[t.Var] = set()
         for targets, read in reversed(self.touched):
             if targets:
                 used.difference_update(targets)
                 overwritten.update(targets)
             used |= read
-        fixed: set[Var] = set()
+        fixed: set[t.Var] = set()
         for edge in block.edges:
             fixed |= edge.condition.variables
         if block.end is not None:
@@ -131,16 +131,16 @@ class _Transfer:
         self.plain = [edge.target for edge in block.edges if not edge.assigns]
         self.sources = [edge for edge in block.edges if edge.assigns]
 
-    def behind(self, live: Mapping[str, frozenset[Var]]) -> set[Var]:
+    def behind(self, live: Mapping[str, frozenset[t.Var]]) -> set[t.Var]:
         """What is live behind the statements; of what does not depend on the blocks that follow only some."""
-        needed: set[Var] = set()
+        needed: set[t.Var] = set()
         for label in self.plain:
             needed |= live[label]
         for edge in self.sources:
             needed |= edge_uses(edge, live[edge.target])
         return needed
 
-    def before(self, live: Mapping[str, frozenset[Var]]) -> frozenset[Var]:
+    def before(self, live: Mapping[str, frozenset[t.Var]]) -> frozenset[t.Var]:
         """What is live at the start."""
         needed = self.behind(live)
         needed -= self.overwritten
@@ -148,9 +148,9 @@ class _Transfer:
         return frozenset(needed)
 
 
-def _solved(transfers: Mapping[str, _Transfer], behind: Mapping[str, frozenset[Var]]) -> dict[str, frozenset[Var]]:
+def _solved(transfers: Mapping[str, _Transfer], behind: Mapping[str, frozenset[t.Var]]) -> dict[str, frozenset[t.Var]]:
     """The least solution: a block is looked at again when what is live in one that follows it has grown."""
-    live: dict[str, frozenset[Var]] = {label: frozenset() for label in transfers} | dict(behind)
+    live: dict[str, frozenset[t.Var]] = {label: frozenset() for label in transfers} | dict(behind)
     sources: dict[str, list[str]] = {label: [] for label in transfers}
     for label, transfer in transfers.items():
         for target in transfer.block.successors:
@@ -172,8 +172,8 @@ def _solved(transfers: Mapping[str, _Transfer], behind: Mapping[str, frozenset[V
 
 
 def without_dead(
-    blocks: Mapping[str, Block], live_at_ends: frozenset[Var], named: frozenset[Var]
-) -> tuple[dict[str, Block], dict[str, frozenset[Var]]]:
+    blocks: Mapping[str, Block], live_at_ends: frozenset[t.Var], named: frozenset[t.Var]
+) -> tuple[dict[str, Block], dict[str, frozenset[t.Var]]]:
     """The blocks without assignments that nothing uses, and the liveness that remains.
 
     Assignments to ``named`` variables stay: users may ask for their values.
@@ -190,7 +190,7 @@ def without_dead(
         transfers |= {label: _Transfer(current[label], live_at_ends) for label in changed}
 
 
-def _clean(transfer: _Transfer, live: Mapping[str, frozenset[Var]], named: frozenset[Var]) -> Block:
+def _clean(transfer: _Transfer, live: Mapping[str, frozenset[t.Var]], named: frozenset[t.Var]) -> Block:
     block = transfer.block
     needed = transfer.behind(live) | transfer.fixed
     kept: list[Statement] = []

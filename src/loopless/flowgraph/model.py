@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
+from loopless import terms as t
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
-from loopless.terms import Condition, IntType, Term, Var
 
 NULL_OBJECT = 0
 """The number of the object that null pointers point into."""
@@ -58,7 +58,7 @@ class VariableInfo:
     bytes, 0 for values; ``pointer_part`` is "object" or "offset" for the two halves of a pointer, else "".
     """
 
-    var: Var
+    var: t.Var
     shown: str
     kind: Kind
     object: int | None = None
@@ -87,7 +87,7 @@ class MemoryObject:
     name: str
     kind: str
     size: int | None
-    element: IntType | None = None
+    element: t.IntType | None = None
     constant: bool = False
     content: bytes | None = None
     parameter: int | None = None
@@ -104,16 +104,16 @@ class MemoryObject:
 class Pointer:
     """A pointer value: an object's number and a byte offset."""
 
-    object: Term
-    offset: Term
+    object: t.Term
+    offset: t.Term
 
 
 @dataclass(frozen=True, slots=True)
 class Assign:
     """``target := value``; the value always lies in the target's range."""
 
-    target: Var
-    value: Term
+    target: t.Var
+    value: t.Term
     loc: Loc | None = None
 
 
@@ -130,7 +130,7 @@ class Check:
     it holds. ``place``: the address, where it is one in such an object.
     """
 
-    condition: Condition
+    condition: t.Condition
     kind: str
     loc: Loc | None = None
     of_access: bool = False
@@ -141,7 +141,7 @@ class Check:
 class Assume:
     """The run does not exist unless ``condition`` holds."""
 
-    condition: Condition
+    condition: t.Condition
     loc: Loc | None = None
 
 
@@ -153,7 +153,7 @@ class Havoc:
     value is not an input of the program.
     """
 
-    target: Var
+    target: t.Var
     origin: Origin
     name: str
     loc: Loc | None = None
@@ -169,10 +169,10 @@ class Load:
     ``signed``: whether it is declared so, None where that is not known.
     """
 
-    target: Var
+    target: t.Var
     address: Pointer
-    type: IntType
-    target_object: Var | None = None
+    type: t.IntType
+    target_object: t.Var | None = None
     loc: Loc | None = None
     objects: frozenset[int] | None = None
     shown: str = ""
@@ -187,9 +187,9 @@ class Store:
     """
 
     address: Pointer
-    value: Term
-    type: IntType
-    value_object: Term | None = None
+    value: t.Term
+    type: t.IntType
+    value_object: t.Term | None = None
     loc: Loc | None = None
     objects: frozenset[int] | None = None
 
@@ -199,8 +199,8 @@ class Fill:
     """``length`` bytes from ``address`` on become ``byte`` (memset); ``objects`` as of :class:`Store`."""
 
     address: Pointer
-    byte: Term
-    length: Term
+    byte: t.Term
+    length: t.Term
     loc: Loc | None = None
     objects: frozenset[int] | None = None
 
@@ -215,7 +215,7 @@ class Copy:
 
     target: Pointer
     source: Pointer
-    length: Term
+    length: t.Term
     loc: Loc | None = None
     apart: bool = False
     objects: frozenset[int] | None = None
@@ -225,8 +225,8 @@ class Copy:
 class Allocate:
     """``target`` := the number of a fresh object of ``size`` bytes (malloc, calloc, variable-length arrays)."""
 
-    target: Var
-    size: Term
+    target: t.Var
+    size: t.Term
     zeroed: bool = False
     loc: Loc | None = None
 
@@ -257,16 +257,16 @@ class Call:
     """
 
     callee: str
-    arguments: tuple[Term | Pointer, ...]
-    target: Var | None = None
-    target_object: Var | None = None
+    arguments: tuple[t.Term | Pointer, ...]
+    target: t.Var | None = None
+    target_object: t.Var | None = None
     writes_memory: bool = True
     loc: Loc | None = None
     refused: Refused | None = None
     leaves: str = ""
     returns: bool = False
-    reads: tuple[Var, ...] = ()
-    changes: tuple[Var, ...] = ()
+    reads: tuple[t.Var, ...] = ()
+    changes: tuple[t.Var, ...] = ()
     objects: frozenset[int] | None = None
     outside: bool = False
     entered: bool = False
@@ -281,9 +281,9 @@ Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Alloc
 class Edge:
     """An edge from one block to ``target`` where ``condition`` holds; ``assigns`` happen in parallel on the way."""
 
-    condition: Condition
+    condition: t.Condition
     target: str
-    assigns: tuple[tuple[Var, Term], ...] = ()
+    assigns: tuple[tuple[t.Var, t.Term], ...] = ()
     loc: Loc | None = None
 
 
@@ -294,8 +294,8 @@ class End:
     """
 
     kind: str
-    value: Term | None = None
-    value_object: Term | None = None
+    value: t.Term | None = None
+    value_object: t.Term | None = None
     loc: Loc | None = None
     refused: Refused | None = None
 
@@ -326,11 +326,11 @@ class Parameter:
     """
 
     name: str
-    var: Var | None
-    type: IntType | None
+    var: t.Var | None
+    type: t.IntType | None
     object: int | None = None
-    pointee: IntType | None = None
-    null: Var | None = None
+    pointee: t.IntType | None = None
+    null: t.Var | None = None
     constant: bool = False
     shared: bool = False
 
@@ -379,13 +379,13 @@ class Signature:
     """
 
     function: str
-    given: Mapping[Var, Var]
-    result: Var | None
-    globals: tuple[Var, ...]
+    given: Mapping[t.Var, t.Var]
+    result: t.Var | None
+    globals: tuple[t.Var, ...]
     returned: str
 
     @property
-    def variables(self) -> tuple[Var, ...]:
+    def variables(self) -> tuple[t.Var, ...]:
         """All that a contract may speak of."""
         return (*self.given.values(), *(() if self.result is None else (self.result,)), *self.globals)
 
@@ -398,7 +398,7 @@ class Passage:
 
     function: str
     into: str
-    globals: Mapping[Var, Var]
+    globals: Mapping[t.Var, t.Var]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -414,11 +414,11 @@ class Flowgraph:
     name: str
     source_name: str
     parameters: tuple[Parameter, ...]
-    result: IntType | None
+    result: t.IntType | None
     result_is_pointer: bool
     blocks: Mapping[str, Block]
     entry: str
-    variables: Mapping[Var, VariableInfo]
+    variables: Mapping[t.Var, VariableInfo]
     objects: Mapping[int, MemoryObject]
     loops: tuple[LoopInfo, ...]
     irreducible: tuple[Refused, ...]
@@ -438,7 +438,7 @@ class Flowgraph:
     passages: Mapping[str, Passage] = field(default_factory=dict)
     """By the labels of the blocks in which these calls are passed over, where else they lead."""
 
-    def pointee_name(self, owner: Var) -> str | None:
+    def pointee_name(self, owner: t.Var) -> str | None:
         """What reads are called of the object that a pointer points to whose object is the variable ``owner``: as the
         pointer is; None where it is no part of a pointer.
         """
@@ -448,7 +448,7 @@ class Flowgraph:
         name = owner.name.removesuffix(OBJECT_PART)
         return f"*{name}" if any(o.name == name for o in self.objects.values()) else name
 
-    def pointer_called(self, name: str) -> Var | None:
+    def pointer_called(self, name: str) -> t.Var | None:
         """The variable that is the object of the pointer of this :meth:`pointee_name`; None where there is none."""
         wanted = name.removeprefix("*") + OBJECT_PART
         owners = (v for v, info in self.variables.items() if info.pointer_part == "object")

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from loopless import terms as t
 from loopless.flowgraph.around import Around, around
 from loopless.flowgraph.beginning import never_written
 from loopless.flowgraph.cells import OUTSIDE, Cells
@@ -25,7 +26,6 @@ from loopless.flowgraph.words import REGISTER, place_in_words, value_in_words
 from loopless.source import ir
 from loopless.source.debug import DebugType
 from loopless.source.debug import Kind as DebugKind
-from loopless.terms import INTEGERS, ONE, ZERO, IntType, Term, Var, const, equal, ite
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,8 @@ class Slot:
     A pointer that always has one object, or one place, has ``fixed_object`` and ``fixed_offset``.
     """
 
-    var: Var
-    object_var: Var | None = None
+    var: t.Var
+    object_var: t.Var | None = None
     fixed_object: int | None = None
     fixed_offset: int | None = None
 
@@ -67,8 +67,8 @@ class Memory:
     numbers: dict[Base, int] = field(default_factory=dict)
     objects: dict[int, MemoryObject] = field(default_factory=dict)
     slots: dict[tuple[Base, int], Slot] = field(default_factory=dict)
-    variables: dict[Var, VariableInfo] = field(default_factory=dict)
-    nullable: dict[Base, Var] = field(default_factory=dict)
+    variables: dict[t.Var, VariableInfo] = field(default_factory=dict)
+    nullable: dict[Base, t.Var] = field(default_factory=dict)
     promoted: frozenset[Base] = frozenset()
     """The objects all accesses to which are those of variables."""
     around: Around | None = None
@@ -89,16 +89,16 @@ class Memory:
     """By what variables are shown as, the name of the last one of them."""
 
     @property
-    def offset_type(self) -> IntType:
+    def offset_type(self) -> t.IntType:
         """The range of byte offsets: no object is larger than a quarter of the address space."""
-        return IntType(self.module.pointer_bits - (2 if self.module.pointer_bits == 64 else 1))
+        return t.IntType(self.module.pointer_bits - (2 if self.module.pointer_bits == 64 else 1))
 
-    def number_type(self, bits: int, *, signed: bool) -> IntType:
+    def number_type(self, bits: int, *, signed: bool) -> t.IntType:
         """The type of an integer variable under the options."""
         signed = signed and bits > 1  # a truth value is 0 or 1
-        return INTEGERS if self.options.mathematical and signed else IntType(bits, signed)
+        return t.INTEGERS if self.options.mathematical and signed else t.IntType(bits, signed)
 
-    def fresh(self, shown: str, kind: Kind, type: IntType, **details: object) -> Var:
+    def fresh(self, shown: str, kind: Kind, type: t.IntType, **details: object) -> t.Var:
         """A new variable; its name is ``shown``, where that is taken with the line of its declaration behind it, or a
         number. A value of the module is
         told in words, but where its names are all that people know, for want of debug records.
@@ -112,7 +112,7 @@ class Memory:
         name = next(name for name in names if name not in self._names)
         self._names.add(name)
         self._latest[stem] = name.removesuffix(half)
-        var = Var(name, type)
+        var = t.Var(name, type)
         self.variables[var] = VariableInfo(var, shown, kind, **details)  # type: ignore[arg-type]
         return var
 
@@ -191,11 +191,11 @@ class Memory:
         declared = is_declared_signed(address, bits, self.function, self.module, self.made)
         return True if declared is None else declared
 
-    def object_term(self, base: Base) -> Term:
+    def object_term(self, base: Base) -> t.Term:
         """The object's number as a term: for a parameter that may be null it depends on that."""
-        number = const(self.number(base))
+        number = t.const(self.number(base))
         null = self.nullable.get(base)
-        return number if null is None else ite(equal(null, ONE), ZERO, number)
+        return number if null is None else t.ite(null.eq(1), t.ZERO, number)
 
     def fixed(self, target: Target) -> int | None:
         """The number of the one object that a pointer surely points into, if there is one."""
@@ -263,7 +263,7 @@ class Memory:
         if debug is not None:
             inner = types.element(debug) if debug.kind is DebugKind.ARRAY else debug
             if inner is not None and inner.signed is not None and inner.bits in (8, 16, 32, 64):
-                element = IntType(inner.bits, inner.signed)
+                element = t.IntType(inner.bits, inner.signed)
         content: bytes | None = None
         relocations: Relocations = ()
         constant = own = False
@@ -450,7 +450,7 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
         other = memory.fresh(
             f"{shown}.object",
             kind,
-            INTEGERS,
+            t.INTEGERS,
             object=number,
             offset=offset,
             size=access.size,
@@ -466,7 +466,7 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
         leaf = leaf_type(memory.module.debug_types, debug, at, access.bits)
         if leaf is not None and leaf.signed is not None:
             boolean = leaf.kind is DebugKind.BOOL and _only_truth_values(memory, base, offset)
-            type = IntType(1, signed=False) if boolean else memory.number_type(access.bits, signed=leaf.signed)
+            type = t.IntType(1, signed=False) if boolean else memory.number_type(access.bits, signed=leaf.signed)
     return Slot(memory.fresh(shown, kind, type, object=number, offset=offset, size=access.size, declared=declared))
 
 
@@ -494,4 +494,4 @@ def _find_nullable(memory: Memory) -> None:
     """Pointer parameters that the function compares with null: only these may be null for us."""
     for base in compared_with_null(memory.function, memory.points, memory.module):
         shown = f"{memory.shown(base)}{NULL_PART}"
-        memory.nullable[base] = memory.fresh(shown, Kind.PARAMETER, IntType(1, signed=False))
+        memory.nullable[base] = memory.fresh(shown, Kind.PARAMETER, t.IntType(1, signed=False))

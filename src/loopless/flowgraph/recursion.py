@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.build import build
 from loopless.flowgraph.calls import ITSELF
 from loopless.flowgraph.liveness import defined_by, live_at_entry
@@ -51,26 +52,6 @@ from loopless.flowgraph.selfcalls import (
 )
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
-from loopless.terms import (
-    FALSE,
-    INTEGERS,
-    ONE,
-    TRUE,
-    ZERO,
-    Condition,
-    IntType,
-    Term,
-    Var,
-    add,
-    const,
-    greater,
-    less,
-    less_equal,
-    mul,
-    negate,
-    substitute,
-    wrap,
-)
 
 _ENTRY: Final = ".call"
 _UP: Final = ".return"
@@ -82,9 +63,9 @@ _RETURNS: Final = "~returns"
 class _Gathered:
     """What gathers on the way down: a variable, its first value, and its next one at each call."""
 
-    var: Var
-    start: Term
-    values: list[Term]
+    var: t.Var
+    start: t.Term
+    values: list[t.Term]
 
 
 def as_loop(function: ir.Function, module: ir.Module, options: Options | None = None) -> Flowgraph | Refused | None:
@@ -153,7 +134,7 @@ class _Unrolled:
             return self._up_again()
         if not any(step.check for step in steps):
             return self._downwards(steps, self._ring(steps))
-        if any(step.factor != ONE or (step.check is None and step.term != ZERO) for step in steps):
+        if any(step.factor != t.ONE or (step.check is None and step.term != t.ZERO) for step in steps):
             return self._up_again()
         if len({step.sign for step in steps}) == 1 and steps[0].sign:
             return self._downwards(steps, self._sum(steps))
@@ -193,32 +174,32 @@ class _Unrolled:
     def _ring(self, steps: Sequence[Step]) -> list[_Gathered]:
         """Factor and term of all calls so far, in the ring of the result's type."""
         result = self.old.result
-        if all(step.factor == ONE and step.term == ZERO for step in steps):
+        if all(step.factor == t.ONE and step.term == t.ZERO for step in steps):
             return []
         assert result is not None
-        factor: Term = ONE
+        factor: t.Term = t.ONE
         gathered: list[_Gathered] = []
-        if any(step.factor != ONE for step in steps):
+        if any(step.factor != t.ONE for step in steps):
             factor = made = self._fresh("factor", result)
-            gathered.append(_Gathered(made, ONE, [wrap(mul(made, step.factor), result) for step in steps]))
+            gathered.append(_Gathered(made, t.ONE, [t.wrap(made * step.factor, result) for step in steps]))
         total = self._fresh("sum", result)
-        gathered.append(_Gathered(total, ZERO, [wrap(add(total, mul(factor, s.term)), result) for s in steps]))
-        self._return(lambda value: wrap(add(mul(factor, value), total), result), None)
+        gathered.append(_Gathered(total, t.ZERO, [t.wrap(total + factor * s.term, result) for s in steps]))
+        self._return(lambda value: t.wrap(factor * value + total, result), None)
         return gathered
 
     def _sum(self, steps: Sequence[Step]) -> list[_Gathered]:
         """The sum of all terms so far, in ℤ. Where no two have different signs, each result on the way up fits the
         type if the last one does, since the first one, of the last call, does.
         """
-        total, result = self._fresh("sum", INTEGERS), self.old.result
+        total, result = self._fresh("sum", t.INTEGERS), self.old.result
         assert result is not None
         checks = [step.check for step in steps if step.check is not None]
         same = len({check.loc for check in checks}) == 1
-        check = replace(checks[0], condition=TRUE, loc=checks[0].loc if same else None)
-        self._return(lambda value: add(value, total), check)
-        return [_Gathered(total, ZERO, [add(total, step.term) for step in steps])]
+        check = replace(checks[0], condition=t.TRUE, loc=checks[0].loc if same else None)
+        self._return(lambda value: value + total, check)
+        return [_Gathered(total, t.ZERO, [total + step.term for step in steps])]
 
-    def _return(self, value_of: Callable[[Term], Term], check: Check | None) -> None:
+    def _return(self, value_of: Callable[[t.Term], t.Term], check: Check | None) -> None:
         """Change what is returned; with ``check`` undefined where that does not fit the type."""
         for label, block in self.blocks.items():
             if block.end is None or block.end.kind != "return" or block.end.value is None:
@@ -231,17 +212,17 @@ class _Unrolled:
     def _downwards(self, steps: Sequence[Step], gathered: Sequence[_Gathered], *, guarded: bool = False) -> Flowgraph:
         """One loop. ``guarded``: terms below 0 end the answer."""
         for number, (site, step) in enumerate(zip(self.sites, steps, strict=True)):
-            negative = less(step.term, ZERO) if guarded else FALSE
+            negative = step.term.lt(0) if guarded else t.FALSE
             self._cut(site, [(each.var, each.values[number]) for each in gathered], negative)
         return self._finished(_ENTRY, {self.old.entry: ""}, [(each.var, each.start) for each in gathered])
 
-    def _cut(self, site: Site, more: Iterable[tuple[Var, Term]], unless: Condition = FALSE) -> None:
+    def _cut(self, site: Site, more: Iterable[tuple[t.Var, t.Term]], unless: t.Condition = t.FALSE) -> None:
         """The call as a jump to the entry, except where ``unless`` holds."""
         block = self.blocks[site.label]
         arguments = zip(self.old.parameters, site.call.arguments, strict=True)
         passed = [(p.var, argument(p, value)) for p, value in arguments if p.var is not None]
-        edges = [Edge(negate(unless), self.old.entry, (*passed, *more), site.call.loc)]
-        if unless is not FALSE:
+        edges = [Edge(~unless, self.old.entry, (*passed, *more), site.call.loc)]
+        if unless is not t.FALSE:
             other = f"{_UP}:{site.label}:mixed"
             detail = f"{self.function.source_name} adds terms of both signs to the result of its own call"
             refused = Refused(Reason.RECURSION, str(site.call.loc or self.function.source_name), detail)
@@ -267,48 +248,48 @@ class _Unrolled:
         # A parameter that the function changes is kept beside, as the call had it.
         moving = {var for each in self.old.blocks.values() for var in changed(each)}
         beside = {var: self._fresh(f"{var.name}.given", var.type) for var in back if var in moving}
-        depth = self._fresh("depth", INTEGERS)
+        depth = self._fresh("depth", t.INTEGERS)
         result = self._fresh("result", self.old.result) if self.old.result is not None else None
         for label in copied:
             self.blocks[f"{_UP}:{label}"] = self._above(self.old.blocks[label], f"{_UP}:{label}", result, 0)
         step, up, last = f"{_UP}:step", f"{_UP}:{site.label}", f"{_UP}:last"
-        values = {var: substitute(value, beside) for var, value in back.items()}
+        values = {var: t.substitute(value, beside) for var, value in back.items()}
         checks = [Check(fitting(value, var.type), "signed-overflow", self.old.loc) for var, value in values.items()]
         moves = [(beside.get(var, var), value) for var, value in values.items()]
         moves += [(var, values[var]) for var in beside]
         self.blocks[step] = Block(
-            step, tuple(check for check in checks if check.condition is not TRUE), (Edge(TRUE, up, tuple(moves)),)
+            step, tuple(check for check in checks if check.condition is not t.TRUE), (Edge(t.TRUE, up, tuple(moves)),)
         )
         target = site.call.target
-        taken = [] if target is None or result is None else [Assign(target, wrap(result, target.type))]
+        taken = [] if target is None or result is None else [Assign(target, t.wrap(result, target.type))]
         above = self._above(block, up, result, site.at + 1)
         self.blocks[up] = replace(above, statements=(*again, *taken, *above.statements))
-        down = ((depth, add(depth, const(-1))),)
-        self.blocks[_UP] = Block(_UP, (), (Edge(greater(depth, ZERO), step, down), Edge(less_equal(depth, ZERO), last)))
+        down = ((depth, depth - 1),)
+        self.blocks[_UP] = Block(_UP, (), (Edge(depth.gt(0), step, down), Edge(depth.le(0), last)))
         self.blocks[last] = Block(last, (), (), End("return", result, None, self.old.loc))
         for label in self.old.blocks:
             old = self.blocks[label]
             if old.end is not None and old.end.kind == "return":
                 self.blocks[label] = replace(old, edges=(self._ends(old.end, result),), end=None)
         passed = {p.var: argument(p, a) for p, a in zip(self.old.parameters, site.call.arguments, strict=True) if p.var}
-        self._cut(site, [(depth, add(depth, ONE)), *((kept, passed[var]) for var, kept in beside.items())])
-        start = [(depth, ZERO), *((kept, var) for var, kept in beside.items())]
+        self._cut(site, [(depth, depth + 1), *((kept, passed[var]) for var, kept in beside.items())])
+        start = [(depth, t.ZERO), *((kept, var) for var, kept in beside.items())]
         return self._finished(_ENTRY, {self.old.entry: "", _UP: _RETURNS}, start)
 
-    def _above(self, block: Block, label: str, result: Var | None, start: int) -> Block:
+    def _above(self, block: Block, label: str, result: t.Var | None, start: int) -> Block:
         """A copy of what stands behind the call, as part of the way up."""
         edges = tuple(replace(edge, target=f"{_UP}:{edge.target}") for edge in block.edges)
         if block.end is not None and block.end.kind == "return":
             return Block(label, block.statements[start:], (self._ends(block.end, result),), None)
         return Block(label, block.statements[start:], edges, block.end)
 
-    def _ends(self, end: End, result: Var | None) -> Edge:
+    def _ends(self, end: End, result: t.Var | None) -> Edge:
         """A return as a step to the caller."""
         if result is None or end.value is None:
-            return Edge(TRUE, _UP, (), end.loc)
-        return Edge(TRUE, _UP, ((result, end.value),), end.loc)
+            return Edge(t.TRUE, _UP, (), end.loc)
+        return Edge(t.TRUE, _UP, ((result, end.value),), end.loc)
 
-    def _again(self, statements: Sequence[Statement], needed: set[Var]) -> tuple[list[Statement], set[Var]]:
+    def _again(self, statements: Sequence[Statement], needed: set[t.Var]) -> tuple[list[Statement], set[t.Var]]:
         """The assignments before the call that what stands behind it needs, and the variables that these need."""
         kept: list[Statement] = []
         for statement in reversed(statements):
@@ -319,10 +300,10 @@ class _Unrolled:
                 kept.append(statement)
         return kept[::-1], needed
 
-    def _back(self, site: Site, needed: set[Var]) -> dict[Var, Term]:
+    def _back(self, site: Site, needed: set[t.Var]) -> dict[t.Var, t.Term]:
         """The ``needed`` parameters of the caller from those of the call."""
         own = {p.var: argument(p, a) for p, a in zip(self.old.parameters, site.call.arguments, strict=True) if p.var}
-        values: dict[Var, Term] = {}
+        values: dict[t.Var, t.Term] = {}
         for label in self.old.blocks:
             statements = self.old.blocks[label].statements
             for statement in statements[: site.at] if label == site.label else statements:
@@ -336,10 +317,10 @@ class _Unrolled:
                 if label != site.label and site.label in self.first.reached((label,)):
                     raise NotLinear(f"its parameter {statement.target.name} is changed on the way to its call")
                 if label == site.label:
-                    values[statement.target] = substitute(statement.value, values)
-        moved = {var: substitute(value, values) for var, value in own.items()}
+                    values[statement.target] = t.substitute(statement.value, values)
+        moved = {var: t.substitute(value, values) for var, value in own.items()}
         same = {var for var, value in moved.items() if value is var}
-        back: dict[Var, Term] = {}
+        back: dict[t.Var, t.Term] = {}
         for var in sorted(needed, key=lambda var: var.key):
             found = inverse(var, moved[var], same) if var in moved else None
             if found is None:
@@ -351,24 +332,27 @@ class _Unrolled:
     # -- the whole ----------------------------------------------------------------------------------------------------
 
     @property
-    def globals(self) -> frozenset[Var]:
+    def globals(self) -> frozenset[t.Var]:
         """The globals that are variables."""
         return frozenset(var for var, info in self.old.variables.items() if info.kind is Kind.GLOBAL)
 
-    def _fresh(self, name: str, type: IntType) -> Var:
+    def _fresh(self, name: str, type: t.IntType) -> t.Var:
         shown = f"{self.function.source_name}.{name}"
         taken = {var.name for var in self.variables}
         while shown in taken:
             shown += "'"
-        var = Var(shown, type)
+        var = t.Var(shown, type)
         self.variables[var] = VariableInfo(var, shown, Kind.TEMPORARY)
         return var
 
-    def _finished(self, entry: str, named: Mapping[str, str], start: Sequence[tuple[Var, Term]] = ()) -> Flowgraph:
+    def _finished(self, entry: str, named: Mapping[str, str], start: Sequence[tuple[t.Var, t.Term]] = ()) -> Flowgraph:
         """The flowgraph of what is reachable; ``named`` are the headers of the new loops, with the ends of names."""
         graph = self.old
         if entry != graph.entry:
-            self.blocks = {entry: Block(entry, (), (Edge(TRUE, graph.entry, tuple(start), None),), None), **self.blocks}
+            self.blocks = {
+                entry: Block(entry, (), (Edge(t.TRUE, graph.entry, tuple(start), None),), None),
+                **self.blocks,
+            }
         kept = reached(self.blocks, (entry,))
         blocks = {label: block for label, block in self.blocks.items() if label in kept}
         places = {label: first_place(block) for label, block in blocks.items()}

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Block, Edge, Havoc, Statement
 from loopless.graphs import reverse_postorder
-from loopless.terms import ONE, ZERO, Condition, Term, Var, ite
 
-Partition = dict[Var, Var]
+Partition = dict[t.Var, t.Var]
 """Variables by the first one of those that hold the same."""
 
 
@@ -24,12 +24,12 @@ Partition = dict[Var, Var]
 class Order:
     """A comparison of two pointers: the variables of their objects, and what it is if these are the same."""
 
-    left: Var
-    right: Var
-    condition: Condition
+    left: t.Var
+    right: t.Var
+    condition: t.Condition
 
 
-def with_orders(blocks: Mapping[str, Block], entry: str, orders: Mapping[Var, Order]) -> dict[str, Block]:
+def with_orders(blocks: Mapping[str, Block], entry: str, orders: Mapping[t.Var, Order]) -> dict[str, Block]:
     """The blocks in which unknown orders (by their variables) of pointers into surely the same object are known."""
     wanted = _sources(blocks, {v for order in orders.values() for v in (order.left, order.right)})
     before = _partitions(blocks, entry, wanted)
@@ -42,7 +42,7 @@ def with_orders(blocks: Mapping[str, Block], entry: str, orders: Mapping[Var, Or
         for statement in block.statements:
             order = orders.get(statement.target) if isinstance(statement, Havoc) else None
             if isinstance(statement, Havoc) and order is not None and now[order.left] == now[order.right]:
-                statements.append(Assign(statement.target, ite(order.condition, ONE, ZERO), statement.loc))
+                statements.append(Assign(statement.target, t.ite(order.condition, t.ONE, t.ZERO), statement.loc))
             else:
                 statements.append(statement)
             now = _behind(now, statement)
@@ -50,7 +50,7 @@ def with_orders(blocks: Mapping[str, Block], entry: str, orders: Mapping[Var, Or
     return changed
 
 
-def _copies(blocks: Mapping[str, Block]) -> Iterator[tuple[Var, Term]]:
+def _copies(blocks: Mapping[str, Block]) -> Iterator[tuple[t.Var, t.Term]]:
     for block in blocks.values():
         for statement in block.statements:
             if isinstance(statement, Assign):
@@ -59,11 +59,11 @@ def _copies(blocks: Mapping[str, Block]) -> Iterator[tuple[Var, Term]]:
             yield from edge.assigns
 
 
-def _sources(blocks: Mapping[str, Block], targets: set[Var]) -> list[Var]:
+def _sources(blocks: Mapping[str, Block], targets: set[t.Var]) -> list[t.Var]:
     """The variables whose values come to some, by copies."""
-    copied: dict[Var, set[Var]] = {}
+    copied: dict[t.Var, set[t.Var]] = {}
     for target, value in _copies(blocks):
-        if isinstance(value, Var):
+        if isinstance(value, t.Var):
             copied.setdefault(target, set()).add(value)
     found, waiting = set(targets), list(targets)
     while waiting:
@@ -73,7 +73,7 @@ def _sources(blocks: Mapping[str, Block], targets: set[Var]) -> list[Var]:
     return sorted(found)
 
 
-def _partitions(blocks: Mapping[str, Block], entry: str, variables: list[Var]) -> dict[str, Partition]:
+def _partitions(blocks: Mapping[str, Block], entry: str, variables: list[t.Var]) -> dict[str, Partition]:
     """What holds the same at the start of each block that runs may come to: the coarsest solution."""
     order = reverse_postorder({label: block.successors for label, block in blocks.items()}, entry)
     found: dict[str, Partition] = {entry: {v: v for v in variables}}
@@ -99,7 +99,7 @@ def _behind(now: Partition, statement: Statement) -> Partition:
         return now
     if isinstance(statement, Assign):
         return _assigned(now, {statement.target: statement.value})
-    return _assigned(now, dict.fromkeys(touched, ZERO))
+    return _assigned(now, dict.fromkeys(touched, t.ZERO))
 
 
 def _along(now: Partition, edge: Edge) -> Partition:
@@ -107,12 +107,12 @@ def _along(now: Partition, edge: Edge) -> Partition:
     return _assigned(now, assigned) if assigned else now
 
 
-def _assigned(now: Partition, assigned: Mapping[Var, Term]) -> Partition:
+def _assigned(now: Partition, assigned: Mapping[t.Var, t.Term]) -> Partition:
     """Behind a parallel assignment; what is no copy is like nothing else."""
-    classes: dict[object, list[Var]] = {}
+    classes: dict[object, list[t.Var]] = {}
     for var in now:
         value = assigned.get(var, var)
-        copied = value if isinstance(value, Var) and value in now else None
+        copied = value if isinstance(value, t.Var) and value in now else None
         key: object = (var,) if copied is None else now[copied]
         classes.setdefault(key, []).append(var)
     return {var: members[0] for members in classes.values() for var in members}
@@ -120,7 +120,7 @@ def _assigned(now: Partition, assigned: Mapping[Var, Term]) -> Partition:
 
 def _common(one: Partition, other: Partition) -> Partition:
     """What holds the same in both."""
-    classes: dict[tuple[Var, Var], list[Var]] = {}
+    classes: dict[tuple[t.Var, t.Var], list[t.Var]] = {}
     for var in one:
         classes.setdefault((one[var], other[var]), []).append(var)
     return {var: members[0] for members in classes.values() for var in members}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.model import (
     Assign,
     Block,
@@ -24,23 +25,6 @@ from loopless.flowgraph.model import (
     VariableInfo,
 )
 from loopless.source import ir
-from loopless.terms import (
-    INTEGERS,
-    TRUE,
-    ZERO,
-    Const,
-    Read,
-    Term,
-    Var,
-    add,
-    const,
-    greater,
-    less_equal,
-    maximum,
-    substitute,
-    walk_inside,
-    wrap,
-)
 
 MARK: Final = "~calls"
 """How the names of the loops begin that stand for calls."""
@@ -53,10 +37,10 @@ class SiteLoop:
     name: str
     label: str
     call: Call
-    term: Term
+    term: t.Term
 
 
-Wanted = Callable[[Call, str], Sequence[Term]]
+Wanted = Callable[[Call, str], Sequence[t.Term]]
 """Which numbers of iterations a call stands for, over the values in front of it; the call's block is given, too."""
 
 
@@ -74,7 +58,7 @@ class _Sites:
     def __init__(self, graph: Flowgraph) -> None:
         self.graph = graph
         self.blocks: dict[str, Block] = {}
-        self.variables: dict[Var, VariableInfo] = {}
+        self.variables: dict[t.Var, VariableInfo] = {}
         self.sites: list[SiteLoop] = []
         self.inside: dict[str, list[str]] = {}
         """By blocks that are taken apart, the labels of what is made of them."""
@@ -83,28 +67,28 @@ class _Sites:
         self.own: list[tuple[str, LoopInfo]] = []
         self._names = {var.name for var in graph.variables}
 
-    def take(self, block: Block, calls: Sequence[tuple[int, Call, Sequence[Term]]]) -> None:
+    def take(self, block: Block, calls: Sequence[tuple[int, Call, Sequence[t.Term]]]) -> None:
         """Note a block, taken apart in front of each of the calls for which there are terms."""
         label, statements = block.label, list(block.statements)
         begun, here = 0, label
         for at, call, terms in calls:
             for term in terms:
                 count = self._fresh()
-                start = Assign(count, maximum(ZERO, term), call.loc)
+                start = Assign(count, t.maximum(t.ZERO, term), call.loc)
                 header, body, behind = (self._label(label, part) for part in ("calls", "called", "call"))
-                to_header = (Edge(TRUE, header, (), call.loc),)
+                to_header = (Edge(t.TRUE, header, (), call.loc),)
                 self.blocks[here] = Block(here, (*statements[begun:at], start), to_header)
-                more, done = greater(count, ZERO), less_equal(count, ZERO)
+                more, done = count.gt(0), count.le(0)
                 edges = (Edge(more, body, (), call.loc), Edge(done, behind, (), call.loc))
                 self.blocks[header] = Block(header, (), edges)
-                self.blocks[body] = Block(body, (Assign(count, add(count, const(-1)), call.loc),), to_header)
+                self.blocks[body] = Block(body, (Assign(count, count - 1, call.loc),), to_header)
                 self.inside.setdefault(label, []).extend((header, body, behind))
                 self._loop(label, header, body, call, term)
                 begun, here = at, behind
         self.blocks[here] = Block(here, tuple(statements[begun:]), block.edges, block.end)
         self.last[label] = here
 
-    def _loop(self, label: str, header: str, body: str, call: Call, term: Term) -> None:
+    def _loop(self, label: str, header: str, body: str, call: Call, term: t.Term) -> None:
         name = f"{MARK}:{self.graph.source_name}:{len(self.sites)}"
         around = [loop for loop in self.graph.loops if label in loop.blocks]
         parent = max(around, key=lambda loop: loop.depth) if around else None
@@ -126,13 +110,13 @@ class _Sites:
         self.own.append((label, info))
         self.sites.append(SiteLoop(name, label, call, term))
 
-    def _fresh(self) -> Var:
+    def _fresh(self) -> t.Var:
         number = len(self.sites)
         name = f"{MARK}{number}"
         while name in self._names:
             name += "'"
         self._names.add(name)
-        var = Var(name, INTEGERS)
+        var = t.Var(name, t.INTEGERS)
         self.variables[var] = VariableInfo(var, name, Kind.TEMPORARY)
         return var
 
@@ -175,21 +159,21 @@ class Handed:
     callee: Flowgraph
     bits: Sequence[int | None]
 
-    def at(self, call: Call, term: Term) -> Term | None:
+    def at(self, call: Call, term: t.Term) -> t.Term | None:
         """A term over the inputs of the callee, over the values in front of a call of it; None where one of the inputs
         is not known there.
         """
-        if any(isinstance(node, Read) for node in walk_inside(term)):
+        if any(isinstance(node, t.Read) for node in t.walk_inside(term)):
             return None
-        values: dict[Var, Term] = {}
+        values: dict[t.Var, t.Term] = {}
         for var in term.variables:
             value = self.value(call, var)
             if value is None:
                 return None
             values[var] = value
-        return substitute(term, values)
+        return t.substitute(term, values)
 
-    def value(self, call: Call, var: Var) -> Term | None:
+    def value(self, call: Call, var: t.Var) -> t.Term | None:
         """An input of the callee over the variables of the caller; None where it is not known."""
         info = self.callee.variables.get(var)
         if info is None:
@@ -205,29 +189,29 @@ class Handed:
                 pointer = call.arguments[at] if at is not None and at < len(call.arguments) else None
                 if not isinstance(pointer, Pointer) or not self._plain(pointer) or self._is_shared(at):
                     return None
-                assert isinstance(pointer.object, Const)
-                assert isinstance(pointer.offset, Const)
+                assert isinstance(pointer.object, t.Const)
+                assert isinstance(pointer.offset, t.Const)
                 return self._held("", pointer.object.value, pointer.offset.value + info.offset, info, var)
             case _:
                 return None
 
     def _plain(self, pointer: Pointer) -> bool:
-        return isinstance(pointer.object, Const) and isinstance(pointer.offset, Const)
+        return isinstance(pointer.object, t.Const) and isinstance(pointer.offset, t.Const)
 
     def _is_shared(self, at: int | None) -> bool:
         return at is None or self.callee.parameters[at].shared
 
-    def _argument(self, call: Call, var: Var) -> Term | None:
+    def _argument(self, call: Call, var: t.Var) -> t.Term | None:
         """The argument for an integer parameter, as the parameter reads it."""
         for at, (parameter, value) in enumerate(zip(self.callee.parameters, call.arguments, strict=False)):
             if parameter.var is not var or parameter.object is not None or isinstance(value, Pointer):
                 continue
             if var.type.width is None:
                 return value
-            return wrap(value, var.type) if self.bits[at] == var.type.width else None
+            return t.wrap(value, var.type) if self.bits[at] == var.type.width else None
         return None
 
-    def _held(self, symbol: str, number: int | None, offset: int, info: VariableInfo, var: Var) -> Term | None:
+    def _held(self, symbol: str, number: int | None, offset: int, info: VariableInfo, var: t.Var) -> t.Term | None:
         """The caller's variable for the same memory."""
         for own, found in self.caller.variables.items():
             if found.object is None or found.offset != offset or found.size != info.size or found.pointer_part:
@@ -235,7 +219,7 @@ class Handed:
             if (found.object == number) if number is not None else (self._symbol(found) == symbol):
                 if own.type == var.type:
                     return own
-                return None if own.type.width is None or var.type.width != own.type.width else wrap(own, var.type)
+                return None if own.type.width is None or var.type.width != own.type.width else t.wrap(own, var.type)
         return None
 
     def _symbol(self, info: VariableInfo) -> str:
@@ -253,7 +237,7 @@ class Handed:
         ]
         if len(given) != sum(_points(parameter) for parameter in self.callee.parameters):
             return False
-        numbers = [number.value for number in given if isinstance(number, Const)]
+        numbers = [number.value for number in given if isinstance(number, t.Const)]
         local = [n for n in numbers if n in self.caller.objects and self.caller.objects[n].kind == "local"]
         return len(set(local)) == len(given)
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.model import (
     THROUGH_POINTER,
     Assign,
@@ -32,9 +33,8 @@ from loopless.refusals import Reason
 from loopless.source.function_names import in_source
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import COMPARISONS, SPANS, STRING_LENGTHS
-from loopless.terms import INTEGERS, ONE, STREAM, Var, add, read
 
-INPUTS: Final = f"nondet{STREAM}"
+INPUTS: Final = f"nondet{t.STREAM}"
 """The stream of the program's inputs."""
 _COUNTER: Final = "reads of "
 _COUNTED: Final = (Origin.NONDET, Origin.CALL, Origin.VOLATILE)
@@ -55,25 +55,25 @@ def with_streams(graph: Flowgraph) -> Flowgraph:
     return replace(graph, blocks=blocks, variables={**graph.variables, **counters})
 
 
-def counts_inputs(var: Var) -> bool:
+def counts_inputs(var: t.Var) -> bool:
     """Whether the variable counts the inputs that were read."""
     return stream_of(var) == INPUTS
 
 
-def stream_of(var: Var) -> str | None:
+def stream_of(var: t.Var) -> str | None:
     """The stream whose values the variable counts; None where it is another variable."""
-    return var.name.removeprefix(_COUNTER) if var.name.startswith(_COUNTER) and var.type == INTEGERS else None
+    return var.name.removeprefix(_COUNTER) if var.name.startswith(_COUNTER) and var.type == t.INTEGERS else None
 
 
-def counter_of(stream: str) -> Var:
+def counter_of(stream: str) -> t.Var:
     """The variable that counts the values of a stream that were read."""
-    return Var(f"{_COUNTER}{stream}", INTEGERS)
+    return t.Var(f"{_COUNTER}{stream}", t.INTEGERS)
 
 
 @dataclass(slots=True)
 class _Streams:
     graph: Flowgraph
-    counters: dict[str, Var] = field(default_factory=dict)
+    counters: dict[str, t.Var] = field(default_factory=dict)
     """By the name of a stream the variable that counts what was read of it."""
     called: dict[str, str] = field(default_factory=dict)
     """By their names in the module what functions are called."""
@@ -125,7 +125,7 @@ class _Streams:
             return False
         return self.only is None or self._named(havoc.target, havoc.origin, havoc.name) in self.only
 
-    def _named(self, target: Var, origin: Origin, name: str) -> str:
+    def _named(self, target: t.Var, origin: Origin, name: str) -> str:
         info = self.graph.variables.get(target)
         if origin is Origin.NONDET:
             return INPUTS
@@ -139,8 +139,8 @@ class _Streams:
             shown = in_source(callee)
             names = itertools.chain((shown,), (f"{shown}#{number}" for number in itertools.count(2)))
             self.called[callee] = next(name for name in names if name not in self.called.values())
-        return f"{self.called[callee]}{STREAM}"
+        return f"{self.called[callee]}{t.STREAM}"
 
-    def _read(self, target: Var, stream: str, loc: Loc | None) -> tuple[Statement, ...]:
+    def _read(self, target: t.Var, stream: str, loc: Loc | None) -> tuple[Statement, ...]:
         counter = self.counters.setdefault(stream, counter_of(stream))
-        return Assign(target, read(stream, counter, target.type), loc), Assign(counter, add(counter, ONE), loc)
+        return Assign(target, t.read(stream, counter, target.type), loc), Assign(counter, counter + 1, loc)

@@ -6,6 +6,7 @@ instruction needs it after one of its variables has changed, where another block
 
 from __future__ import annotations
 
+from loopless import terms as t
 from loopless.flowgraph.effects import Touched
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
@@ -34,23 +35,6 @@ from loopless.flowgraph.uses import Uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
-from loopless.terms import (
-    FALSE,
-    INTEGERS,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    IntType,
-    Sum,
-    Term,
-    Var,
-    add,
-    const,
-    negate,
-    walk,
-    wrap,
-)
 
 _LARGE_TERM = 24
 
@@ -64,7 +48,7 @@ class Translator:
         self.values: dict[str, Value] = {}
         self.statements: list[Statement] = []
         self.pending: dict[str, Value] = {}
-        self._mentioning: dict[Var, list[str]] = {}
+        self._mentioning: dict[t.Var, list[str]] = {}
         """By variable the names in ``pending`` whose values mention it, and such as were there before."""
         self.position = 0
         self.next: ir.Instruction | None = None
@@ -72,7 +56,7 @@ class Translator:
         self.shown_label = ""
         self.end: End | None = None
         self.blocked: dict[str, Refused] = {}
-        self.orders: dict[Var, Order] = {}
+        self.orders: dict[t.Var, Order] = {}
         """By their variables: orders of pointers that are known where they point into the same object."""
         self.callees: set[str] = set()
         self.called: list[tuple[Call, Touched]] = []
@@ -82,7 +66,7 @@ class Translator:
         self.edges: list[Edge] = []
         self.overflowing: dict[str, tuple[Value, Value]] = {}
         """By result: what operations that tell whether they overflow come to, and whether they did."""
-        self.addresses: dict[int, Var] = {}
+        self.addresses: dict[int, t.Var] = {}
         self._finished: dict[str, Block] = {}
         self._parts = 0
         self._truths: Truths | None = None
@@ -105,20 +89,20 @@ class Translator:
         self.end = None
         self.edges = []
 
-    def split_unless(self, condition: Condition, otherwise: End, loc: ir.Loc | None) -> None:
+    def split_unless(self, condition: t.Condition, otherwise: End, loc: ir.Loc | None) -> None:
         """A branch to ``otherwise`` unless ``condition``; the rest of the block becomes a block of its own."""
-        if condition is TRUE:
+        if condition is t.TRUE:
             return
         self._parts += 1
         rest, other = f"{self.label}.after{self._parts}", f"{self.label}.{otherwise.kind}{self._parts}"
         self._save_all()
-        edges = (Edge(condition, rest, (), loc), Edge(negate(condition), other, (), loc))
+        edges = (Edge(condition, rest, (), loc), Edge(~condition, other, (), loc))
         self._finished[self.shown_label] = Block(self.shown_label, tuple(self.statements), edges, None)
         self._finished[other] = Block(other, (), (), otherwise)
         self.statements = []
         self.shown_label = rest
 
-    def promised(self, condition: Condition, kind: str, loc: ir.Loc | None) -> None:
+    def promised(self, condition: t.Condition, kind: str, loc: ir.Loc | None) -> None:
         """A promise of an instruction's flags (no overflow, no lost bits). In code as written breaking it is undefined
         where it stands; in optimized code it makes a value that must not be used, perhaps never used: not answered.
         """
@@ -149,12 +133,12 @@ class Translator:
         into.update(self._finished)
         self._finished = {}
 
-    def object_address(self, number: int) -> Var:
+    def object_address(self, number: int) -> t.Var:
         """The unknown address of an object, one variable for all uses."""
         found = self.addresses.get(number)
         if found is None:
             shown = f"&{self.memory.objects[number].name}" if number in self.memory.objects else "&null"
-            type = IntType(self.memory.module.pointer_bits, signed=False)
+            type = t.IntType(self.memory.module.pointer_bits, signed=False)
             found = self.addresses[number] = self.memory.fresh(shown, Kind.TEMPORARY, type)
         return found
 
@@ -177,7 +161,7 @@ class Translator:
 
     def check(
         self,
-        condition: Condition,
+        condition: t.Condition,
         kind: str,
         loc: ir.Loc | None,
         *,
@@ -185,10 +169,10 @@ class Translator:
         place: Pointer | None = None,
     ) -> None:
         """Undefined behaviour unless ``condition``; ``of_access`` and ``place`` as in :class:`Check`."""
-        if condition is not TRUE:
+        if condition is not t.TRUE:
             self.statements.append(Check(condition, kind, loc, of_access, place))
 
-    def save_mentions(self, changed: Var) -> None:
+    def save_mentions(self, changed: t.Var) -> None:
         """Save the terms that mention a variable that is about to change."""
         for name in self._mentioning.pop(changed, ()):
             value = self.pending.pop(name, None)
@@ -213,7 +197,7 @@ class Translator:
     def saved(self, name: str, value: Value) -> Value:
         """``value`` held by new variables."""
         match value:
-            case Number(term=Const()) | Nothing():
+            case Number(term=t.Const()) | Nothing():
                 return value
             case Number():
                 # Without debug records the values of the IR are the variables that people know.
@@ -222,21 +206,21 @@ class Translator:
                 self.emit(Assign(var, value.term))
                 return Number(var, value.type)
             case Flag(condition=condition):
-                if condition in (TRUE, FALSE):
+                if condition in (t.TRUE, t.FALSE):
                     return value
                 var = self.memory.fresh(f"%{name}", Kind.FLAG, FLAG_TYPE)
                 self.emit(Assign(var, value.term))
                 return flag_of(var)
             case Address():
                 offset, owner = value.offset, value.object
-                if not isinstance(offset, Const):
+                if not isinstance(offset, t.Const):
                     saved = self.memory.fresh(
                         f"%{name}", Kind.TEMPORARY, self.memory.offset_type, pointer_part="offset"
                     )
                     self.emit(Assign(saved, offset))
                     offset = saved
-                if not isinstance(owner, Const):
-                    kept = self.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
+                if not isinstance(owner, t.Const):
+                    kept = self.memory.fresh(f"%{name}.object", Kind.TEMPORARY, t.INTEGERS, pointer_part="object")
                     self.emit(Assign(kept, owner))
                     owner = kept
                 return Address(owner, offset)
@@ -248,21 +232,21 @@ class Translator:
         match operand:
             case ir.IntConst():
                 if operand.bits == 1:
-                    return Flag(TRUE if operand.value else FALSE)
-                return Number(const(operand.value), IntType(operand.bits))
+                    return Flag(t.TRUE if operand.value else t.FALSE)
+                return Number(t.const(operand.value), t.IntType(operand.bits))
             case ir.Local():
                 found = self.values.get(operand.name)
                 return found if found is not None else Nothing(self.refused("the value is not followed", None))
             case ir.NullPtr():
-                return Address(ZERO, ZERO)
+                return Address(t.ZERO, t.ZERO)
             case ir.GlobalRef():
                 if self.memory.module.is_weak(operand.name):
                     detail = f"`{operand.name}` is weak and not defined here: its address may be null"
                     refused = self.refused(detail, None, Reason.POINTER)
                     return self.unknown(operand.type, Origin.UNSUPPORTED, operand.name, None, refused)
-                return Address(const(self.memory.number(Base("global", operand.name))), ZERO)
+                return Address(t.const(self.memory.number(Base("global", operand.name))), t.ZERO)
             case ir.AddressOf():
-                return Address(const(self.memory.number(Base("global", operand.name))), const(operand.offset))
+                return Address(t.const(self.memory.number(Base("global", operand.name))), t.const(operand.offset))
             case ir.Undef() | ir.Poison():
                 return self.unknown(
                     operand.type,
@@ -273,10 +257,10 @@ class Translator:
                 )
             case ir.OtherConst(op="ptrtoint", operands=(ir.GlobalRef() | ir.AddressOf() as named,), type=ir.IntT(bits)):
                 place = self.value(named)
-                if not isinstance(place, Address) or not isinstance(place.object, Const):
+                if not isinstance(place, Address) or not isinstance(place.object, t.Const):
                     return Nothing(self.refused("an address is used", None))
-                type = IntType(bits, signed=False)
-                return Number(wrap(add(self.object_address(place.object.value), place.offset), type), type)
+                type = t.IntType(bits, signed=False)
+                return Number(t.wrap(self.object_address(place.object.value) + place.offset, type), type)
             case ir.FloatConst():
                 return Nothing(Refused(Reason.FLOAT, self.where(None), "floating-point values are not followed"))
             case _:
@@ -359,7 +343,7 @@ class Translator:
                 return Number(var, held)
             case ir.PtrT():
                 offset = self.memory.fresh(f"%{name}", Kind.TEMPORARY, self.memory.offset_type, pointer_part="offset")
-                owner = self.memory.fresh(f"%{name}.object", Kind.TEMPORARY, INTEGERS, pointer_part="object")
+                owner = self.memory.fresh(f"%{name}.object", Kind.TEMPORARY, t.INTEGERS, pointer_part="object")
                 self.emit(Havoc(offset, origin, name, loc, refused))
                 self.emit(Havoc(owner, origin, name, loc, refused))
                 return Address(owner, offset)
@@ -375,22 +359,22 @@ class Translator:
             self.emit(Havoc(slot.object_var, origin, name, loc, refused))
 
 
-def _is_large(terms: tuple[Term, ...]) -> bool:
+def _is_large(terms: tuple[t.Term, ...]) -> bool:
     """Whether the terms have more than :data:`_LARGE_TERM` nodes."""
     count = 0
     for term in terms:
         below = term.children
-        if not below or (isinstance(term, Sum) and all(isinstance(atom, Var) for atom in below)):
+        if not below or (isinstance(term, t.Sum) and all(isinstance(atom, t.Var) for atom in below)):
             count += 1 + len(below)
             continue
-        for _ in walk(term):
+        for _ in t.walk(term):
             count += 1
             if count > _LARGE_TERM:
                 return True
     return count > _LARGE_TERM
 
 
-def _terms(value: Value) -> tuple[Term, ...]:
+def _terms(value: Value) -> tuple[t.Term, ...]:
     match value:
         case Number():
             return (value.term,)

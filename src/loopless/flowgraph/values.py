@@ -4,64 +4,49 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from loopless import terms as t
 from loopless.refusals import Refused
-from loopless.terms import (
-    ONE,
-    ZERO,
-    Condition,
-    IntType,
-    Term,
-    Var,
-    conjunction,
-    const,
-    equal,
-    ite,
-    negate,
-    not_equal,
-    not_zero,
-    wrap,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
     """An integer of ``type``: ``term`` always lies in its range, so the type says how the bits are read."""
 
-    term: Term
-    type: IntType
+    term: t.Term
+    type: t.IntType
     mathematical: bool = False
 
-    def read(self, *, signed: bool) -> Term:
+    def read(self, *, signed: bool) -> t.Term:
         """The same bits read as signed or unsigned; an integer of ℤ as it is."""
         if self.type.signed == signed or self.type.width is None:
             return self.term
-        return wrap(self.term, IntType(self.type.width, signed))
+        return t.wrap(self.term, t.IntType(self.type.width, signed))
 
-    def converted(self, bits: int, *, signed: bool) -> Term:
+    def converted(self, bits: int, *, signed: bool) -> t.Term:
         """As :meth:`read`, but what is of ℤ is converted to unsigned, as C does it, where that is the reading."""
         if signed or self.type.width is not None:
             return self.read(signed=signed)
-        return wrap(self.term, IntType(bits, signed=False))
+        return t.wrap(self.term, t.IntType(bits, signed=False))
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
     """An i1."""
 
-    condition: Condition
+    condition: t.Condition
 
     @property
-    def term(self) -> Term:
+    def term(self) -> t.Term:
         """1 where true, else 0."""
-        return ite(self.condition, ONE, ZERO)
+        return t.ite(self.condition, t.ONE, t.ZERO)
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """A pointer."""
 
-    object: Term
-    offset: Term
+    object: t.Term
+    offset: t.Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,26 +58,26 @@ class Nothing:
 
 Value = Number | Flag | Address | Nothing
 
-FLAG_TYPE = IntType(1, signed=False)
+FLAG_TYPE = t.IntType(1, signed=False)
 
 
-def flag_of(var: Var) -> Flag:
+def flag_of(var: t.Var) -> Flag:
     """The truth value held by a 0/1 variable."""
-    return Flag(not_zero(var))
+    return Flag(t.not_zero(var))
 
 
 def number_of_flag(flag: Flag, width: int, *, signed_extension: bool) -> Number:
     """An i1 widened: 0/1, or 0/-1 by sign extension."""
     if signed_extension:
-        return Number(ite(flag.condition, const(-1), ZERO), IntType(width, signed=True))
-    return Number(flag.term, IntType(width, signed=True)) if width > 1 else Number(flag.term, FLAG_TYPE)
+        return Number(t.ite(flag.condition, t.const(-1), t.ZERO), t.IntType(width, signed=True))
+    return Number(flag.term, t.IntType(width, signed=True)) if width > 1 else Number(flag.term, FLAG_TYPE)
 
 
-def same_address(a: Address, b: Address) -> Condition:
+def same_address(a: Address, b: Address) -> t.Condition:
     """Whether two pointers are equal."""
-    return conjunction((equal(a.object, b.object), equal(a.offset, b.offset)))
+    return a.object.eq(b.object) & a.offset.eq(b.offset)
 
 
-def different_address(a: Address, b: Address) -> Condition:
+def different_address(a: Address, b: Address) -> t.Condition:
     """Whether two pointers differ."""
-    return negate(same_address(a, b)) if a.object is not b.object else not_equal(a.offset, b.offset)
+    return ~same_address(a, b) if a.object is not b.object else a.offset.ne(b.offset)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, assert_never
 
+from loopless import terms as t
 from loopless.flowgraph.model import ASSEMBLY, OBJECT_PART, THROUGH_POINTER, Origin, VariableInfo
 from loopless.source import ir
 from loopless.source.function_names import in_source
-from loopless.terms import STREAM, Var
 
 REGISTER: Final = "%"
 """The names of values in a module begin so."""
@@ -68,7 +68,7 @@ def place_in_words(alloca: ir.Instruction | None, function: str) -> str:
 
 
 def unknown_in_words(
-    variables: Mapping[Var, VariableInfo], target: Var, origin: Origin, name: str, line: int, shown: str = ""
+    variables: Mapping[t.Var, VariableInfo], target: t.Var, origin: Origin, name: str, line: int, shown: str = ""
 ) -> str:
     """A value that ``target`` takes and that nothing determines: ``f()`` is what f returns, ``x by f()`` what it leaves
     in x. ``name`` as of :class:`loopless.flowgraph.model.Havoc`; ``shown``: how C names the memory that is read.
@@ -78,15 +78,15 @@ def unknown_in_words(
     where = f" in line {line}" if line else ""
     match origin:
         case Origin.NONDET:
-            found = f"{name}{STREAM}"
+            found = f"{name}{t.STREAM}"
         case Origin.CALL if name in _WITHOUT:
             what = f"what {_WITHOUT[name]}"
             held = info is not None and info.object is not None
             found = f"{what} leaves in {_plain(info)}{where}" if held else f"{what} returned{where}"
         case Origin.CALL if info is not None and info.object is not None:
-            found = f"{_plain(info)} by {in_source(name)}{STREAM}"
+            found = f"{_plain(info)} by {in_source(name)}{t.STREAM}"
         case Origin.CALL:
-            found = f"{in_source(name)}{STREAM}"
+            found = f"{in_source(name)}{t.STREAM}"
         case Origin.UNINITIALISED:
             found = f"uninitialised {name.removesuffix(OBJECT_PART)}"
         case Origin.MEMORY:

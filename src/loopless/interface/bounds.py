@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.bounds.line_bounds import LineBound
 from loopless.bounds.lower_asymptotics import class_of_claim, lower_class
@@ -29,7 +30,6 @@ from loopless.report.bounds import (
     names_of,
     names_of_call,
 )
-from loopless.terms import Condition, Term
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -54,12 +54,12 @@ class Bound(Shown):
         return self.found.name
 
     @property
-    def upper(self) -> Term | None:
+    def upper(self) -> t.Term | None:
         """At most so many; None where no bound is known, or the loop never ends."""
         return self._claim.upper
 
     @property
-    def lower(self) -> Term:
+    def lower(self) -> t.Term:
         """At least so many in every run that ends and meets no undefined behaviour."""
         return self._claim.lower
 
@@ -69,22 +69,22 @@ class Bound(Shown):
         return self._claim.exact
 
     @property
-    def valid_when(self) -> Condition:
+    def valid_when(self) -> t.Condition:
         """The inputs of which all this is said."""
         return self._claim.when
 
     @property
-    def never_ends(self) -> Condition:
+    def never_ends(self) -> t.Condition:
         """The inputs for which it surely never ends."""
         return self._claim.never
 
     @property
-    def always_undefined(self) -> Condition:
+    def always_undefined(self) -> t.Condition:
         """The inputs for which every run meets undefined behaviour, as far as upper and lower bound tell that."""
         return self._claim.always_undefined
 
     @property
-    def gap(self) -> Condition:
+    def gap(self) -> t.Condition:
         """The inputs for which no bound is known."""
         return self._claim.gap
 
@@ -180,7 +180,7 @@ class LoopBound(Bound):
         return self.value.entry
 
     @property
-    def any_entry(self) -> Term | None:
+    def any_entry(self) -> t.Term | None:
         """No entry in a call takes more iterations, over the inputs of the function."""
         return self.value.any_entry
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.queries.arguments import Characters, characters, integer_of
 from loopless.queries.given_memory import GivenMemory, Value, array_of, check_elements, place_of
 from loopless.report.names import Names
-from loopless.terms import INTEGERS, EvaluationError, IntType, Layout, Var, type_name
 
 _T = TypeVar("_T")
 
 
-def values_by_variable(given: Mapping[str, Any], known: Iterable[Var], names: Names, where: str) -> dict[Var, int]:
+def values_by_variable(given: Mapping[str, Any], known: Iterable[t.Var], names: Names, where: str) -> dict[t.Var, int]:
     """The values of variables from those of names. Raises ``UsageError`` for a name that is none of ``known``, and for
     what is no value of the variable's type.
     """
@@ -25,9 +25,9 @@ def values_by_variable(given: Mapping[str, Any], known: Iterable[Var], names: Na
             raise UsageError(f"there is no {name} in {where}; it speaks of {listed(by_name)}")
         var = by_name[name]
         number = integer_of(value, name)
-        if var.type != INTEGERS and not var.type.holds(number):
+        if var.type != t.INTEGERS and not var.type.holds(number):
             raise UsageError(
-                f"{number} is not in the range of {type_name(var.type)} {name}: {var.type.min} to {var.type.max}"
+                f"{number} is not in the range of {t.type_name(var.type)} {name}: {var.type.min} to {var.type.max}"
             )
         found[var] = number
     return found
@@ -40,7 +40,7 @@ Entry = int | str | bytes | Sequence[int]
 def given_value(value: Entry, name: str) -> Value:
     """A number, or elements. Raises ``UsageError`` for what is neither."""
     if isinstance(value, bytes | bytearray):
-        return Characters(IntType(8).wrap(code) for code in value)
+        return Characters(t.IntType(8).wrap(code) for code in value)
     if isinstance(value, str):
         return characters(value)
     if isinstance(value, list | tuple):
@@ -49,8 +49,8 @@ def given_value(value: Entry, name: str) -> Value:
 
 
 def with_memory(
-    given: Mapping[str, Entry], known: Iterable[Var], names: Names, layouts: Mapping[str, Layout], where: str
-) -> tuple[dict[Var, int], GivenMemory]:
+    given: Mapping[str, Entry], known: Iterable[t.Var], names: Names, layouts: Mapping[str, t.Layout], where: str
+) -> tuple[dict[t.Var, int], GivenMemory]:
     """The values of variables, and what memory holds, from those of names; elements count from where the pointer of
     their name points to. Raises ``UsageError`` for names and values that there are not.
     """
@@ -64,7 +64,7 @@ def with_memory(
             numbers[name] = found
         elif isinstance(found, int) or array_of(layouts, name) is not None:
             elements[name] = found
-            check_elements(layouts, name, found, name, any_size=any(var.type == INTEGERS for var in known))
+            check_elements(layouts, name, found, name, any_size=any(var.type == t.INTEGERS for var in known))
         else:
             raise UsageError(f"there is no array {name} in {where}")
     memory = GivenMemory(layouts, elements)
@@ -72,13 +72,15 @@ def with_memory(
     return values_by_variable(numbers, known, names, where), memory
 
 
-def evaluated(answer: Callable[[], _T], given: Mapping[Var, int], known: Iterable[Var], names: Names, where: str) -> _T:
+def evaluated(
+    answer: Callable[[], _T], given: Mapping[t.Var, int], known: Iterable[t.Var], names: Names, where: str
+) -> _T:
     """What ``answer`` gives. Raises ``UsageError`` where it takes a value that is not given, ValueError where a number
     is too large to be told.
     """
     try:
         return answer()
-    except EvaluationError as error:
+    except t.EvaluationError as error:
         missing = [names.name(var) for var in known if var not in given]
         if missing:
             raise UsageError(f"{where} depends on more: give a value to {listed(missing)} too") from None

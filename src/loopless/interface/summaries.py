@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from loopless import terms as t
 from loopless.automaton import Automaton as AutomatonValue
 from loopless.automaton import Classification as ClassificationValue
 from loopless.automaton import State, Transition
@@ -29,7 +30,6 @@ from loopless.report.text import Layout, summaries, verdict
 from loopless.summary import Approximation, Case, Diverges, FunctionCase, Input, Residual, Undefined
 from loopless.summary import FunctionSummary as FunctionSummaryValue
 from loopless.summary import Summary as SummaryValue
-from loopless.terms import Condition, Var, evaluate, holds
 
 _T = TypeVar("_T")
 
@@ -91,7 +91,7 @@ class Summary(_Summarized):
         return self._value.cases
 
     @property
-    def diverges(self) -> Condition:
+    def diverges(self) -> t.Condition:
         """The entry values from which the loop never ends."""
         return self._value.diverges
 
@@ -103,7 +103,7 @@ class Summary(_Summarized):
         return self._value.approximation
 
     @property
-    def entered(self) -> Condition:
+    def entered(self) -> t.Condition:
         """What holds wherever the program enters the loop; the summary speaks of such states only."""
         return self._value.entered
 
@@ -128,7 +128,7 @@ class Summary(_Summarized):
         return tuple(self._names.name(var) for var in self._entry)
 
     @property
-    def _entry(self) -> tuple[Var, ...]:
+    def _entry(self) -> tuple[t.Var, ...]:
         return (*self.paths.state, *self.paths.invariants)
 
     def __call__(self, /, **entry: Entry) -> dict[str, int]:
@@ -152,25 +152,25 @@ class Summary(_Summarized):
         given, memory = self._given(entry)
 
         def count() -> int:
-            if holds(self.entered, given, memory.read):
+            if t.holds(self.entered, given, memory.read):
                 for case in self.cases:
-                    if holds(case.when, given, memory.read):
-                        return evaluate(case.iterations, given, memory.read)
+                    if t.holds(case.when, given, memory.read):
+                        return t.evaluate(case.iterations, given, memory.read)
             self._value(memory.read, **{var.name: value for var, value in given.items()})  # says why there is no number
             raise AssertionError(self.name)
 
         return self._evaluated(given, count)
 
     @property
-    def _all(self) -> tuple[Var, ...]:
+    def _all(self) -> tuple[t.Var, ...]:
         updated = [var for path in self.paths.all for var in path.update]
         return tuple(dict.fromkeys((*self._entry, *updated)))
 
-    def _given(self, entry: Mapping[str, Entry]) -> tuple[dict[Var, int], GivenMemory]:
+    def _given(self, entry: Mapping[str, Entry]) -> tuple[dict[t.Var, int], GivenMemory]:
         where = f"the summary of {self.name}"
         return with_memory(entry, self._entry, self._names, self.answer.layouts, where)
 
-    def _evaluated(self, given: dict[Var, int], answer: Callable[[], _T]) -> _T:
+    def _evaluated(self, given: dict[t.Var, int], answer: Callable[[], _T]) -> _T:
         return evaluated(answer, given, self._entry, self._names, f"the summary of {self.name}")
 
     def text(
@@ -251,7 +251,7 @@ class FunctionSummary(_Summarized):
         return tuple(dict.fromkeys(self._names.name(var) for var in self._entry))
 
     @property
-    def _entry(self) -> tuple[Var, ...]:
+    def _entry(self) -> tuple[t.Var, ...]:
         inputs = [input.var for input in self.inputs]
         given = [p.var for p in self._value.parameters if p.var is not None and p.object is None]
         return tuple(dict.fromkeys((*given, *inputs)))
@@ -372,7 +372,7 @@ class Automaton(Shown):
         return self._value.transitions
 
     @property
-    def precondition(self) -> Condition:
+    def precondition(self) -> t.Condition:
         """What is assumed of the entry values."""
         return self._value.precondition
 

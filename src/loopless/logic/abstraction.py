@@ -5,36 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from loopless import terms as t
 from loopless.logic.engine import metered
 from loopless.logic.region import Region
 from loopless.logic.translate import NotPresburger, frame_of
-from loopless.terms import (
-    INTEGERS,
-    NAMED_FUNCTIONS,
-    ONE,
-    Compare,
-    Condition,
-    Ite,
-    Monomial,
-    Op,
-    Read,
-    Sum,
-    Term,
-    Var,
-    Wrap,
-    add,
-    at_most_zero,
-    between,
-    conjunction,
-    equals_zero,
-    ite,
-    not_zero,
-    operation,
-    range_of,
-    scale,
-    with_comparisons,
-    wrap,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +19,21 @@ class OverApproximation:
     Each unknown stands for one term, the same one everywhere, and lies in that term's range.
     """
 
-    condition: Condition
-    unknowns: tuple[tuple[Var, Term], ...]
+    condition: t.Condition
+    unknowns: tuple[tuple[t.Var, t.Term], ...]
 
 
 @metered
-def over_approximation(condition: Condition) -> OverApproximation:
+def over_approximation(condition: t.Condition) -> OverApproximation:
     """``condition`` with each maximal part that is not quasi-affine (a product of variables, an array read, a variable
     shift, ...) replaced by an unknown of its range.
     """
     rebuild = Abstraction()
     body = rebuild.condition(condition)
-    return OverApproximation(conjunction((rebuild.bounds(), body)), tuple((v, t) for t, v in rebuild.unknowns.items()))
+    return OverApproximation(rebuild.bounds() & body, tuple((v, term) for term, v in rebuild.unknowns.items()))
 
 
-def enclosing_region(condition: Condition, variables: Iterable[Var] | None = None) -> Region:
+def enclosing_region(condition: t.Condition, variables: Iterable[t.Var] | None = None) -> Region:
     """A region that contains all points at which ``condition`` holds, and perhaps others: an over-approximation.
 
     ``variables`` as in :meth:`Region.of`. It is exact where the condition is Presburger.
@@ -77,66 +51,66 @@ class Abstraction:
     """
 
     def __init__(self) -> None:
-        self.unknowns: dict[Term, Var] = {}
-        self.known: dict[Term, Term] = {}
+        self.unknowns: dict[t.Term, t.Var] = {}
+        self.known: dict[t.Term, t.Term] = {}
 
-    def condition(self, condition: Condition) -> Condition:
+    def condition(self, condition: t.Condition) -> t.Condition:
         """``condition`` with the parts replaced."""
-        return with_comparisons(condition, self._compared)
+        return t.with_comparisons(condition, self._compared)
 
-    def _compared(self, condition: Condition) -> Condition:
-        if not isinstance(condition, Compare):
+    def _compared(self, condition: t.Condition) -> t.Condition:
+        if not isinstance(condition, t.Compare):
             return condition
-        relation = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[condition.relation]
+        relation = {"le": t.at_most_zero, "eq": t.equals_zero, "ne": t.not_zero}[condition.relation]
         return relation(self.term(condition.term))
 
-    def bounds(self) -> Condition:
+    def bounds(self) -> t.Condition:
         """The ranges of the replaced parts, on the variables."""
-        ranges = ((range_of(term), unknown) for term, unknown in self.unknowns.items())
-        return conjunction(between(low, unknown, high) for (low, high), unknown in ranges)
+        ranges = ((t.range_of(term), unknown) for term, unknown in self.unknowns.items())
+        return t.conjunction(t.between(low, unknown, high) for (low, high), unknown in ranges)
 
-    def term(self, term: Term) -> Term:
+    def term(self, term: t.Term) -> t.Term:
         """``term`` with the parts replaced."""
         found = self.known.get(term)
         if found is None:
             found = self.known[term] = self._abstracted(term)
         return found
 
-    def _abstracted(self, term: Term) -> Term:
+    def _abstracted(self, term: t.Term) -> t.Term:
         if _is_presburger(term):
             return term
         match term:
-            case Sum():
-                return add(*(scale(self._product(monomial), coefficient) for monomial, coefficient in term.items))
-            case Wrap():
-                return wrap(self.term(term.arg), term.type)
-            case Ite():
-                return ite(self.condition(term.condition), self.term(term.then), self.term(term.otherwise))
-            case Op(op=op) if op not in NAMED_FUNCTIONS:
-                rebuilt = operation(term.op, tuple(self.term(arg) for arg in term.args))
+            case t.Sum():
+                return t.add(*(self._product(monomial) * coefficient for monomial, coefficient in term.items))
+            case t.Wrap():
+                return t.wrap(self.term(term.arg), term.type)
+            case t.Ite():
+                return t.ite(self.condition(term.condition), self.term(term.then), self.term(term.otherwise))
+            case t.Op(op=op) if op not in t.NAMED_FUNCTIONS:
+                rebuilt = t.operation(term.op, tuple(self.term(arg) for arg in term.args))
                 return rebuilt if _is_presburger(rebuilt) else self._unknown(term)
             case _:
                 return self._unknown(term)
 
-    def _product(self, monomial: Monomial) -> Term:
+    def _product(self, monomial: t.Monomial) -> t.Term:
         if not monomial:
-            return ONE
+            return t.ONE
         if len(monomial) == 1 and monomial[0][1] == 1:
             return self.term(monomial[0][0])
-        whole = Sum(((monomial, 1),))
+        whole = t.Sum(((monomial, 1),))
         return whole if _is_presburger(whole) else self._unknown(whole)
 
-    def _unknown(self, term: Term) -> Var:
+    def _unknown(self, term: t.Term) -> t.Var:
         found = self.unknowns.get(term)
         if found is None:
             # Reductions of what lies in the range of a type are written as branches, without quotients.
-            type_ = term.type if isinstance(term, Read) else INTEGERS
-            found = self.unknowns[term] = Var(f"?{len(self.unknowns)} {term.key}", type_)
+            type_ = term.type if isinstance(term, t.Read) else t.INTEGERS
+            found = self.unknowns[term] = t.Var(f"?{len(self.unknowns)} {term.key}", type_)
         return found
 
 
 @metered
-def _is_presburger(term: Term) -> bool:
+def _is_presburger(term: t.Term) -> bool:
     try:
         frame_of(term.variables).function(term)
     except NotPresburger:

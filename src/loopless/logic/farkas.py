@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.metering import check, limit_steps
-from loopless.terms import Term, Var, polynomial
 
 Linear = Mapping[str, int | Fraction]
 """A linear expression: coefficients by the names of unknowns, the constant by the empty name."""
 
-Form = Mapping[Var | None, Linear]
+Form = Mapping[t.Var | None, Linear]
 """An affine form: the coefficients of variables, each linear in unknowns; that of None is the constant."""
 
 STEPS: Final = 4_000_000
@@ -36,7 +36,7 @@ MAX_MULTIPLIERS: Final = 4_000
 class Claim:
     """``form`` is ≥ 0 wherever all ``rows`` are; each row is an affine term over variables."""
 
-    rows: tuple[Term, ...]
+    rows: tuple[t.Term, ...]
     form: Form
 
 
@@ -121,7 +121,7 @@ class _Script:
 
     def claim(self, at: int, claim: Claim) -> None:
         """That the form is a sum of the rows, each times its multiplier ≥ 0, plus a constant ≥ 0."""
-        sums: dict[Var | None, list[str]] = {}
+        sums: dict[t.Var | None, list[str]] = {}
         for number, row in enumerate(claim.rows):
             multiplier = f"m{at}_{number}"
             self._declare(multiplier)
@@ -154,7 +154,7 @@ def _fraction(value: Any) -> Fraction:
     return Fraction(value.numerator_as_long(), value.denominator_as_long()) if value is not None else Fraction(0)
 
 
-def affine(term: Term) -> Mapping[Var | None, int]:
+def affine(term: t.Term) -> Mapping[t.Var | None, int]:
     """The coefficients of an affine term, that of None the constant. Raises ValueError for other terms."""
     known = _affine.get(term)
     if known is None:
@@ -166,17 +166,17 @@ def affine(term: Term) -> Mapping[Var | None, int]:
 
 _CACHE_LIMIT: Final = 20_000
 """Affine forms that are remembered: some 10 MB. A guess."""
-_affine: dict[Term, Mapping[Var | None, int]] = {}
+_affine: dict[t.Term, Mapping[t.Var | None, int]] = {}
 
 
-def _coefficients(term: Term) -> dict[Var | None, int]:
-    found: dict[Var | None, int] = {}
-    for monomial, coefficient in polynomial(term).items():
+def _coefficients(term: t.Term) -> dict[t.Var | None, int]:
+    found: dict[t.Var | None, int] = {}
+    for monomial, coefficient in t.polynomial(term).items():
         if not monomial:
             found[None] = coefficient
             continue
         atom, exponent = monomial[0]
-        if len(monomial) > 1 or exponent > 1 or not isinstance(atom, Var):
+        if len(monomial) > 1 or exponent > 1 or not isinstance(atom, t.Var):
             raise ValueError(f"not affine: {term}")
         found[atom] = coefficient
     return found

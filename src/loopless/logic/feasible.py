@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic.abstraction import over_approximation
 from loopless.logic.engine import BudgetExceeded, budget, charge, metered
 from loopless.logic.intervals import Intervals
 from loopless.logic.smt import Answer, satisfiable
 from loopless.logic.translate import frame_of, is_quasi_affine
 from loopless.logic.witness import is_found, is_near_ends
-from loopless.terms import (
-    FALSE,
-    And,
-    Compare,
-    Condition,
-    Read,
-    Sum,
-    Truth,
-    Var,
-    conjuncts,
-    walk_inside,
-)
 
 OPERATIONS: Final = 200_000
 """The isl operations that one question may cost: 25 ms, more on large sets."""
@@ -43,25 +32,25 @@ SOLVER_MS: Final = 2_000
 
 _CACHE_LIMIT: Final = 50_000
 """Conditions whose answers, and whose subjects, are remembered: some 10 MB each. A guess."""
-_known: dict[tuple[Condition, bool], bool] = {}
-_subjects: dict[Condition, tuple[str, ...]] = {}
+_known: dict[tuple[t.Condition, bool], bool] = {}
+_subjects: dict[t.Condition, tuple[str, ...]] = {}
 
 
-def feasible(condition: Condition, *, solver: bool = True) -> bool:
+def feasible(condition: t.Condition, *, solver: bool = True) -> bool:
     """False only if surely no values within the types' ranges fulfil ``condition``; True also when undecided.
 
     Exact for Presburger conditions within :data:`OPERATIONS`. Others are relaxed to Presburger, then put to Z3 if
     ``solver``, for at most :data:`SOLVER_STEPS`.
     """
-    if isinstance(condition, Truth):
+    if isinstance(condition, t.Truth):
         return condition.value
     found = _known.get((condition, solver))
     if found is not None:
         return found
-    return all(_group_feasible(group, solver=solver) for group in independent(conjuncts(condition)))
+    return all(_group_feasible(group, solver=solver) for group in independent(t.conjuncts(condition)))
 
 
-def independent(parts: Sequence[Condition]) -> Sequence[Condition]:
+def independent(parts: Sequence[t.Condition]) -> Sequence[t.Condition]:
     """The conjunctions of ``parts`` that share no variable or memory object: each can be fulfilled for itself."""
     if len(parts) <= 1:
         return parts
@@ -77,19 +66,19 @@ def independent(parts: Sequence[Condition]) -> Sequence[Condition]:
         head = root(above.setdefault(first, first))
         for other in others:
             above[root(above.setdefault(other, other))] = head
-    groups: dict[str, list[Condition]] = {}
+    groups: dict[str, list[t.Condition]] = {}
     for part in parts:
         groups.setdefault(root(_names(part)[0]), []).append(part)
-    return [group[0] if len(group) == 1 else And(tuple(group)) for group in groups.values()]
+    return [group[0] if len(group) == 1 else t.And(tuple(group)) for group in groups.values()]
 
 
-def _names(part: Condition) -> tuple[str, ...]:
+def _names(part: t.Condition) -> tuple[str, ...]:
     """What the condition is about: the keys of its variables, the names of the objects that it reads;
     the empty name where it is about nothing.
     """
     found = _subjects.get(part)
     if found is None:
-        arrays = {f"memory {node.array}" for node in walk_inside(part) if isinstance(node, Read)}
+        arrays = {f"memory {node.array}" for node in t.walk_inside(part) if isinstance(node, t.Read)}
         found = tuple(sorted({variable.key for variable in part.variables} | arrays)) or ("",)
         if len(_subjects) > _CACHE_LIMIT:
             _subjects.clear()
@@ -97,14 +86,14 @@ def _names(part: Condition) -> tuple[str, ...]:
     return found
 
 
-def _group_feasible(group: Condition, *, solver: bool) -> bool:
+def _group_feasible(group: t.Condition, *, solver: bool) -> bool:
     found = _known.get((group, solver))
     if found is None:
         intervals: _Intervals = {}
         found = _by_intervals(group, intervals)
         if found is None:
             try:
-                charge(LOOKING * len(conjuncts(group)))
+                charge(LOOKING * len(t.conjuncts(group)))
             except BudgetExceeded:
                 return True
             if is_near_ends(group, intervals):
@@ -124,24 +113,24 @@ def _group_feasible(group: Condition, *, solver: bool) -> bool:
     return found
 
 
-def _is_quick(group: Condition) -> bool:
+def _is_quick(group: t.Condition) -> bool:
     """Whether isl answers faster than the dearer search for a point: where all variables are in ℤ and nothing is
     multiplied, it takes a third of a millisecond, the search four times as long.
     """
     return all(var.type.width is None for var in group.variables) and is_quasi_affine(group)
 
 
-_Intervals = dict[Var, tuple[int | None, int | None]]
+_Intervals = dict[t.Var, tuple[int | None, int | None]]
 
 
-def _by_intervals(group: Condition, bounds: _Intervals) -> bool | None:
+def _by_intervals(group: t.Condition, bounds: _Intervals) -> bool | None:
     """The answer where the conjuncts bound single variables, None where it takes more. ``bounds`` is filled with what
     they say of variables.
     """
-    excluded: dict[Var, set[int]] = {}
+    excluded: dict[t.Var, set[int]] = {}
     plain = True
-    for part in conjuncts(group):
-        single = _single(part) if isinstance(part, Compare) else None
+    for part in t.conjuncts(group):
+        single = _single(part) if isinstance(part, t.Compare) else None
         if single is None:
             plain = False
             continue
@@ -166,26 +155,28 @@ def _by_intervals(group: Condition, bounds: _Intervals) -> bool | None:
     return True if plain else None
 
 
-def _single(part: Compare) -> tuple[str, Var, int, int] | None:
+def _single(part: t.Compare) -> tuple[str, t.Var, int, int] | None:
     """(relation, v, ±1, k) where the part is ±v + k ~ 0."""
     term = part.term
-    if isinstance(term, Var):
+    if isinstance(term, t.Var):
         return part.relation, term, 1, 0
-    if not isinstance(term, Sum) or len(term.items) > 2:
+    if not isinstance(term, t.Sum) or len(term.items) > 2:
         return None
     constant = 0
-    found: tuple[Var, int] | None = None
+    found: tuple[t.Var, int] | None = None
     for monomial, coefficient in term.items:
         if not monomial:
             constant = coefficient
-        elif len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var) and coefficient in (1, -1):
+        elif (
+            len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], t.Var) and coefficient in (1, -1)
+        ):
             found = (monomial[0][0], coefficient)
         else:
             return None
     return None if found is None or len(term.items) - (constant != 0) != 1 else (part.relation, *found, constant)
 
 
-def _by_isl(group: Condition, *, solver: bool) -> tuple[bool, bool]:
+def _by_isl(group: t.Condition, *, solver: bool) -> tuple[bool, bool]:
     """The answer, and whether it is one for all times: not where an outer budget cut the question short."""
     with budget(OPERATIONS) as granted:
         if granted == OPERATIONS and len(group.variables) > MANY:
@@ -199,7 +190,7 @@ def _by_isl(group: Condition, *, solver: bool) -> tuple[bool, bool]:
                 return True, granted == OPERATIONS
         try:
             relaxed = over_approximation(group).condition
-            if relaxed is FALSE or _is_empty(relaxed):
+            if relaxed is t.FALSE or _is_empty(relaxed):
                 return False, True
         except BudgetExceeded:
             if granted != OPERATIONS:
@@ -210,6 +201,6 @@ def _by_isl(group: Condition, *, solver: bool) -> tuple[bool, bool]:
 
 
 @metered
-def _is_empty(condition: Condition) -> bool:
+def _is_empty(condition: t.Condition) -> bool:
     frame = frame_of(condition.variables)
     return frame.points(condition).intersect(frame.box).is_empty()

@@ -11,29 +11,10 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any
 
+from loopless import terms as t
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import State, Step
 from loopless.metering import SPACER_STEPS_PER_MS, limit, query
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Condition,
-    Term,
-    Var,
-    add,
-    conjunction,
-    const,
-    disjunction,
-    equals_zero,
-    floor_div,
-    ite,
-    less_equal,
-    mod,
-    mul,
-    negate,
-    scale,
-    sub,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +24,7 @@ class Solved:
     """
 
     safe: bool | None
-    invariants: Mapping[str, Condition] = field(default_factory=dict)
+    invariants: Mapping[str, t.Condition] = field(default_factory=dict)
 
 
 def solved(steps: Sequence[Step], state: State, start: str, goals: frozenset[str], timeout_ms: int) -> Solved:
@@ -96,7 +77,7 @@ class _Unreadable(Exception):
     pass
 
 
-def _covers(z3: Any, engine: Any, predicates: Mapping[str, Any], state: State) -> dict[str, Condition]:
+def _covers(z3: Any, engine: Any, predicates: Mapping[str, Any], state: State) -> dict[str, t.Condition]:
     """What Spacer says of each location, in our terms."""
     found = {}
     for name, predicate in predicates.items():
@@ -108,73 +89,72 @@ def _covers(z3: Any, engine: Any, predicates: Mapping[str, Any], state: State) -
 class _Reader:
     """From Z3's formulas over the arguments of a predicate to conditions."""
 
-    def __init__(self, z3: Any, variables: Sequence[Var]) -> None:
+    def __init__(self, z3: Any, variables: Sequence[t.Var]) -> None:
         self.z3, self.variables = z3, variables
 
-    def condition(self, expression: Any) -> Condition:
+    def condition(self, expression: Any) -> t.Condition:
         z3 = self.z3
         kind = expression.decl().kind() if z3.is_app(expression) else None
         parts = expression.children()
         match kind:
             case z3.Z3_OP_TRUE:
-                return TRUE
+                return t.TRUE
             case z3.Z3_OP_FALSE:
-                return FALSE
+                return t.FALSE
             case z3.Z3_OP_AND:
-                return conjunction([self.condition(part) for part in parts])
+                return t.conjunction([self.condition(part) for part in parts])
             case z3.Z3_OP_OR:
-                return disjunction([self.condition(part) for part in parts])
+                return t.disjunction([self.condition(part) for part in parts])
             case z3.Z3_OP_NOT:
-                return negate(self.condition(parts[0]))
+                return ~self.condition(parts[0])
             case z3.Z3_OP_IMPLIES:
-                return disjunction((negate(self.condition(parts[0])), self.condition(parts[1])))
+                return ~self.condition(parts[0]) | self.condition(parts[1])
             case z3.Z3_OP_LE | z3.Z3_OP_GE | z3.Z3_OP_LT | z3.Z3_OP_GT:
                 a, b = (self.term(part) for part in parts)
                 if kind in (z3.Z3_OP_GE, z3.Z3_OP_GT):
                     a, b = b, a
                 strict = kind in (z3.Z3_OP_LT, z3.Z3_OP_GT)
-                return less_equal(add(a, const(1)) if strict else a, b)
+                return (a + 1 if strict else a).le(b)
             case z3.Z3_OP_EQ:
                 if z3.is_bool(parts[0]):
                     p, q = (self.condition(part) for part in parts)
-                    return disjunction((conjunction((p, q)), conjunction((negate(p), negate(q)))))
-                return equals_zero(sub(self.term(parts[0]), self.term(parts[1])))
+                    return p & q | ~p & ~q
+                return t.equals_zero(self.term(parts[0]) - self.term(parts[1]))
             case z3.Z3_OP_DISTINCT if len(parts) == 2:
-                return negate(equals_zero(sub(self.term(parts[0]), self.term(parts[1]))))
+                return ~t.equals_zero(self.term(parts[0]) - self.term(parts[1]))
             case z3.Z3_OP_ITE:
                 when, then, otherwise = (self.condition(part) for part in parts)
-                return disjunction((conjunction((when, then)), conjunction((negate(when), otherwise))))
+                return when & then | ~when & otherwise
             case _:
                 raise _Unreadable
 
-    def term(self, expression: Any) -> Term:
+    def term(self, expression: Any) -> t.Term:
         z3 = self.z3
         if z3.is_var(expression):
             return self.variables[int(z3.get_var_index(expression))]
         if z3.is_int_value(expression):
-            return const(expression.as_long())
+            return t.const(expression.as_long())
         parts = [self.term(part) for part in expression.children() if z3.is_int(part)]
         match expression.decl().kind():
             case z3.Z3_OP_ADD:
-                return add(*parts)
+                return t.add(*parts)
             case z3.Z3_OP_SUB:
-                return reduce(sub, parts)
+                return reduce(t.sub, parts)
             case z3.Z3_OP_UMINUS:
-                return scale(parts[0], -1)
+                return parts[0] * -1
             case z3.Z3_OP_MUL:
-                return reduce(mul, parts)
+                return reduce(t.mul, parts)
             case z3.Z3_OP_IDIV if _is_positive(parts[1]):
-                return floor_div(*parts)
+                return t.floor_div(*parts)
             case z3.Z3_OP_MOD if _is_positive(parts[1]):
-                return mod(*parts)
+                return t.mod(*parts)
             case z3.Z3_OP_ITE:
-                return ite(self.condition(expression.children()[0]), *parts)
+                return t.ite(self.condition(expression.children()[0]), *parts)
             case _:
                 raise _Unreadable
 
 
-def _is_positive(term: Term) -> bool:
-    from loopless.terms import range_of
+def _is_positive(term: t.Term) -> bool:
 
-    low = range_of(term)[0]
+    low = t.range_of(term)[0]
     return low is not None and low > 0

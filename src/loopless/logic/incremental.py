@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from loopless import terms as t
 from loopless.logic.smt import Answer
 from loopless.metering import check, limit
-from loopless.terms import Condition, Var, smt, symbol
 
 
 class Conjunction:
@@ -21,38 +21,38 @@ class Conjunction:
         import z3  # type: ignore[import-untyped]
 
         self._z3 = z3
-        self._added: list[Condition] = []
+        self._added: list[t.Condition] = []
         self._begin()
 
     def _begin(self) -> None:
         self._solver = self._z3.Solver(ctx=self._z3.Context())
         self._solver.set(random_seed=1)
-        self._variables: dict[str, Var] = {}
+        self._variables: dict[str, t.Var] = {}
         self._declared: set[str] = set()  # for good: what is popped stays declared
         self._broken = False
 
-    def add(self, conditions: Iterable[Condition]) -> None:
+    def add(self, conditions: Iterable[t.Condition]) -> None:
         """Let the conditions hold too."""
         conditions = list(conditions)
         self._added += conditions
         if not self._broken:
             self._try(conditions)
 
-    def _try(self, conditions: Iterable[Condition]) -> None:
+    def _try(self, conditions: Iterable[t.Condition]) -> None:
         try:
             self._say(conditions)
         except self._z3.Z3Exception:
             self._broken = True  # where Z3 gives up in the middle of a text, the solver takes no other one
 
-    def _say(self, conditions: Iterable[Condition]) -> None:
+    def _say(self, conditions: Iterable[t.Condition]) -> None:
         texts: list[str] = []
         for condition in conditions:
-            text = smt(condition)
+            text = t.smt(condition)
             if text is None:
                 continue
             texts.append(f"(assert {text})")
             for var in condition.variables:
-                name = symbol(var.name)
+                name = t.symbol(var.name)
                 if name not in self._variables:
                     self._variables[name] = var
                     for limit, relation in ((var.type.min, "<="), (var.type.max, ">=")):
@@ -63,7 +63,7 @@ class Conjunction:
         if texts:
             self._solver.from_string("\n".join([*lines, *texts]))
 
-    def check(self, also: Iterable[Condition], timeout_ms: int) -> tuple[Answer, Mapping[Var, int]]:
+    def check(self, also: Iterable[t.Condition], timeout_ms: int) -> tuple[Answer, Mapping[t.Var, int]]:
         """Whether all that holds, and ``also``, has a solution, and one; without a solution none surely exists."""
         if self._broken:
             self._begin()
@@ -87,10 +87,10 @@ class Conjunction:
             self._variables = before  # their limits are gone with the rest
         return Answer.UNKNOWN, {}
 
-    def _values(self) -> dict[Var, int]:
+    def _values(self) -> dict[t.Var, int]:
         model = self._solver.model()
         held = {declared.name(): model[declared] for declared in model.decls()}
-        found: dict[Var, int] = {}
+        found: dict[t.Var, int] = {}
         for name, var in self._variables.items():
             value = held.get(name.strip("|"))
             found[var] = value.as_long() if value is not None else _nearest(var)
@@ -101,6 +101,6 @@ def _number(value: int) -> str:
     return str(value) if value >= 0 else f"(- {-value})"
 
 
-def _nearest(var: Var) -> int:
+def _nearest(var: t.Var) -> int:
     low, high = var.type.min, var.type.max
     return max(low if low is not None else 0, min(0, high if high is not None else 0))

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
 from loopless.metering import PRODUCT_STEPS_PER_MS, STEPS_PER_MS, check, limit
-from loopless.terms import FALSE, TRUE, Compare, Condition, Term, conjunction, conjuncts, negate, substitute
 from loopless.terms.ideals import (
     Combinations,
     cases_of_constants,
@@ -34,7 +34,7 @@ CASES: Final = 6
 
 def inductive_subset(
     steps: Sequence[Step], candidates: Locations, deadline: float, *, check_ms: int = CHECK_MS
-) -> dict[str, tuple[Condition, ...]]:
+) -> dict[str, tuple[t.Condition, ...]]:
     """Of the ``candidates``, those that hold whenever a run comes to their location: each step that keeps those at its
     source makes those at its target true. Steps begin where no candidates are with nothing known.
 
@@ -64,9 +64,9 @@ def inductive_subset(
     return {location: tuple(conditions) for location, conditions in kept.items()}
 
 
-def entailed(step: Step, given: Sequence[Condition], wanted: Condition, check_ms: int = CHECK_MS) -> bool:
+def entailed(step: Step, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = CHECK_MS) -> bool:
     """Whether ``wanted`` surely holds behind the step where ``given`` hold before it."""
-    return Entailing((*Strongest().needed(given), step.condition)).entails(substitute(wanted, step.update), check_ms)
+    return Entailing((*Strongest().needed(given), step.condition)).entails(t.substitute(wanted, step.update), check_ms)
 
 
 def solver_context() -> Any:
@@ -79,27 +79,27 @@ def solver_context() -> Any:
 class Entailing:
     """What is ``given`` of one state, to ask more than once what it entails: it is put to the solver once."""
 
-    def __init__(self, given: Sequence[Condition], context: Any = None) -> None:
+    def __init__(self, given: Sequence[t.Condition], context: Any = None) -> None:
         self.given, self.context = tuple(given), context
         self._asked: _Incremental | None = None
 
-    def entails(self, wanted: Condition, check_ms: int = CHECK_MS) -> bool:
+    def entails(self, wanted: t.Condition, check_ms: int = CHECK_MS) -> bool:
         """Whether ``wanted`` surely holds of it, too."""
-        parts = (*self.given, negate(wanted))
-        whole = conjunction(parts)
-        if whole is FALSE or excluded_by_equations(parts):
+        parts = (*self.given, ~wanted)
+        whole = t.conjunction(parts)
+        if whole is t.FALSE or excluded_by_equations(parts):
             return True
         cases = cases_of_constants(whole)
         if len(cases) == 1 and eliminated(whole) is whole:
             self._asked = self._asked or _Incremental(self.given, self.context)
-            return self._asked.excludes(negate(wanted), check_ms)
+            return self._asked.excludes(~wanted, check_ms)
         until = clock.counted() + check_ms / 1000
         for each in cases:
             case = eliminated(each)
-            if case is not each and (case is FALSE or excluded_by_equations((case,))):
+            if case is not each and (case is t.FALSE or excluded_by_equations((case,))):
                 continue
             left = int(1000 * (until - clock.counted()))
-            if left <= 0 or not _Incremental((case,), self.context).excludes(TRUE, left):
+            if left <= 0 or not _Incremental((case,), self.context).excludes(t.TRUE, left):
                 return False
         return True
 
@@ -107,7 +107,7 @@ class Entailing:
 class _Incremental:
     """A solver that is given these."""
 
-    def __init__(self, given: Sequence[Condition], context: Any) -> None:
+    def __init__(self, given: Sequence[t.Condition], context: Any) -> None:
         import z3
 
         context = context or z3.Context()
@@ -119,7 +119,7 @@ class _Incremental:
         self._multiplies = any(map(has_products_inside, given))
         self._told = 0
 
-    def excludes(self, condition: Condition, check_ms: int) -> bool:
+    def excludes(self, condition: t.Condition, check_ms: int) -> bool:
         """Whether a condition surely does not hold beside what is given."""
         refuted = self._translated.condition(condition)
         self._solver.add(*self._translated.facts[self._told :])
@@ -138,23 +138,23 @@ class _Asked:
     """The questions about one step."""
 
     def __init__(
-        self, z3: Any, step: Step, kept: Mapping[str, Mapping[Condition, None]], check_ms: int, strongest: Strongest
+        self, z3: Any, step: Step, kept: Mapping[str, Mapping[t.Condition, None]], check_ms: int, strongest: Strongest
     ) -> None:
         self.z3, self.step, self.check_ms, self.strongest = z3, step, check_ms, strongest
         context = z3.Context()
         translated = IntegerTranslation(z3, context)
         self.solver, self.plain = (z3.SimpleSolver(ctx=context) for _ in range(2))
         """``plain`` knows nothing of what is multiplied."""
-        self.plainly: set[Condition] = set()
+        self.plainly: set[t.Condition] = set()
         """The candidates at the target that it is asked for."""
         for solver in (self.solver, self.plain):
             solver.set(random_seed=1)
-        for part in conjuncts(step.condition):
+        for part in t.conjuncts(step.condition):
             self._add(translated.condition(part), part)
-        self.given: dict[Condition, Any] = {}
-        self.wanted: dict[Condition, Any] = {}
-        self.after: dict[Condition, Any] = {}
-        self.products: dict[Condition, Term] = {}
+        self.given: dict[t.Condition, Any] = {}
+        self.wanted: dict[t.Condition, Any] = {}
+        self.after: dict[t.Condition, Any] = {}
+        self.products: dict[t.Condition, t.Term] = {}
         """What is to be 0 behind the step, where that is an equation with products."""
         self.multiplies = any(map(has_products_inside, kept.get(step.source, ())))
         self.splits = self.multiplies and any(map(is_one_of_constants, kept.get(step.source, ())))
@@ -164,8 +164,8 @@ class _Asked:
             self._add(z3.Implies(flag, translated.condition(condition)), condition)
         for index, condition in enumerate(kept[step.target]):
             flag = self.wanted[condition] = z3.Bool(f"wanted {index}", context)
-            behind = substitute(condition, step.update)
-            if isinstance(behind, Compare) and behind.relation == "eq" and has_products_inside(behind):
+            behind = t.substitute(condition, step.update)
+            if isinstance(behind, t.Compare) and behind.relation == "eq" and has_products_inside(behind):
                 self.products[condition] = behind.term
             self.after[condition] = translated.condition(behind)
             if self._add(z3.Implies(flag, z3.Not(self.after[condition])), behind):
@@ -177,7 +177,7 @@ class _Asked:
         limit(self.solver, check_ms, STEPS_PER_MS if plain else PRODUCT_STEPS_PER_MS)
         limit(self.plain, check_ms)
 
-    def _add(self, formula: Any, condition: Condition) -> bool:
+    def _add(self, formula: Any, condition: t.Condition) -> bool:
         """Tell the solvers; whether both, since nothing is multiplied in the condition of which it speaks."""
         clock.count(TOLD_S)
         self.solver.add(formula)
@@ -186,12 +186,12 @@ class _Asked:
             self.plain.add(formula)
         return is_plain
 
-    def lost(self, kept: Mapping[str, Mapping[Condition, None]], deadline: float) -> list[Condition]:
+    def lost(self, kept: Mapping[str, Mapping[t.Condition, None]], deadline: float) -> list[t.Condition]:
         """The candidates at the target that need not hold behind the step."""
         known = self.strongest.needed(kept.get(self.step.source, ()))
         given = [self.given[condition] for condition in known]
         shown = self._by_equations(kept, known)
-        lost: dict[Condition, None] = {}
+        lost: dict[t.Condition, None] = {}
         while True:
             left = [condition for condition in kept[self.step.target] if condition not in lost]
             # What follows from others is asked once these are lost.
@@ -214,7 +214,7 @@ class _Asked:
             if clock.counted() > deadline:
                 return [*lost, *(condition for condition in left if condition not in lost)]
 
-    def _without_products(self, given: list[Any], open_: Sequence[Condition]) -> set[Condition]:
+    def _without_products(self, given: list[Any], open_: Sequence[t.Condition]) -> set[t.Condition]:
         """What of this follows without what is known of products, each of which takes time."""
         asked = [condition for condition in open_ if condition in self.plainly]
         while asked:
@@ -227,7 +227,9 @@ class _Asked:
             asked = [c for c in asked if not self.z3.is_false(model.eval(self.after[c], model_completion=True))]
         return set()
 
-    def _by_equations(self, kept: Mapping[str, Mapping[Condition, None]], given: Sequence[Condition]) -> set[Condition]:
+    def _by_equations(
+        self, kept: Mapping[str, Mapping[t.Condition, None]], given: Sequence[t.Condition]
+    ) -> set[t.Condition]:
         """The candidates that are combinations of the equations that are known: products are hard for the solver."""
         hard = [c for c in kept[self.step.target] if c in self.products]
         if not hard:
@@ -236,14 +238,16 @@ class _Asked:
         products = {c: term for c in hard if has_products(term := self.products[c])}
         combined = Combinations(known, 1 + max(map(degree_of, (*known, *products.values())), default=1))
         shown = {condition for condition, term in products.items() if combined.has(term)}
-        settled = [c for c in given if not isinstance(c, Compare) or c.relation == "eq"]
+        settled = [c for c in given if not isinstance(c, t.Compare) or c.relation == "eq"]
         for condition in hard:
-            behind = negate(substitute(condition, self.step.update))
-            if condition not in shown and excluded_by_cases(conjunction((*settled, self.step.condition, behind))):
+            behind = ~t.substitute(condition, self.step.update)
+            if condition not in shown and excluded_by_cases(t.conjunction((*settled, self.step.condition, behind))):
                 shown.add(condition)
         return shown
 
-    def _one_by_one(self, given: Sequence[Condition], open_: Sequence[Condition], deadline: float) -> list[Condition]:
+    def _one_by_one(
+        self, given: Sequence[t.Condition], open_: Sequence[t.Condition], deadline: float
+    ) -> list[t.Condition]:
         """What cannot be proved together is proved alone, or dropped."""
         flags = [self.given[condition] for condition in given]
         dropped = []
@@ -272,8 +276,8 @@ class _Asked:
 
 
 def core(
-    step: Step, given: Sequence[Condition], wanted: Condition, check_ms: int = 2000
-) -> tuple[Condition, ...] | None:
+    step: Step, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = 2000
+) -> tuple[t.Condition, ...] | None:
     """Of ``given``, what is enough for ``wanted`` behind the step; None where that was not shown."""
     import z3
 
@@ -283,7 +287,7 @@ def core(
     solver.set(random_seed=1)
     limit(solver, check_ms)
     solver.add(translated.condition(step.condition))
-    solver.add(translated.condition(negate(substitute(wanted, step.update))))
+    solver.add(translated.condition(~t.substitute(wanted, step.update)))
     flags = {}
     for index, condition in enumerate(given):
         flag = z3.Bool(f"given {index}", context)

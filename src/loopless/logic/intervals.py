@@ -11,24 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from loopless.terms import (
-    NAMED_FUNCTIONS,
-    And,
-    Compare,
-    Condition,
-    Const,
-    IntType,
-    Monomial,
-    Op,
-    Or,
-    Sum,
-    Term,
-    Truth,
-    Var,
-    Wrap,
-    conjuncts,
-    range_of,
-)
+from loopless import terms as t
 from loopless.terms.ranges import EVERYTHING, Range, range_from
 
 _ROUNDS: Final = 4
@@ -40,7 +23,7 @@ _MOST_DEEP: Final = 40
 _WINDOWS: Final = 4
 """A reduction that may add more multiples of the modulus than this says nothing of what is reduced. A guess."""
 
-_Form = tuple[tuple[Monomial, int], ...]
+_Form = tuple[tuple[t.Monomial, int], ...]
 """A sum without its constant, the first coefficient positive."""
 _DIVISIONS: Final = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem"))
 _POWERS: Final = frozenset(("shl", "shr", "pow"))
@@ -49,15 +32,15 @@ _POWERS: Final = frozenset(("shl", "shr", "pow"))
 class Intervals:
     """What some conditions say of terms. ``possible``: False only if surely nothing fulfils them."""
 
-    def __init__(self, parts: Iterable[Condition] = ()) -> None:
+    def __init__(self, parts: Iterable[t.Condition] = ()) -> None:
         self.possible = True
-        self._ends: dict[Term, Range] = {}
+        self._ends: dict[t.Term, Range] = {}
         self._forms: dict[_Form, Range] = {}
-        self._found: dict[Term, Range] = {}
+        self._found: dict[t.Term, Range] = {}
         """Ranges worked out in this round: perhaps not the best that is known by now, but right."""
         self._narrowed = True
         self._depth = 0
-        still_open = [part for whole in parts for part in conjuncts(whole)]
+        still_open = [part for whole in parts for part in t.conjuncts(whole)]
         for _ in range(_ROUNDS):
             if not self._narrowed or not self.possible:
                 break
@@ -66,16 +49,16 @@ class Intervals:
             still_open = [part for part in still_open if not self._take(part)]
         self._found.clear()
 
-    def range_of(self, term: Term) -> Range:
+    def range_of(self, term: t.Term) -> Range:
         """Bounds on ``term`` where the conditions hold."""
-        if isinstance(term, Const):
+        if isinstance(term, t.Const):
             return term.value, term.value
-        if isinstance(term, Var):
+        if isinstance(term, t.Var):
             return self._ends.get(term) or (term.type.min, term.type.max)
         found = self._found.get(term)
         if found is None:
             if self._depth >= _MOST_DEEP or not self.possible:
-                return range_of(term)
+                return t.range_of(term)
             self._depth += 1
             found = _both(self._by_operands(term), self._ends.get(term, EVERYTHING))
             self._depth -= 1
@@ -83,23 +66,23 @@ class Intervals:
             self._check(found)
         return found
 
-    def decides(self, condition: Condition) -> bool | None:
+    def decides(self, condition: t.Condition) -> bool | None:
         """True where ``condition`` holds wherever all that is known does, False where it holds nowhere there."""
         match condition:
-            case Truth():
+            case t.Truth():
                 return condition.value
-            case Compare():
+            case t.Compare():
                 return self._compared(condition.relation, condition.term)
-            case And():
+            case t.And():
                 found = [self.decides(arg) for arg in condition.args]
                 return False if False in found else None if None in found else True
-            case Or():
+            case t.Or():
                 found = [self.decides(arg) for arg in condition.args]
                 return True if True in found else None if None in found else False
             case _:
                 return None
 
-    def _compared(self, relation: str, term: Term) -> bool | None:
+    def _compared(self, relation: str, term: t.Term) -> bool | None:
         low, high = self.range_of(term)
         above, below = low is not None and low > 0, high is not None and high < 0
         if relation == "le":
@@ -107,11 +90,11 @@ class Intervals:
         equal = False if above or below else True if low == high == 0 else None
         return equal if relation == "eq" or equal is None else not equal
 
-    def _may_lack_value(self, term: Term) -> bool:
+    def _may_lack_value(self, term: t.Term) -> bool:
         """Whether a term may have no value: it is then taken for any in its range, whatever its operands are."""
-        if not isinstance(term, Op):
+        if not isinstance(term, t.Op):
             return False
-        if term.op in NAMED_FUNCTIONS:
+        if term.op in t.NAMED_FUNCTIONS:
             return True
         least = 1 if term.op in _DIVISIONS else 0 if term.op in _POWERS else None
         if least is None:
@@ -119,17 +102,17 @@ class Intervals:
         low, high = self.range_of(term.args[-1])
         return (low is None or low < least) and (least == 0 or high is None or high >= 0)
 
-    def _by_operands(self, term: Term) -> Range:
-        if isinstance(term, Sum):
+    def _by_operands(self, term: t.Term) -> Range:
+        if isinstance(term, t.Sum):
             return self._range_of_sum(term)
         if self._may_lack_value(term):
-            return range_of(term)
-        if isinstance(term, Wrap):
+            return t.range_of(term)
+        if isinstance(term, t.Wrap):
             inside = self.range_of(term.arg)
-            return inside if _lies_in(inside, (term.type.min, term.type.max)) else range_of(term)
+            return inside if _lies_in(inside, (term.type.min, term.type.max)) else t.range_of(term)
         return range_from(term, self.range_of)
 
-    def _range_of_sum(self, term: Sum) -> Range:
+    def _range_of_sum(self, term: t.Sum) -> Range:
         low: int | None = 0
         high: int | None = 0
         for monomial, factor in term.items:
@@ -143,30 +126,30 @@ class Intervals:
                 return _both((low, high), _moved(_scaled(known, sign), constant))
         return low, high
 
-    def _range_of(self, monomial: Monomial) -> Range:
+    def _range_of(self, monomial: t.Monomial) -> Range:
         if not monomial:
             return 1, 1
         if len(monomial) == 1 and monomial[0][1] == 1:
             return self.range_of(monomial[0][0])
-        return range_from(Sum(((monomial, 1),)), self.range_of)
+        return range_from(t.Sum(((monomial, 1),)), self.range_of)
 
     # -- what a condition tells ---------------------------------------------------------------------------------------
 
-    def _take(self, part: Condition) -> bool:
+    def _take(self, part: t.Condition) -> bool:
         """Learn what ``part`` says; whether it has no more to say."""
         match part:
-            case Compare(relation="ne"):
+            case t.Compare(relation="ne"):
                 return self._unequal(part.term)
-            case Compare():
+            case t.Compare():
                 decided = self._compared(part.relation, part.term)
                 if decided is None:
                     self._bound(part.term, (0 if part.relation == "eq" else None, 0))
                 self.possible = self.possible and decided is not False
                 return decided is not None
-            case And():
+            case t.And():
                 taken = [self._take(arg) for arg in part.args]  # all of them, whatever the first says
                 return all(taken)
-            case Or():
+            case t.Or():
                 left = [arg for arg in part.args if self.decides(arg) is not False]
                 self.possible = self.possible and bool(left)
                 return len(left) == 1 and self._take(left[0])
@@ -174,7 +157,7 @@ class Intervals:
                 self.possible = self.possible and self.decides(part) is not False
                 return True
 
-    def _unequal(self, term: Term) -> bool:
+    def _unequal(self, term: t.Term) -> bool:
         low, high = self.range_of(term)
         if low == high == 0:
             self.possible = False
@@ -184,9 +167,9 @@ class Intervals:
             self._bound(term, (None, -1))
         return (low is not None and low >= 0) or (high is not None and high <= 0)
 
-    def _bound(self, term: Term, ends: Range) -> None:
+    def _bound(self, term: t.Term, ends: Range) -> None:
         """``term`` lies between ``ends``."""
-        if not isinstance(term, Sum):
+        if not isinstance(term, t.Sum):
             self._narrow(term, ends)
             return
         form, sign, constant = _form(term)
@@ -212,16 +195,16 @@ class Intervals:
             inside = (None if below is None else -(-below // size)), (None if above is None else above // size)
             self._narrow(monomial[0][0], inside)
 
-    def _narrow(self, atom: Term, ends: Range) -> None:
+    def _narrow(self, atom: t.Term, ends: Range) -> None:
         before = self.range_of(atom)
         now = _both(before, ends)
-        if now == before or isinstance(atom, Const):
+        if now == before or isinstance(atom, t.Const):
             return
         self._ends[atom] = now
         self._found.pop(atom, None)
         self._narrowed = True
         self._check(now)
-        if isinstance(atom, Wrap) and self._depth < _MOST_DEEP:
+        if isinstance(atom, t.Wrap) and self._depth < _MOST_DEEP:
             self._depth += 1
             self._bound(atom.arg, _reduced_into(atom.type, self.range_of(atom.arg), now))
             self._depth -= 1
@@ -231,7 +214,7 @@ class Intervals:
             self.possible = False
 
 
-def _form(term: Sum) -> tuple[_Form, int, int]:
+def _form(term: t.Sum) -> tuple[_Form, int, int]:
     """(f, s, c) where the term is s·f + c."""
     constant = next((factor for monomial, factor in term.items if not monomial), 0)
     form = tuple(item for item in term.items if item[0])
@@ -245,7 +228,7 @@ def _lies_in(a: Range, b: Range) -> bool:
     return above and (b[1] is None or (a[1] is not None and a[1] <= b[1]))
 
 
-def _reduced_into(type: IntType, inside: Range, ends: Range) -> Range:
+def _reduced_into(type: t.IntType, inside: Range, ends: Range) -> Range:
     """Where a number in ``inside`` must lie that a type reduces into ``ends``."""
     if type.width is None:
         return ends

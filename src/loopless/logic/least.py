@@ -8,31 +8,15 @@ from typing import Final
 
 import islpy as isl
 
+from loopless import terms as t
 from loopless.logic.engine import BudgetExceeded, context, explicit, integer, is_out_of_operations, metered
 from loopless.logic.readback import term_of
 from loopless.logic.region import Region
 from loopless.logic.translate import Frame, frame_of
-from loopless.terms import (
-    INTEGERS,
-    ONE,
-    ZERO,
-    Condition,
-    Const,
-    Term,
-    Var,
-    conjunction,
-    const,
-    equal,
-    less,
-    less_equal,
-    neg,
-    negate,
-    text,
-)
 
 _SET = isl.dim_type.set
 
-Pieces = tuple[tuple[Region, Term], ...]
+Pieces = tuple[tuple[Region, t.Term], ...]
 """Pairs of a region and the term that holds there; the regions do not overlap."""
 
 
@@ -57,11 +41,11 @@ class First:
 
 @metered
 def first(
-    condition: Condition | Region,
-    counter: Var,
-    variables: Iterable[Var] | None = None,
+    condition: t.Condition | Region,
+    counter: t.Var,
+    variables: Iterable[t.Var] | None = None,
     *,
-    at_least: Term = ZERO,
+    at_least: t.Term = t.ZERO,
     within: Region | None = None,
     always: bool = False,
 ) -> First:
@@ -82,9 +66,9 @@ def first(
 
 def first_exit(
     inside: Region,
-    forms: Mapping[Var, Term],
-    counter: Var,
-    variables: Iterable[Var] = (),
+    forms: Mapping[t.Var, t.Term],
+    counter: t.Var,
+    variables: Iterable[t.Var] = (),
     *,
     within: Region,
 ) -> First:
@@ -95,14 +79,14 @@ def first_exit(
     """
     named = tuple(variables)
     staying = inside.preimage(forms).over((*named, counter))
-    return first(staying.complement(), counter, named or None, at_least=ONE, within=within)
+    return first(staying.complement(), counter, named or None, at_least=t.ONE, within=within)
 
 
 @metered
 def last(
-    condition: Condition | Region,
-    counter: Var,
-    variables: Iterable[Var] | None = None,
+    condition: t.Condition | Region,
+    counter: t.Var,
+    variables: Iterable[t.Var] | None = None,
     *,
     within: Region | None = None,
 ) -> First:
@@ -189,10 +173,10 @@ def _without_search(pieces: Pieces, somewhere: isl.Set, frame: Frame) -> Pieces:
 
 
 def _question(
-    condition: Condition | Region,
-    counters: tuple[Var, ...],
-    variables: Iterable[Var] | None,
-    at_least: Term | None,
+    condition: t.Condition | Region,
+    counters: tuple[t.Var, ...],
+    variables: Iterable[t.Var] | None,
+    at_least: t.Term | None,
     within: Region | None,
 ) -> tuple[Frame, isl.Set, isl.Set]:
     """The frame and the set asked about, and the condition's points with the counters last, as a wrapped relation."""
@@ -209,7 +193,7 @@ def _question(
     else:
         points = full.points(condition).intersect(full.box)
     if at_least is not None:
-        points = points.intersect(full.points(less_equal(at_least, counters[0])))
+        points = points.intersect(full.points(at_least.le(counters[0])))
     # A copy of each counter behind all others takes its place.
     size = len(full.variables)
     points = points.insert_dims(_SET, size, len(counters))
@@ -222,7 +206,7 @@ def _question(
 
 
 def _pieces(function: isl.PwAff, frame: Frame) -> Pieces:
-    found: dict[Term, isl.Set] = {}
+    found: dict[t.Term, isl.Set] = {}
     for domain, part in function.get_pieces():
         term = term_of(part, frame)
         if term.variables:
@@ -231,19 +215,19 @@ def _pieces(function: isl.PwAff, frame: Frame) -> Pieces:
     return tuple((Region(frame, found[term].coalesce()), term) for term in sorted(found))
 
 
-def _constant_on(function: isl.Aff, domain: isl.Set) -> Const | None:
+def _constant_on(function: isl.Aff, domain: isl.Set) -> t.Const | None:
     """The one value of the function on a domain that pins it, where isl wrote it in variables all the same."""
     if not domain.detect_equalities().affine_hull().n_constraint():
         return None
     restricted = isl.PwAff.alloc(domain, function).floor()
     least, greatest = restricted.min_val(), restricted.max_val()
     if least.is_int() and least.eq(greatest):
-        return const(integer(least))
+        return t.const(integer(least))
     return None
 
 
 @metered
-def pieces_of(term: Term, within: Region) -> Pieces:
+def pieces_of(term: t.Term, within: Region) -> Pieces:
     """``term`` over a region, choices and extremes resolved: each piece's term is one quasi-affine expression.
 
     Raises :class:`NotPresburger`.
@@ -253,53 +237,53 @@ def pieces_of(term: Term, within: Region) -> Pieces:
     return _pieces(frame.function(term).intersect_domain(points).coalesce(), frame)
 
 
-def greatest(term: Term, over: Var, where: Region) -> Pieces:
+def greatest(term: t.Term, over: t.Var, where: Region) -> Pieces:
     """The greatest value that ``term`` takes while ``over`` runs through its values in the region ``where``.
 
     The pieces cover those values of the other variables for which ``over`` has some value. Raises
     :class:`NotPresburger`, :class:`Unbounded`.
     """
-    result = Var(f"{over.name}'s greatest {text(term)}", INTEGERS)
-    values = where.over(term.variables) & Region.of(equal(result, term))
+    result = t.Var(f"{over.name}'s greatest {t.text(term)}", t.INTEGERS)
+    values = where.over(term.variables) & Region.of(result.eq(term))
     return _greatest(values, result, over)
 
 
 @metered
-def _greatest(values: Region, result: Var, over: Var) -> Pieces:
+def _greatest(values: Region, result: t.Var, over: t.Var) -> Pieces:
     # The greatest pair (result, over) is found more easily than the greatest result for some value of over.
     return _last(*_question(values, (result, over), None, None, None), result.name).pieces
 
 
-def least(term: Term, over: Var, where: Region) -> Pieces:
+def least(term: t.Term, over: t.Var, where: Region) -> Pieces:
     """The least value that ``term`` takes while ``over`` runs through its values; see :func:`greatest`."""
-    return tuple((region, neg(opposite)) for region, opposite in greatest(neg(term), over, where))
+    return tuple((region, -opposite) for region, opposite in greatest(-term, over, where))
 
 
 def exists(
-    counter: Var,
-    low: Term,
-    high: Term | None,
-    condition: Condition,
-    variables: Iterable[Var] | None = None,
+    counter: t.Var,
+    low: t.Term,
+    high: t.Term | None,
+    condition: t.Condition,
+    variables: Iterable[t.Var] | None = None,
 ) -> Region:
     """The values of ``variables`` for which ``condition`` holds for some ``counter`` with low <= counter < high.
 
     ``high`` None is no bound. Raises :class:`NotPresburger`, :class:`BudgetExceeded`.
     """
-    bounds = [less_equal(low, counter)]
+    bounds = [low.le(counter)]
     if high is not None:
-        bounds.append(less(counter, high))
-    whole = conjunction((*bounds, condition))
+        bounds.append(counter.lt(high))
+    whole = t.conjunction((*bounds, condition))
     used = whole.variables if variables is None else frozenset(variables) | {counter}
     return Region.of(whole, used).over((counter,)).project_out((counter,)).coalesce()
 
 
 def for_all(
-    counter: Var,
-    low: Term,
-    high: Term | None,
-    condition: Condition,
-    variables: Iterable[Var] | None = None,
+    counter: t.Var,
+    low: t.Term,
+    high: t.Term | None,
+    condition: t.Condition,
+    variables: Iterable[t.Var] | None = None,
 ) -> Region:
     """The values of ``variables`` for which ``condition`` holds for every ``counter`` with low <= counter < high."""
-    return exists(counter, low, high, negate(condition), variables).complement().coalesce()
+    return exists(counter, low, high, ~condition, variables).complement().coalesce()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic.region import Region
-from loopless.terms import EvaluationError, Term, Var, evaluate
 
 _MOST: Final = 4
 """Parts of a region of which a point is taken: a few tell most terms apart. A guess."""
 
-Point = Mapping[Var, int]
+Point = Mapping[t.Var, int]
 
 
 def sample_points(region: Region) -> tuple[Point, ...]:
@@ -20,15 +20,15 @@ def sample_points(region: Region) -> tuple[Point, ...]:
     return tuple(point for point in found if point is not None)
 
 
-def may_be_equal(left: Term, right: Term, points: Sequence[Point]) -> bool:
+def may_be_equal(left: t.Term, right: t.Term, points: Sequence[Point]) -> bool:
     """False only if at one of the points the terms differ; variables that a point leaves out are 0 there."""
     if left is right:
         return True
     try:
         return all(_at(left, point) == _at(right, point) for point in points)
-    except (EvaluationError, ArithmeticError):
+    except (t.EvaluationError, ArithmeticError):
         return True
 
 
-def _at(term: Term, point: Point) -> int:
-    return evaluate(term, {var: point.get(var, 0) for var in term.variables})
+def _at(term: t.Term, point: Point) -> int:
+    return t.evaluate(term, {var: point.get(var, 0) for var in term.variables})

@@ -7,24 +7,10 @@ from typing import Any
 
 import islpy as isl
 
+from loopless import terms as t
 from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget, charge_for, context, integer, metered
 from loopless.logic.readback import condition_of
 from loopless.logic.translate import Frame, frame_of, value
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Condition,
-    Term,
-    Var,
-    add,
-    const,
-    neg,
-    polynomial,
-    scale,
-    sub,
-    substitute,
-    text,
-)
 
 _SET, _DIV = isl.dim_type.set, isl.dim_type.div
 
@@ -50,11 +36,11 @@ class Region:
         self.frame = frame
         self.points = points
         self._empty: bool | None = None
-        self._condition: Condition | None = None
+        self._condition: t.Condition | None = None
 
     @staticmethod
     @metered
-    def of(condition: Condition, variables: Iterable[Var] | None = None, *, typed: bool = True) -> Region:
+    def of(condition: t.Condition, variables: Iterable[t.Var] | None = None, *, typed: bool = True) -> Region:
         """The values of ``variables`` (default: those of the condition) for which ``condition`` holds.
 
         ``typed``: only values within the types' ranges. Without it the bounds are left out; the region is then right
@@ -68,18 +54,18 @@ class Region:
 
     @staticmethod
     @metered
-    def universe(variables: Iterable[Var], *, typed: bool = True) -> Region:
+    def universe(variables: Iterable[t.Var], *, typed: bool = True) -> Region:
         """All points: within the types' ranges, or of all ℤ if not ``typed``."""
         frame = frame_of(variables)
         return Region(frame, frame.box if typed else frame.whole)
 
     @staticmethod
-    def empty(variables: Iterable[Var]) -> Region:
+    def empty(variables: Iterable[t.Var]) -> Region:
         """No point."""
-        return Region.of(FALSE, variables)
+        return Region.of(t.FALSE, variables)
 
     @property
-    def variables(self) -> tuple[Var, ...]:
+    def variables(self) -> tuple[t.Var, ...]:
         """The variables of the region, ordered by their keys."""
         return self.frame.variables
 
@@ -89,7 +75,7 @@ class Region:
         return self.points.n_basic_set()
 
     @metered
-    def over(self, variables: Iterable[Var]) -> Region:
+    def over(self, variables: Iterable[t.Var]) -> Region:
         """The same region over further variables too, which take any value of their types."""
         frame = frame_of((*self.variables, *variables))
         return Region(frame, frame.embed(self.frame, self.points))
@@ -146,7 +132,7 @@ class Region:
         return a.is_disjoint(b)
 
     @metered
-    def project_out(self, variables: Iterable[Var]) -> Region:
+    def project_out(self, variables: Iterable[t.Var]) -> Region:
         """The points over the other variables that some values of ``variables`` complete to a point of the region."""
         dropped = set(variables)
         points = self.points
@@ -155,13 +141,13 @@ class Region:
                 points = points.project_out(_SET, i, 1)
         return Region(frame_of(v for v in self.variables if v not in dropped), points)
 
-    def project_onto(self, variables: Iterable[Var]) -> Region:
+    def project_onto(self, variables: Iterable[t.Var]) -> Region:
         """:meth:`project_out` of all variables but these."""
         kept = set(variables)
         return self.project_out(v for v in self.variables if v not in kept)
 
     @metered
-    def sample(self) -> dict[Var, int] | None:
+    def sample(self) -> dict[t.Var, int] | None:
         """Some point of the region, None where it is empty. The same region gives the same point in every run."""
         point = self.points.sample_point()
         if point.is_void():
@@ -169,7 +155,7 @@ class Region:
         return {variable: integer(point.get_coordinate_val(_SET, i)) for i, variable in enumerate(self.variables)}
 
     @metered
-    def contains(self, point: Mapping[Var, int]) -> bool:
+    def contains(self, point: Mapping[t.Var, int]) -> bool:
         """Whether the point is in the region. ``point`` gives at least all of :attr:`variables`."""
         points = self.points
         for i, variable in enumerate(self.variables):
@@ -203,7 +189,7 @@ class Region:
         return Region(self.frame, self.points.remove_divs())
 
     @metered
-    def without_upper_bound(self, variable: Var) -> list[Region]:
+    def without_upper_bound(self, variable: t.Var) -> list[Region]:
         """The parts in which ``variable`` has no greatest value, whatever the others are. Parts with quotients in them
         are among these unless they are surely not.
         """
@@ -242,7 +228,7 @@ class Region:
         return [Region(self.frame, isl.Set.from_basic_set(part)) for part in self.points.get_basic_sets()]
 
     @metered
-    def range_of(self, term: Term) -> tuple[int | None, int | None]:
+    def range_of(self, term: t.Term) -> tuple[int | None, int | None]:
         """The exact least and greatest value of ``term`` over the region; None where there is no bound.
 
         Variables of the term that the region is not over take any value of their types. Raises
@@ -251,13 +237,13 @@ class Region:
         frame = frame_of((*self.variables, *term.variables))
         points = frame.embed(self.frame, self.points)
         if points.is_empty():
-            raise EmptyRegion(f"no values of {text(term)}: the region is empty")
+            raise EmptyRegion(f"no values of {t.text(term)}: the region is empty")
         # isl optimizes integer functions only, and keeps exact quotients as fractions
         function = frame.function(term).intersect_domain(points).floor()
         return _bound(function.min_val()), _bound(function.max_val())
 
     @metered
-    def preimage(self, update: Mapping[Var, Term]) -> Region:
+    def preimage(self, update: Mapping[t.Var, t.Term]) -> Region:
         """The points that the simultaneous assignment ``update`` takes into the region. Raises
         :class:`NotPresburger`.
         """
@@ -266,7 +252,7 @@ class Region:
         return Region(domain, points.intersect(domain.box))
 
     @metered
-    def image(self, update: Mapping[Var, Term]) -> Region:
+    def image(self, update: Mapping[t.Var, t.Term]) -> Region:
         """Where the simultaneous assignment ``update`` takes the points of the region, over the same variables and
         the assigned ones. Raises :class:`NotPresburger`.
         """
@@ -274,7 +260,7 @@ class Region:
         points = domain.embed(self.frame, self.points)
         return Region(target, points.apply(isl.Map.from_multi_pw_aff(step)))
 
-    def _step(self, update: Mapping[Var, Term]) -> tuple[Frame, Frame, isl.MultiPwAff]:
+    def _step(self, update: Mapping[t.Var, t.Term]) -> tuple[Frame, Frame, isl.MultiPwAff]:
         target = frame_of((*self.variables, *update))
         domain = frame_of((*target.variables, *(v for term in update.values() for v in term.variables)))
         functions = isl.PwAffList.alloc(context, len(target.variables))
@@ -284,7 +270,7 @@ class Region:
         return target, domain, isl.MultiPwAff.from_pw_aff_list(space, functions)
 
     @metered
-    def condition(self) -> Condition:
+    def condition(self) -> t.Condition:
         """The region as a condition, simplified under the types' ranges, with equalities shown as such and without
         quantifiers. It holds at a point within the ranges exactly if the point is in the region.
         """
@@ -293,31 +279,31 @@ class Region:
         return self._condition
 
     @metered
-    def equalities(self, prefer: Sequence[Var] = ()) -> dict[Var, Term]:
+    def equalities(self, prefer: Sequence[t.Var] = ()) -> dict[t.Var, t.Term]:
         """Linear equalities that hold in all points, solved for some of the variables by terms over the others.
 
         Only those that stand in all parts and can be solved over the integers; no variable that is solved for occurs
         in a term. ``prefer``: what is solved for rather than others, the first of these first.
         """
-        common: list[Term] | None = None
+        common: list[t.Term] | None = None
         for part in self.points.get_basic_sets():
             rows = [self._row(c) for c in part.get_constraints() if c.is_equality() and not _has_divisions(c)]
-            common = rows if common is None else [row for row in rows if row in common or neg(row) in common]
+            common = rows if common is None else [row for row in rows if row in common or -row in common]
             if not common:
                 break
         return _solved(common or [], {var: at for at, var in enumerate(reversed(prefer))})
 
-    def _row(self, constraint: isl.Constraint) -> Term:
+    def _row(self, constraint: isl.Constraint) -> t.Term:
         """The linear term of a constraint."""
-        parts: list[Term] = [const(integer(constraint.get_constant_val()))]
+        parts: list[t.Term] = [t.const(integer(constraint.get_constant_val()))]
         for i, variable in enumerate(self.variables):
             coefficient = integer(constraint.get_coefficient_val(_SET, i))
             if coefficient:
-                parts.append(scale(variable, coefficient))
-        return add(*parts)
+                parts.append(variable * coefficient)
+        return t.add(*parts)
 
     @metered
-    def rough_condition(self) -> Condition:
+    def rough_condition(self) -> t.Condition:
         """As :meth:`condition`, at a fraction of the cost, but not simplified further than term by term."""
         if self._condition is not None:
             return self._condition
@@ -325,14 +311,14 @@ class Region:
 
     def __repr__(self) -> str:
         names = ", ".join(variable.name for variable in self.variables)
-        return f"{{[{names}]: {text(self.condition())}}}"
+        return f"{{[{names}]: {t.text(self.condition())}}}"
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         return _restored, (self.variables, self.points.to_str())
 
 
 @metered
-def _restored(variables: tuple[Var, ...], points: str) -> Region:
+def _restored(variables: tuple[t.Var, ...], points: str) -> Region:
     return Region(frame_of(variables), isl.Set(points, context))
 
 
@@ -340,22 +326,22 @@ def _has_divisions(constraint: isl.Constraint) -> bool:
     return bool(constraint.involves_dims(_DIV, 0, constraint.dim(_DIV)))
 
 
-def _solved(rows: list[Term], rank: Mapping[Var, int]) -> dict[Var, Term]:
-    found: dict[Var, Term] = {}
+def _solved(rows: list[t.Term], rank: Mapping[t.Var, int]) -> dict[t.Var, t.Term]:
+    found: dict[t.Var, t.Term] = {}
     for row in rows:
-        term = substitute(row, found)
-        units = [v for v in sorted(term.variables) if abs(polynomial(term).get(((v, 1),), 0)) == 1]
+        term = t.substitute(row, found)
+        units = [v for v in sorted(term.variables) if abs(t.polynomial(term).get(((v, 1),), 0)) == 1]
         units.sort(key=lambda var: rank.get(var, -1))
         if not units:
             continue
         solved = units[-1]
-        factor = polynomial(term)[((solved, 1),)]
-        value = scale(sub(term, scale(solved, factor)), -factor)
-        found = {v: substitute(t, {solved: value}) for v, t in found.items()} | {solved: value}
+        factor = t.polynomial(term)[((solved, 1),)]
+        value = (term - solved * factor) * -factor
+        found = {v: t.substitute(other, {solved: value}) for v, other in found.items()} | {solved: value}
     return found
 
 
-def _frame_for(used: frozenset[Var], variables: Iterable[Var] | None) -> Frame:
+def _frame_for(used: frozenset[t.Var], variables: Iterable[t.Var] | None) -> Frame:
     if variables is None:
         return frame_of(used)
     frame = frame_of(variables)
@@ -371,7 +357,7 @@ def _bound(val: isl.Val) -> int | None:
     return integer(val)
 
 
-def _readable(points: isl.Set, frame: Frame) -> Condition:
+def _readable(points: isl.Set, frame: Frame) -> t.Condition:
     """Simplified where the usual budget suffices for that, else as isl has it."""
     try:
         with budget(DEFAULT_OPERATIONS):
@@ -381,9 +367,9 @@ def _readable(points: isl.Set, frame: Frame) -> Condition:
 
 
 @metered
-def _simplified(points: isl.Set, frame: Frame) -> Condition:
+def _simplified(points: isl.Set, frame: Frame) -> t.Condition:
     if points.is_empty():
-        return FALSE
+        return t.FALSE
     if frame.box.is_subset(points):
-        return TRUE
+        return t.TRUE
     return condition_of(points.coalesce().gist(frame.box).coalesce(), frame)

@@ -7,37 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic.engine import BudgetExceeded, budget
 from loopless.logic.feasible import feasible, independent
 from loopless.logic.region import Region
 from loopless.logic.residue_classes import joined_residues
 from loopless.logic.smt import Answer, satisfiable
 from loopless.logic.translate import is_quasi_affine
-from loopless.terms import (
-    FALSE,
-    ONE,
-    TRUE,
-    ZERO,
-    And,
-    Compare,
-    Condition,
-    Node,
-    Or,
-    Read,
-    add,
-    at_most_zero,
-    conjunction,
-    conjuncts,
-    disjunction,
-    disjuncts,
-    equals_zero,
-    is_plain,
-    may_lack_value,
-    negate,
-    text,
-    walk,
-    walk_inside,
-)
 
 OPERATIONS: Final = 2_000_000
 """The isl operations that one simplification may cost: a quarter of a second, more on large sets."""
@@ -47,7 +23,7 @@ _REMEMBERED: Final = 10_000
 """Conditions of which it is remembered whether they may have no value. A guess."""
 
 
-def simplify(condition: Condition, context: Condition = TRUE, *, operations: int = OPERATIONS) -> Condition:
+def simplify(condition: t.Condition, context: t.Condition = t.TRUE, *, operations: int = OPERATIONS) -> t.Condition:
     """A condition that agrees with ``condition`` wherever ``context`` and the type ranges hold, in fewer words.
 
     Parts that are not Presburger, or cost more than ``operations``, stay as they are, and so does what does not get
@@ -60,17 +36,19 @@ def simplify(condition: Condition, context: Condition = TRUE, *, operations: int
         return condition
 
 
-def pruned(condition: Condition, *, operations: int = OPERATIONS) -> Condition:
+def pruned(condition: t.Condition, *, operations: int = OPERATIONS) -> t.Condition:
     """``condition`` without the parts that its other parts and the types say anyway: quicker than :func:`simplify`,
     and enough for what the logic has once written down.
     """
     if not is_quasi_affine(condition):
         return condition
     with budget(operations) as granted:
-        return _pruned(condition, TRUE) if granted else condition
+        return _pruned(condition, t.TRUE) if granted else condition
 
 
-def without_implied(condition: Condition, context: Condition = TRUE, *, operations: int = OPERATIONS) -> Condition:
+def without_implied(
+    condition: t.Condition, context: t.Condition = t.TRUE, *, operations: int = OPERATIONS
+) -> t.Condition:
     """A condition that agrees with ``condition`` wherever ``context`` and the type ranges hold, without the parts that
     its other parts say anyway, and false where it cannot hold.
 
@@ -81,9 +59,9 @@ def without_implied(condition: Condition, context: Condition = TRUE, *, operatio
     with budget(operations) as granted:
         if not granted:
             return condition
-        if not feasible(conjunction((context, condition)), solver=False):
-            return FALSE
-        return _thinned(condition, tuple(conjuncts(context)))
+        if not feasible(context & condition, solver=False):
+            return t.FALSE
+        return _thinned(condition, tuple(t.conjuncts(context)))
 
 
 SOLVER_STEPS: Final = 100_000
@@ -101,7 +79,7 @@ class Questions:
 
     left: int
 
-    def denied(self, condition: Condition) -> bool:
+    def denied(self, condition: t.Condition) -> bool:
         """Whether ``condition`` surely cannot hold, by the solver; False where no question is left."""
         if self.left <= 0:
             return False
@@ -109,61 +87,61 @@ class Questions:
         return satisfiable(condition, SOLVER_MS, steps=SOLVER_STEPS).answer is Answer.NO
 
 
-def without_nonlinear(condition: Condition, context: Condition, questions: Questions) -> Condition:
+def without_nonlinear(condition: t.Condition, context: t.Condition, questions: Questions) -> t.Condition:
     """As :func:`without_implied`, of long parts that are not Presburger, by what the solver knows of products."""
     if questions.left <= 0:
         return condition
-    given = tuple(conjuncts(context))
-    arms: list[Condition] = []
-    for arm in disjuncts(condition):
-        parts = list(conjuncts(arm))
+    given = tuple(t.conjuncts(context))
+    arms: list[t.Condition] = []
+    for arm in t.disjuncts(condition):
+        parts = list(t.conjuncts(arm))
         asked = [part for part in parts if not is_quasi_affine(part) and _written(part) >= _LEAST_ASKED]
         for part in sorted(asked, key=_written, reverse=True):
             others = [other for other in parts if other is not part]
-            if questions.denied(conjunction((*_before(part, (*given, *others)), negate(part)))):
+            if questions.denied(t.conjunction((*_before(part, (*given, *others)), ~part))):
                 parts = others
-        impossible = len(asked) > 1 and questions.denied(conjunction((*given, *parts)))
-        arms += [] if impossible else [conjunction(parts)]
-    return disjunction(arms)
+        impossible = len(asked) > 1 and questions.denied(t.conjunction((*given, *parts)))
+        arms += [] if impossible else [t.conjunction(parts)]
+    return t.disjunction(arms)
 
 
-def _written(condition: Condition) -> int:
+def _written(condition: t.Condition) -> int:
     """How long the condition is for who reads it; of very long ones it is enough that they are."""
-    return len(text(condition)) if is_plain(condition) else 10_000
+    return len(t.text(condition)) if t.is_plain(condition) else 10_000
 
 
-def _thinned(condition: Condition, given: tuple[Condition, ...]) -> Condition:
+def _thinned(condition: t.Condition, given: tuple[t.Condition, ...]) -> t.Condition:
     match condition:
-        case And():
+        case t.And():
             return _thinned_conjunction(_joined(list(condition.args)), given)
-        case Or():
+        case t.Or():
             return _thinned_disjunction(list(condition.args), given)
         case _:
             return condition
 
 
-def _thinned_conjunction(parts: list[Condition], given: tuple[Condition, ...]) -> Condition:
+def _thinned_conjunction(parts: list[t.Condition], given: tuple[t.Condition, ...]) -> t.Condition:
     for part in sorted(parts, key=_comparisons)[::-1]:
         others = [other for other in parts if other is not part]
         if _follows(part, *_before(part, (*given, *others))):
             parts = others
     for index, part in enumerate(parts):
-        if isinstance(part, Or):
+        if isinstance(part, t.Or):
             others = [*parts[:index], *parts[index + 1 :]]
             parts[index] = _thinned(part, _before(part, (*given, *others)))
-    return conjunction(_joined(parts))
+    return t.conjunction(_joined(parts))
 
 
-def _thinned_disjunction(parts: list[Condition], given: tuple[Condition, ...]) -> Condition:
+def _thinned_disjunction(parts: list[t.Condition], given: tuple[t.Condition, ...]) -> t.Condition:
     for part in parts[::-1]:
         others = [other for other in parts if other is not part]
-        rest = disjunction(others)
+        rest = t.disjunction(others)
         if _follows(rest, part, *_before(rest, given)):
             parts = others
-    return disjunction(_thinned(part, given) for part in parts)
+    return t.disjunction(_thinned(part, given) for part in parts)
 
 
-def _before(part: Condition, others: Iterable[Condition]) -> tuple[Condition, ...]:
+def _before(part: t.Condition, others: Iterable[t.Condition]) -> tuple[t.Condition, ...]:
     """Those of the others that may make ``part`` superfluous: what always has a value cannot be left out on the word
     of what may have none.
     """
@@ -171,14 +149,14 @@ def _before(part: Condition, others: Iterable[Condition]) -> tuple[Condition, ..
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def is_partial(condition: Condition) -> bool:
+def is_partial(condition: t.Condition) -> bool:
     """Whether the condition may have no value where other conditions do not hold: it divides, or reads memory."""
-    return may_lack_value(condition) or any(isinstance(node, Read) for node in walk_inside(condition))
+    return t.may_lack_value(condition) or any(isinstance(node, t.Read) for node in t.walk_inside(condition))
 
 
-def _joined(parts: list[Condition]) -> list[Condition]:
+def _joined(parts: list[t.Condition]) -> list[t.Condition]:
     """The conjuncts with t <= 0 and -t <= 0 as t == 0, and t <= 0 and t != 0 as t < 0."""
-    found: list[Condition] = []
+    found: list[t.Condition] = []
     for part in parts:
         for index, other in enumerate(found):
             both = _both(other, part)
@@ -190,20 +168,20 @@ def _joined(parts: list[Condition]) -> list[Condition]:
     return found
 
 
-def _both(first: Condition, second: Condition) -> Condition | None:
-    if not isinstance(first, Compare) or not isinstance(second, Compare):
+def _both(first: t.Condition, second: t.Condition) -> t.Condition | None:
+    if not isinstance(first, t.Compare) or not isinstance(second, t.Compare):
         return None
     signs = {first.relation, second.relation}
-    same, opposite = first.term is second.term, add(first.term, second.term) is ZERO
+    same, opposite = first.term is second.term, first.term + second.term is t.ZERO
     if signs == {"le"} and opposite:
-        return equals_zero(first.term)
+        return t.equals_zero(first.term)
     if signs == {"le", "ne"} and (same or opposite):
         least = first if first.relation == "le" else second
-        return at_most_zero(add(least.term, ONE))
+        return t.at_most_zero(least.term + 1)
     return None
 
 
-def expanded(condition: Condition, context: Condition = TRUE) -> Condition:
+def expanded(condition: t.Condition, context: t.Condition = t.TRUE) -> t.Condition:
     """A Presburger condition that agrees with ``condition`` wherever ``context`` and the type ranges hold, without the
     conjuncts of its arms that the other arms make superfluous: x < 5 || x >= 5 && y > 0 is x < 5 || y > 0.
 
@@ -214,75 +192,75 @@ def expanded(condition: Condition, context: Condition = TRUE) -> Condition:
     return _expanded(condition, presburger_part(context))
 
 
-def _expanded(condition: Condition, given: Region) -> Condition:
+def _expanded(condition: t.Condition, given: Region) -> t.Condition:
     match condition:
-        case And():
+        case t.And():
             return _expanded_conjunction(list(condition.args), given)
-        case Or():
+        case t.Or():
             return _expanded_disjunction(condition, given)
         case _:
             return condition
 
 
-def _expanded_conjunction(parts: list[Condition], given: Region) -> Condition:
+def _expanded_conjunction(parts: list[t.Condition], given: Region) -> t.Condition:
     for index, part in enumerate(parts):
-        if isinstance(part, Or):
-            within = given & Region.of(conjunction((*parts[:index], *parts[index + 1 :])))
+        if isinstance(part, t.Or):
+            within = given & Region.of(t.conjunction((*parts[:index], *parts[index + 1 :])))
             parts[index] = _single(part, within) or _expanded_disjunction(part, within)
-    return conjunction(parts)
+    return t.conjunction(parts)
 
 
-def _single(condition: Or, given: Region) -> Condition | None:
+def _single(condition: t.Or, given: Region) -> t.Condition | None:
     """A comparison from within ``condition`` that says as much where ``given`` holds."""
     whole = given & Region.of(condition)
-    for one in walk(condition):
-        if isinstance(one, Compare) and (given & Region.of(one)).is_equal(whole):
+    for one in t.walk(condition):
+        if isinstance(one, t.Compare) and (given & Region.of(one)).is_equal(whole):
             return one
     return None
 
 
-def _expanded_disjunction(condition: Or, given: Region) -> Condition:
+def _expanded_disjunction(condition: t.Or, given: Region) -> t.Condition:
     outside = (Region.universe(condition.variables) & given - Region.of(condition)).joined()
-    found: dict[Condition, Region] = {}
+    found: dict[t.Condition, Region] = {}
     for arm in condition.args:
-        parts = list(conjuncts(arm))
-        for part in sorted(parts, key=lambda one: -len(text(one))):
+        parts = list(t.conjuncts(arm))
+        for part in sorted(parts, key=lambda one: -len(t.text(one))):
             others = [one for one in parts if one is not part]
-            if (outside & Region.of(conjunction(others))).is_empty():
+            if (outside & Region.of(t.conjunction(others))).is_empty():
                 parts = others
-        larger = conjunction(parts)
+        larger = t.conjunction(parts)
         found.setdefault(larger, Region.of(larger))
     for arm, region in list(found.items())[::-1]:
         if any(other is not arm and (given & region).is_subset(larger) for other, larger in found.items()):
             del found[arm]
-    return disjunction(found)
+    return t.disjunction(found)
 
 
-def presburger_part(context: Condition) -> Region:
+def presburger_part(context: t.Condition) -> Region:
     """What the Presburger conjuncts of the context say: less than it says, which is sound where it is a premise."""
     return Region.of(_presburger_parts(context))
 
 
-def _presburger_parts(context: Condition) -> Condition:
-    return conjunction(part for part in conjuncts(context) if is_quasi_affine(part))
+def _presburger_parts(context: t.Condition) -> t.Condition:
+    return t.conjunction(part for part in t.conjuncts(context) if is_quasi_affine(part))
 
 
-def _simplified(condition: Condition, given: Condition) -> Condition:
+def _simplified(condition: t.Condition, given: t.Condition) -> t.Condition:
     if not is_quasi_affine(condition):
         return _by_parts(condition, given)
     if _follows(condition, given):
-        return TRUE
+        return t.TRUE
     # What has nothing in common is no shorter together, and alternatives would multiply.
-    parts = conjuncts(condition)
-    groups = independent(parts) if given is TRUE else [condition]
+    parts = t.conjuncts(condition)
+    groups = independent(parts) if given is t.TRUE else [condition]
     if len(groups) == 1:
         return _shortened(condition, given)
     place = {part: at for at, part in enumerate(parts)}
-    found = [(place[conjuncts(group)[0]], one) for group in groups for one in conjuncts(_shortened(group, given))]
-    return conjunction(one for _, one in sorted(found, key=lambda pair: place.get(pair[1], pair[0])))
+    found = [(place[t.conjuncts(group)[0]], one) for group in groups for one in t.conjuncts(_shortened(group, given))]
+    return t.conjunction(one for _, one in sorted(found, key=lambda pair: place.get(pair[1], pair[0])))
 
 
-def _shortened(condition: Condition, given: Condition) -> Condition:
+def _shortened(condition: t.Condition, given: t.Condition) -> t.Condition:
     region = Region.of(condition).gist(Region.of(given)).joined()
     short = shorter(_pruned(condition, given), (region & Region.universe(region.variables)).condition())
     try:
@@ -292,82 +270,82 @@ def _shortened(condition: Condition, given: Condition) -> Condition:
         return short
 
 
-def _follows(condition: Condition, *given: Condition) -> bool:
+def _follows(condition: t.Condition, *given: t.Condition) -> bool:
     """Whether ``condition`` surely holds wherever all that is given does. Mostly that is seen without a set: at a point
     where it does not, or by intervals.
     """
-    return not feasible(conjunction((*given, negate(condition))), solver=False)
+    return not feasible(t.conjunction((*given, ~condition)), solver=False)
 
 
-def _pruned(condition: Condition, given: Condition) -> Condition:
+def _pruned(condition: t.Condition, given: t.Condition) -> t.Condition:
     """``condition``, which is Presburger, without the parts that its other parts and ``given`` say anyway."""
     match condition:
-        case And():
+        case t.And():
             return _pruned_conjunction(list(condition.args), given)
-        case Or():
+        case t.Or():
             return _pruned_disjunction(list(condition.args), given)
         case _:
             return condition
 
 
-def _pruned_conjunction(parts: list[Condition], given: Condition) -> Condition:
+def _pruned_conjunction(parts: list[t.Condition], given: t.Condition) -> t.Condition:
     for part in parts[::-1]:
         others = [other for other in parts if other is not part]
         if _follows(part, given, *others):
             parts = others
     for index, part in enumerate(parts):
-        if isinstance(part, Or):
+        if isinstance(part, t.Or):
             others = [*parts[:index], *parts[index + 1 :]]
-            parts[index] = _pruned(part, conjunction((given, *others)))
-    return conjunction(parts)
+            parts[index] = _pruned(part, t.conjunction((given, *others)))
+    return t.conjunction(parts)
 
 
-def _pruned_disjunction(parts: list[Condition], given: Condition) -> Condition:
+def _pruned_disjunction(parts: list[t.Condition], given: t.Condition) -> t.Condition:
     for part in parts[::-1]:
         others = [other for other in parts if other is not part]
-        if _follows(disjunction(others), given, part):
+        if _follows(t.disjunction(others), given, part):
             parts = others
-    return disjunction(_pruned(part, given) for part in parts)
+    return t.disjunction(_pruned(part, given) for part in parts)
 
 
-def _by_parts(condition: Condition, given: Condition) -> Condition:
+def _by_parts(condition: t.Condition, given: t.Condition) -> t.Condition:
     match condition:
-        case And():
+        case t.And():
             plain, others = _sorted_out(condition.args)
             if plain:
-                simple = _simplified(conjunction(plain), given)
+                simple = _simplified(t.conjunction(plain), given)
                 # What the other conjuncts are needed for is only where the plain ones hold.
-                given = conjunction((given, *plain))
-                return conjunction((simple, *(_by_parts(part, given) for part in others)))
-            return conjunction(_by_parts(part, given) for part in others)
-        case Or():
+                given = t.conjunction((given, *plain))
+                return t.conjunction((simple, *(_by_parts(part, given) for part in others)))
+            return t.conjunction(_by_parts(part, given) for part in others)
+        case t.Or():
             plain, others = _sorted_out(condition.args)
             kept = [_by_parts(part, given) for part in others]
-            return disjunction(([_simplified(disjunction(plain), given)] if plain else []) + kept)
+            return t.disjunction(([_simplified(t.disjunction(plain), given)] if plain else []) + kept)
         case _:
             return condition
 
 
-def _sorted_out(parts: Iterable[Condition]) -> tuple[list[Condition], list[Condition]]:
+def _sorted_out(parts: Iterable[t.Condition]) -> tuple[list[t.Condition], list[t.Condition]]:
     """The Presburger parts and the others."""
     found = {part: is_quasi_affine(part) for part in parts}
     return [part for part, plain in found.items() if plain], [part for part, plain in found.items() if not plain]
 
 
-def shorter(first: Condition, second: Condition) -> Condition:
+def shorter(first: t.Condition, second: t.Condition) -> t.Condition:
     """The one that takes fewer words; the first if they are equally long."""
     return second if _length(second) < _length(first) else first
 
 
-def _length(condition: Condition) -> tuple[int, int]:
+def _length(condition: t.Condition) -> tuple[int, int]:
     comparisons = _comparisons(condition)
-    return comparisons, sum(1 for _ in walk(condition))
+    return comparisons, sum(1 for _ in t.walk(condition))
 
 
-def _comparisons(condition: Condition) -> int:
+def _comparisons(condition: t.Condition) -> int:
     """How many comparisons are written out, a shared one at each of its places."""
-    count: dict[Node, int] = {}
-    for node in walk(condition, lambda below: not isinstance(below, Condition)):
+    count: dict[t.Node, int] = {}
+    for node in t.walk(condition, lambda below: not isinstance(below, t.Condition)):
         inside = sum(count[part] for part in node.children if part in count)
-        count[node] = 1 if isinstance(node, Compare) else inside
+        count[node] = 1 if isinstance(node, t.Compare) else inside
     return count[condition]

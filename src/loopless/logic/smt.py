@@ -16,25 +16,10 @@ from enum import Enum
 from itertools import pairwise
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.logic.smt_bits import BIT_OPERATORS, BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.metering import STEPS_PER_MS, check, limit_steps, steps_per_ms
-from loopless.terms import (
-    TRUE,
-    Aggregate,
-    Condition,
-    EvaluationError,
-    IntType,
-    Node,
-    Op,
-    Sum,
-    Var,
-    Wrap,
-    conjunction,
-    holds,
-    negate,
-    walk,
-)
 
 
 class Answer(Enum):
@@ -49,15 +34,15 @@ class Answer(Enum):
 class Model:
     """Values of variables, and of the elements of memory objects: (object, byte offset, type) to value."""
 
-    values: Mapping[Var, int]
-    elements: Mapping[tuple[str, int, IntType], int]
+    values: Mapping[t.Var, int]
+    elements: Mapping[tuple[str, int, t.IntType], int]
 
-    def read(self, array: str, offset: int, type: IntType) -> int:
+    def read(self, array: str, offset: int, type: t.IntType) -> int:
         """The element at a byte offset, for :func:`loopless.terms.evaluate`."""
         try:
             return self.elements[array, offset, type]
         except KeyError:
-            raise EvaluationError(f"the content of {array} at {offset} is not given") from None
+            raise t.EvaluationError(f"the content of {array} at {offset} is not given") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +53,12 @@ class Outcome:
     model: Model | None = None
 
 
-def satisfiable(condition: Condition, timeout_ms: int = 1000, *, steps: int | None = None) -> Outcome:
+def satisfiable(condition: t.Condition, timeout_ms: int = 1000, *, steps: int | None = None) -> Outcome:
     """Whether some values within the types' ranges fulfil ``condition``.
 
     ``steps`` limits Z3's own steps (default: as many as count as ``timeout_ms``).
     """
-    if condition is TRUE:
+    if condition is t.TRUE:
         return Outcome(Answer.YES, Model({}, {}))
     translations = _translations(condition)
     share = len(translations)
@@ -85,12 +70,12 @@ def satisfiable(condition: Condition, timeout_ms: int = 1000, *, steps: int | No
     return Outcome(Answer.UNKNOWN)
 
 
-def valid(condition: Condition, given: Condition = TRUE, timeout_ms: int = 1000) -> Outcome:
+def valid(condition: t.Condition, given: t.Condition = t.TRUE, timeout_ms: int = 1000) -> Outcome:
     """Whether ``condition`` holds for all values within the types' ranges for which ``given`` does.
 
     Values at which a term has no value (a division by zero) count for neither side.
     """
-    outcome = satisfiable(conjunction((given, negate(condition))), timeout_ms)
+    outcome = satisfiable(given & ~condition, timeout_ms)
     match outcome.answer:
         case Answer.YES:
             return Outcome(Answer.NO, outcome.model)
@@ -103,33 +88,33 @@ def valid(condition: Condition, given: Condition = TRUE, timeout_ms: int = 1000)
 Translation = type[IntegerTranslation] | type[BitTranslation]
 
 
-def _translations(condition: Condition) -> tuple[Translation, ...]:
+def _translations(condition: t.Condition) -> tuple[Translation, ...]:
     """The translations worth trying, best first."""
     if not BitTranslation.applies(condition):
         return (IntegerTranslation,)
-    if any(isinstance(node, Op) and node.op in BIT_OPERATORS for node in walk(condition)):
+    if any(isinstance(node, t.Op) and node.op in BIT_OPERATORS for node in t.walk(condition)):
         return (BitTranslation,)
-    if not any(_is_nonlinear(node) for node in walk(condition)):
+    if not any(_is_nonlinear(node) for node in t.walk(condition)):
         return (IntegerTranslation,)
-    if any(isinstance(node, Wrap) and _is_nonlinear(node.arg) for node in walk(condition)):
+    if any(isinstance(node, t.Wrap) and _is_nonlinear(node.arg) for node in t.walk(condition)):
         return (BitTranslation, IntegerTranslation)
     return (IntegerTranslation, BitTranslation)
 
 
-def _steps_per_ms(condition: Condition, kind: Translation) -> int:
+def _steps_per_ms(condition: t.Condition, kind: Translation) -> int:
     """How many of Z3's steps count as a millisecond."""
     if kind is BitTranslation:
         return STEPS_PER_MS
-    nodes = list(walk(condition))
-    quotients = sum(isinstance(node, Op) and node.op in _QUOTIENTS for node in nodes)
+    nodes = list(t.walk(condition))
+    quotients = sum(isinstance(node, t.Op) and node.op in _QUOTIENTS for node in nodes)
     return steps_per_ms(quotients, products=any(map(_is_nonlinear, nodes)))
 
 
 _QUOTIENTS: Final = ("floor_div", "mod", "trunc_div", "trunc_rem")
 
 
-def _is_nonlinear(node: Node) -> bool:
-    return isinstance(node, Sum) and any(sum(exponent for _, exponent in m) > 1 for m, _ in node.items)
+def _is_nonlinear(node: t.Node) -> bool:
+    return isinstance(node, t.Sum) and any(sum(exponent for _, exponent in m) > 1 for m, _ in node.items)
 
 
 def load_solver() -> None:
@@ -137,7 +122,7 @@ def load_solver() -> None:
     import z3  # type: ignore[import-untyped]  # noqa: F401
 
 
-def _ask(condition: Condition, kind: Translation, steps: int, per_ms: int) -> Outcome:
+def _ask(condition: t.Condition, kind: Translation, steps: int, per_ms: int) -> Outcome:
     import z3
 
     context = z3.Context()
@@ -158,9 +143,9 @@ def _ask(condition: Condition, kind: Translation, steps: int, per_ms: int) -> Ou
     return Outcome(Answer.UNKNOWN)
 
 
-def _checked(condition: Condition, translation: IntegerTranslation | BitTranslation, found: Any) -> Outcome:
+def _checked(condition: t.Condition, translation: IntegerTranslation | BitTranslation, found: Any) -> Outcome:
     """The solver's model as ours, if the condition really holds there; what aggregates come to no model says."""
-    if any(isinstance(node, Aggregate) for node in walk(condition)):
+    if any(isinstance(node, t.Aggregate) for node in t.walk(condition)):
         return Outcome(Answer.UNKNOWN)
     values = {variable: translation.number(found, known) for variable, known in translation.variables.items()}
     elements = {
@@ -170,13 +155,13 @@ def _checked(condition: Condition, translation: IntegerTranslation | BitTranslat
     }
     model = Model(values, elements)
     try:
-        right = _one_memory(elements) and holds(condition, values, model.read)
-    except EvaluationError:
+        right = _one_memory(elements) and t.holds(condition, values, model.read)
+    except t.EvaluationError:
         right = False
     return Outcome(Answer.YES, model) if right else Outcome(Answer.UNKNOWN)
 
 
-def _one_memory(elements: Mapping[tuple[str, int, IntType], int]) -> bool:
+def _one_memory(elements: Mapping[tuple[str, int, t.IntType], int]) -> bool:
     """Whether no two elements of one object overlap without being the same one."""
     spans = sorted((array, offset, (type_.width or 8) // 8) for array, offset, type_ in elements)
     return all(a[0] != b[0] or a[1] + a[2] <= b[1] for a, b in pairwise(spans))

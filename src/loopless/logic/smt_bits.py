@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.logic.smt_integers import IntegerTranslation
-from loopless.terms import Condition, Const, IntType, Node, Op, Term, range_of, walk
 
 BIT_OPERATORS: Final = frozenset(("bit_and", "bit_or", "bit_xor", "shl", "shr"))
 """The operators that work on bits."""
@@ -22,7 +22,7 @@ class BitTranslation(IntegerTranslation):
         self.width = 1
 
     @staticmethod
-    def applies(condition: Condition) -> bool:
+    def applies(condition: t.Condition) -> bool:
         """Whether every term of the condition has a range that fits."""
         return width_of(condition) is not None
 
@@ -30,7 +30,7 @@ class BitTranslation(IntegerTranslation):
         """The value of a Z3 term in a model."""
         return int(model.eval(value, model_completion=True).as_signed_long())
 
-    def condition(self, condition: Condition) -> Any:
+    def condition(self, condition: t.Condition) -> Any:
         """The condition as a Z3 formula."""
         width = width_of(condition)
         assert width is not None
@@ -46,14 +46,14 @@ class BitTranslation(IntegerTranslation):
     def _fresh(self, name: str) -> Any:
         return self.z3.BitVec(name, self.width, self.context)
 
-    def _wrap(self, value: Any, type: IntType) -> Any:
+    def _wrap(self, value: Any, type: t.IntType) -> Any:
         if type.width is None:
             return value
         low = self.z3.Extract(type.width - 1, 0, value)
         missing = self.width - type.width
         return self.z3.SignExt(missing, low) if type.signed else self.z3.ZeroExt(missing, low)
 
-    def _operator(self, term: Op, args: list[Any]) -> Any:
+    def _operator(self, term: t.Op, args: list[Any]) -> Any:
         a, b = args[0], args[-1]
         match term.op:
             case "min":
@@ -79,7 +79,7 @@ class BitTranslation(IntegerTranslation):
                 return a << b
             case "shr":
                 return a >> b
-            case "pow" if isinstance(term.args[0], Const) and term.args[0].value == 2:
+            case "pow" if isinstance(term.args[0], t.Const) and term.args[0].value == 2:
                 return self._constant(1) << b
             case _:
                 return self._meaningless(term, args)
@@ -88,18 +88,18 @@ class BitTranslation(IntegerTranslation):
         zero = self._constant(0)
         return self.z3.If(divisor == zero, zero, value)
 
-    def _meaningless(self, term: Op, args: list[Any]) -> Any:
+    def _meaningless(self, term: t.Op, args: list[Any]) -> Any:
         value = self.z3.Function(term.op, *[self._sort()] * (len(args) + 1))(*args)
         self._bound(value, term)
         return value
 
 
-def width_of(condition: Node) -> int | None:
+def width_of(condition: t.Node) -> int | None:
     """The least width in bits that holds every term's range and one bit more, None where none up to the limit does."""
     widest = 1
-    for node in walk(condition):
-        if isinstance(node, Term):
-            low, high = range_of(node)
+    for node in t.walk(condition):
+        if isinstance(node, t.Term):
+            low, high = t.range_of(node)
             if low is None or high is None:
                 return None
             widest = max(widest, low.bit_length(), high.bit_length())

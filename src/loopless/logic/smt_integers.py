@@ -13,26 +13,7 @@ from functools import reduce
 from typing import Any, Final
 
 from loopless import clock
-from loopless.terms import (
-    Aggregate,
-    And,
-    Compare,
-    Condition,
-    Const,
-    IntType,
-    Ite,
-    Node,
-    Op,
-    Or,
-    Read,
-    Sum,
-    Term,
-    Truth,
-    Var,
-    Wrap,
-    range_of,
-    walk,
-)
+from loopless import terms as t
 
 _RELATIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {"le": operator.le, "eq": operator.eq, "ne": operator.ne}
 
@@ -48,21 +29,21 @@ class IntegerTranslation:
         self.z3 = z3  # the module: it loads slowly, so only where there is a question
         self.context = context
         self.facts: list[Any] = []
-        self.variables: dict[Var, Any] = {}
-        self.reads: dict[tuple[str, IntType], list[tuple[Any, Any]]] = {}
-        self.done: dict[Node, Any] = {}
+        self.variables: dict[t.Var, Any] = {}
+        self.reads: dict[tuple[str, t.IntType], list[tuple[Any, Any]]] = {}
+        self.done: dict[t.Node, Any] = {}
 
     def number(self, model: Any, value: Any) -> int:
         """The value of a Z3 term in a model."""
         return int(model.eval(value, model_completion=True).as_long())
 
-    def condition(self, condition: Condition) -> Any:
+    def condition(self, condition: t.Condition) -> Any:
         """The condition as a Z3 formula."""
         return self.formula(condition)
 
-    def formula(self, node: Node) -> Any:
+    def formula(self, node: t.Node) -> Any:
         """A condition or a term as Z3 has it; what was translated before is used again."""
-        for part in walk(node):
+        for part in t.walk(node):
             if part not in self.done:
                 self.done[part] = self._node(part)
                 clock.count(TRANSLATED_S)
@@ -73,53 +54,53 @@ class IntegerTranslation:
         """The sort of terms."""
         return self._sort()
 
-    def limits(self, value: Any, term: Term) -> list[Any]:
+    def limits(self, value: Any, term: t.Term) -> list[Any]:
         """That ``value`` is in the range of ``term``."""
-        low, high = range_of(term)
+        low, high = t.range_of(term)
         least = [] if low is None else [value >= self._constant(low)]
         return least + ([] if high is None else [value <= self._constant(high)])
 
-    def _node(self, node: Node) -> Any:
+    def _node(self, node: t.Node) -> Any:
         match node:
-            case Truth():
+            case t.Truth():
                 return self.z3.BoolVal(node.value, self.context)
-            case Compare():
+            case t.Compare():
                 return _RELATIONS[node.relation](self.done[node.term], self._constant(0))
-            case And():
+            case t.And():
                 return self.z3.And(*(self.done[arg] for arg in node.args))
-            case Or():
+            case t.Or():
                 return self.z3.Or(*(self.done[arg] for arg in node.args))
-            case Term():
+            case t.Term():
                 return self._term(node)
             case _:
                 raise AssertionError(node)
 
-    def _term(self, term: Term) -> Any:
+    def _term(self, term: t.Term) -> Any:
         match term:
-            case Const():
+            case t.Const():
                 return self._constant(term.value)
-            case Var():
+            case t.Var():
                 found = self.variables[term] = self._fresh(f"v{len(self.variables)}")
                 self._bound(found, term)
                 return found
-            case Sum():
+            case t.Sum():
                 return self._sum(term)
-            case Wrap():
+            case t.Wrap():
                 return self._wrap(self.done[term.arg], term.type)
-            case Ite():
+            case t.Ite():
                 return self.z3.If(self.done[term.condition], self.done[term.then], self.done[term.otherwise])
-            case Read():
+            case t.Read():
                 return self._read(term)
-            case Aggregate():  # any value of its range: what its elements say of it is not told
+            case t.Aggregate():  # any value of its range: what its elements say of it is not told
                 found = self._fresh(f"a{len(self.done)}")
                 self._bound(found, term)
                 return found
-            case Op():
+            case t.Op():
                 return self._operator(term, [self.done[arg] for arg in term.args])
             case _:
                 raise AssertionError(term)
 
-    def _sum(self, term: Sum) -> Any:
+    def _sum(self, term: t.Sum) -> Any:
         parts = []
         for monomial, coefficient in term.items:
             factors = [self.done[atom] for atom, exponent in monomial for _ in range(exponent)]
@@ -128,7 +109,7 @@ class IntegerTranslation:
             parts.append(reduce(operator.mul, factors))
         return reduce(operator.add, parts) if parts else self._constant(0)
 
-    def _read(self, term: Read) -> Any:
+    def _read(self, term: t.Read) -> Any:
         offset = self.done[term.offset]
         # The name must be this memory's alone, whatever characters it has.
         memory = self.z3.Function(f"{term.array}:{term.type}", self._sort(), self._sort())
@@ -137,7 +118,7 @@ class IntegerTranslation:
         self.reads.setdefault((term.array, term.type), []).append((offset, element))
         return element
 
-    def _bound(self, value: Any, term: Term) -> None:
+    def _bound(self, value: Any, term: t.Term) -> None:
         self.facts += self.limits(value, term)
 
     # What bit vectors do differently:
@@ -151,12 +132,12 @@ class IntegerTranslation:
     def _fresh(self, name: str) -> Any:
         return self.z3.Int(name, self.context)
 
-    def _wrap(self, value: Any, type: IntType) -> Any:
+    def _wrap(self, value: Any, type: t.IntType) -> Any:
         if type.width is None or type.min is None:
             return value
         return (value - type.min) % (1 << type.width) + type.min
 
-    def _operator(self, term: Op, args: list[Any]) -> Any:
+    def _operator(self, term: t.Op, args: list[Any]) -> Any:
         match term.op:
             case "min":
                 return reduce(lambda a, b: self.z3.If(a <= b, a, b), args)
@@ -173,27 +154,27 @@ class IntegerTranslation:
             case _:
                 return self._meaningless(term, args)
 
-    def _floor(self, term: Op, a: Any, b: Any) -> Any:
+    def _floor(self, term: t.Op, a: Any, b: Any) -> Any:
         """Z3's ``div`` leaves a remainder ≥ 0: for divisors > 0 it is the floor."""
-        divisor = range_of(term.args[1])
+        divisor = t.range_of(term.args[1])
         if divisor[0] is not None and divisor[0] > 0:
             return a / b
         return self.z3.If(b > 0, a / b, self.z3.If(b < 0, (-a) / (-b), 0))
 
-    def _truncated(self, term: Op, a: Any, b: Any) -> Any:
-        divisor = range_of(term.args[1])
+    def _truncated(self, term: t.Op, a: Any, b: Any) -> Any:
+        divisor = t.range_of(term.args[1])
         if divisor[0] is not None and divisor[0] > 0:
             return self.z3.If(a >= 0, a / b, -((-a) / b))
         size = self.z3.If(b > 0, b, -b)
         quotient = self.z3.If(a >= 0, a / size, -((-a) / size))
         return self.z3.If(b > 0, quotient, self.z3.If(b < 0, -quotient, 0))
 
-    def _meaningless(self, term: Op, args: list[Any]) -> Any:
+    def _meaningless(self, term: t.Op, args: list[Any]) -> Any:
         function = self.z3.Function(term.op, *[self._sort()] * (len(args) + 1))
         value = function(*args)
         self._bound(value, term)
         base = term.args[0]
-        if term.op == "pow" and isinstance(base, Const) and base.value >= 2:
+        if term.op == "pow" and isinstance(base, t.Const) and base.value >= 2:
             # Bernoulli's inequality, and powers grow with the exponent
             self.facts.append(self.z3.Implies(args[1] >= 0, value >= 1 + args[1] * (base.value - 1)))
         return value

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
+from loopless import terms as t
 from loopless.logic.smt_bits import BIT_OPERATORS, BitTranslation, width_of
 from loopless.logic.smt_integers import IntegerTranslation
-from loopless.terms import Condition, Node, Op, Term, Var, walk
 
 
 class Step(Protocol):
@@ -22,15 +22,15 @@ class Step(Protocol):
     def target(self) -> str: ...
 
     @property
-    def condition(self) -> Condition: ...
+    def condition(self) -> t.Condition: ...
 
     @property
-    def update(self) -> Mapping[Var, Term]: ...
+    def update(self) -> Mapping[t.Var, t.Term]: ...
 
 
-Locations = Mapping[str, Sequence[Condition]]
+Locations = Mapping[str, Sequence[t.Condition]]
 """Conditions by location."""
-State = Mapping[str, Sequence[Var]]
+State = Mapping[str, Sequence[t.Var]]
 """The variables of each location; a location that is not there has none."""
 
 
@@ -40,8 +40,8 @@ INPUT: Final = "?"
 
 def translation(z3: Any, context: Any, steps: Sequence[Step]) -> IntegerTranslation:
     """How these steps are put to Z3: over the integers, or in bits where they work on bits and are bounded."""
-    nodes: list[Node] = [node for step in steps for node in (step.condition, *step.update.values())]
-    if any(isinstance(part, Op) and part.op in BIT_OPERATORS for node in nodes for part in walk(node)):
+    nodes: list[t.Node] = [node for step in steps for node in (step.condition, *step.update.values())]
+    if any(isinstance(part, t.Op) and part.op in BIT_OPERATORS for node in nodes for part in t.walk(node)):
         widths = [width_of(node) for node in nodes]
         if all(width is not None for width in widths):
             made = BitTranslation(z3, context)

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from loopless.terms import Compare, Condition, Monomial, Var, polynomial, range_of
+from loopless import terms as t
 
-_Parts = tuple[tuple[Monomial, int], ...]
+_Parts = tuple[tuple[t.Monomial, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Strongest:
     """What is needed of sets of conditions; how a condition looks is found out once."""
 
     def __init__(self) -> None:
-        self._forms: dict[Condition, _Form | None] = {}
+        self._forms: dict[t.Condition, _Form | None] = {}
 
-    def needed(self, conditions: Iterable[Condition]) -> list[Condition]:
+    def needed(self, conditions: Iterable[t.Condition]) -> list[t.Condition]:
         """The conditions, without inequalities that follow from one that differs by its constant, from an equation with
         the same terms, or from bounds of the single variables. All of them hold where these do.
         """
@@ -48,7 +48,7 @@ class Strongest:
         forms = ((condition, self._form(condition)) for condition in every)
         return [c for c, form in forms if form is None or form.is_equation or _says_more(form, most, equal)]
 
-    def _form(self, condition: Condition) -> _Form | None:
+    def _form(self, condition: t.Condition) -> _Form | None:
         if condition not in self._forms:
             self._forms[condition] = _form_of(condition)
         return self._forms[condition]
@@ -69,10 +69,10 @@ def _says_more(form: _Form, most: Mapping[_Parts, int], equal: Mapping[_Parts, i
     return total > 0
 
 
-def _form_of(condition: Condition) -> _Form | None:
-    if not isinstance(condition, Compare) or condition.relation == "ne":
+def _form_of(condition: t.Condition) -> _Form | None:
+    if not isinstance(condition, t.Compare) or condition.relation == "ne":
         return None
-    parts = polynomial(condition.term)
+    parts = t.polynomial(condition.term)
     constant = parts.get((), 0)
     return _Form(tuple((m, c) for m, c in parts.items() if m), constant, condition.relation == "eq")
 
@@ -86,12 +86,12 @@ def _negated(parts: _Parts) -> _Parts:
     return tuple((monomial, -coefficient) for monomial, coefficient in parts)
 
 
-def _limit(monomial: Monomial, coefficient: int, most: Mapping[_Parts, int]) -> int | None:
+def _limit(monomial: t.Monomial, coefficient: int, most: Mapping[_Parts, int]) -> int | None:
     """What a variable times a coefficient is at most, by its type and by conditions on it alone; else None."""
     (atom, exponent), *others = monomial
-    if others or exponent != 1 or not isinstance(atom, Var):
+    if others or exponent != 1 or not isinstance(atom, t.Var):
         return None
-    low, high = range_of(atom)
+    low, high = t.range_of(atom)
     sign = 1 if coefficient > 0 else -1
     by_type = high if sign > 0 else (None if low is None else -low)
     constant = most.get(((monomial, sign),))

@@ -13,25 +13,8 @@ from typing import Final
 
 import islpy as isl
 
+from loopless import terms as t
 from loopless.logic.engine import context
-from loopless.terms import (
-    And,
-    Compare,
-    Condition,
-    Const,
-    Ite,
-    Monomial,
-    Op,
-    Or,
-    Sum,
-    Term,
-    Truth,
-    Var,
-    Wrap,
-    brief,
-    range_of,
-    walk,
-)
 
 MAX_CASES: Final = 16
 """A product is split by the values of its small factors into at most so many cases. A guess."""
@@ -54,12 +37,12 @@ _IN, _SET = isl.dim_type.in_, isl.dim_type.set
 class NotPresburger(Exception):
     """A term is not quasi-affine; ``term`` is the first such subterm, operands before operators, left to right."""
 
-    def __init__(self, term: Term) -> None:
+    def __init__(self, term: t.Term) -> None:
         super().__init__(term)
         self.term = term
 
     def __str__(self) -> str:
-        return f"not a Presburger term: {brief(self.term)}"
+        return f"not a Presburger term: {t.brief(self.term)}"
 
 
 def value(number: int) -> isl.Val:
@@ -80,13 +63,13 @@ class Frame:
 
     __slots__ = ("_box", "_conditions", "_terms", "index", "local", "space", "variables")
 
-    def __init__(self, variables: tuple[Var, ...]) -> None:
+    def __init__(self, variables: tuple[t.Var, ...]) -> None:
         self.variables = variables
         self.index = {variable: i for i, variable in enumerate(variables)}
         self.space = isl.Space.set_alloc(context, 0, len(variables))
         self.local = isl.LocalSpace.from_space(self.space)
-        self._terms: dict[Term, isl.PwAff] = {}
-        self._conditions: dict[Condition, isl.Set] = {}
+        self._terms: dict[t.Term, isl.PwAff] = {}
+        self._conditions: dict[t.Condition, isl.Set] = {}
         self._box: isl.Set | None = None
 
     @property
@@ -134,21 +117,21 @@ class Frame:
         """The function that is ``number`` everywhere."""
         return isl.PwAff.from_aff(isl.Aff.zero_on_domain(self.local).set_constant_val(value(number)))
 
-    def function(self, term: Term) -> isl.PwAff:
+    def function(self, term: t.Term) -> isl.PwAff:
         """``term`` as a function of the frame's variables. Raises :class:`NotPresburger`."""
         found = self._terms.get(term)
         if found is None:
             if len(self._terms) > _CACHE_LIMIT:
                 self._terms.clear()
-            for node in walk(term):  # operands first: the depth of a term costs no recursion
-                if isinstance(node, Condition):
+            for node in t.walk(term):  # operands first: the depth of a term costs no recursion
+                if isinstance(node, t.Condition):
                     self.points(node)
-                elif node not in self._terms and isinstance(node, Term):
+                elif node not in self._terms and isinstance(node, t.Term):
                     self._terms[node] = self._translate(node)
             found = self._terms[term]
         return found
 
-    def points(self, condition: Condition) -> isl.Set:
+    def points(self, condition: t.Condition) -> isl.Set:
         """Where ``condition`` holds, type ranges not included. Raises :class:`NotPresburger`."""
         found = self._conditions.get(condition)
         if found is None:
@@ -157,18 +140,18 @@ class Frame:
             found = self._conditions[condition] = self._decide(condition)
         return found
 
-    def _decide(self, condition: Condition) -> isl.Set:
+    def _decide(self, condition: t.Condition) -> isl.Set:
         match condition:
-            case Truth():
+            case t.Truth():
                 return self.whole if condition.value else self.empty
-            case Compare():
+            case t.Compare():
                 return self._compare(condition.relation, condition.term)
-            case And():
+            case t.And():
                 result = self.points(condition.args[0])
                 for arg in condition.args[1:]:
                     result = result.intersect(self.points(arg))
                 return result
-            case Or():
+            case t.Or():
                 result = self.points(condition.args[0])
                 for arg in condition.args[1:]:
                     result = result.union(self.points(arg))
@@ -176,7 +159,7 @@ class Frame:
             case _:
                 raise AssertionError(condition)
 
-    def _compare(self, relation: str, term: Term) -> isl.Set:
+    def _compare(self, relation: str, term: t.Term) -> isl.Set:
         coefficients = _linear(term)
         if coefficients is None or relation == "ne":
             function = self.function(term)
@@ -199,37 +182,37 @@ class Frame:
                 constraint = constraint.set_coefficient_val(_SET, position, value(sign * coefficient))
         return isl.Set.from_basic_set(isl.BasicSet.from_constraint(constraint))
 
-    def _translate(self, term: Term) -> isl.PwAff:
+    def _translate(self, term: t.Term) -> isl.PwAff:
         blocked = _obstacle(term)
         if blocked is not None:
             raise NotPresburger(blocked)
         match term:
-            case Const():
+            case t.Const():
                 return self.constant(term.value)
-            case Var():
+            case t.Var():
                 return isl.PwAff.from_aff(isl.Aff.var_on_domain(self.local, _SET, self.index[term]))
-            case Sum():
+            case t.Sum():
                 return self._sum(term)
-            case Wrap():
+            case t.Wrap():
                 return self._wrap(term)
-            case Ite():
+            case t.Ite():
                 return self._choose(self.points(term.condition), term.then, term.otherwise)
-            case Op():
+            case t.Op():
                 return self._operator(term)
             case _:
                 raise AssertionError(term)
 
-    def _choose(self, where: isl.Set, then: Term, otherwise: Term) -> isl.PwAff:
+    def _choose(self, where: isl.Set, then: t.Term, otherwise: t.Term) -> isl.PwAff:
         taken = self.function(then).intersect_domain(where)
         return taken.union_add(self.function(otherwise).intersect_domain(where.complement())).coalesce()
 
-    def _sum(self, term: Sum) -> isl.PwAff:
+    def _sum(self, term: t.Sum) -> isl.PwAff:
         linear = isl.Aff.zero_on_domain(self.local)
         rest: isl.PwAff | None = None
         for monomial, coefficient in term.items:
             if not monomial:
                 linear = linear.set_constant_val(value(coefficient))
-            elif len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var):
+            elif len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], t.Var):
                 linear = linear.set_coefficient_val(_IN, self.index[monomial[0][0]], value(coefficient))
             else:
                 part = self._product(monomial).scale_val(value(coefficient))
@@ -237,7 +220,7 @@ class Frame:
         result = isl.PwAff.from_aff(linear)
         return result if rest is None else result.add(rest).coalesce()
 
-    def _product(self, monomial: Monomial) -> isl.PwAff:
+    def _product(self, monomial: t.Monomial) -> isl.PwAff:
         """A product: one quasi-affine factor times factors of few values, over which it is split."""
         kept, _ = _kept(monomial)
         base = self.constant(1) if kept is None else self.function(kept)
@@ -246,8 +229,8 @@ class Frame:
                 base = self._times_small(base, atom, exponent)
         return base if len(monomial) == 1 else base.coalesce()
 
-    def _times_small(self, base: isl.PwAff, atom: Term, exponent: int) -> isl.PwAff:
-        low, high = range_of(atom)
+    def _times_small(self, base: isl.PwAff, atom: t.Term, exponent: int) -> isl.PwAff:
+        low, high = t.range_of(atom)
         assert low is not None
         assert high is not None
         function = self.function(atom)
@@ -259,7 +242,7 @@ class Frame:
         assert total is not None
         return total
 
-    def _wrap(self, term: Wrap) -> isl.PwAff:
+    def _wrap(self, term: t.Wrap) -> isl.PwAff:
         inner = self.function(term.arg)
         width = term.type.width
         if width is None:
@@ -267,7 +250,7 @@ class Frame:
         modulus = 1 << width
         lowest = term.type.min
         assert lowest is not None
-        low, high = range_of(term.arg)
+        low, high = t.range_of(term.arg)
         if low is not None and high is not None:
             first, last = (low - lowest) // modulus, (high - lowest) // modulus
             if last - first < MAX_WRAP_BRANCHES:
@@ -288,7 +271,7 @@ class Frame:
         assert total is not None
         return total
 
-    def _operator(self, term: Op) -> isl.PwAff:
+    def _operator(self, term: t.Op) -> isl.PwAff:
         functions = [self.function(arg) for arg in term.args]
         left, right = term.args[0], term.args[-1]
         match term.op:
@@ -297,22 +280,22 @@ class Frame:
                 for function in functions[1:]:
                     result = result.min(function) if term.op == "min" else result.max(function)
                 return result.coalesce()
-            case "floor_div" | "mod" | "trunc_div" | "trunc_rem" if isinstance(right, Const) and right.value:
+            case "floor_div" | "mod" | "trunc_div" | "trunc_rem" if isinstance(right, t.Const) and right.value:
                 return self._divide(term.op, functions[0], right.value)
             case "bit_and" | "bit_or" | "bit_xor":
                 return self._bits(term, left, right, functions)
             case "table":
                 return self._table(term, functions[0])
-            case "shl" if isinstance(right, Const) and right.value >= 0:
+            case "shl" if isinstance(right, t.Const) and right.value >= 0:
                 return functions[0].scale_val(value(1 << right.value))
-            case "shr" if isinstance(right, Const) and right.value >= 0:
+            case "shr" if isinstance(right, t.Const) and right.value >= 0:
                 return self._divide("floor_div", functions[0], 1 << right.value)
             case _:
                 raise AssertionError(term)
 
-    def _table(self, term: Op, index: isl.PwAff) -> isl.PwAff:
+    def _table(self, term: t.Op, index: isl.PwAff) -> isl.PwAff:
         """One piece for each run of equal entries; the first and the last reach beyond the table."""
-        entries = [arg.value for arg in term.args[1:] if isinstance(arg, Const)]
+        entries = [arg.value for arg in term.args[1:] if isinstance(arg, t.Const)]
         total: isl.PwAff | None = None
         start = 0
         for end in range(1, len(entries) + 1):
@@ -343,11 +326,11 @@ class Frame:
         quotient = self._divide("floor_div" if op == "mod" else "trunc_div", dividend, divisor)
         return dividend.sub(quotient.scale_val(value(divisor)))
 
-    def _bits(self, term: Op, left: Term, right: Term, functions: list[isl.PwAff]) -> isl.PwAff:
+    def _bits(self, term: t.Op, left: t.Term, right: t.Term, functions: list[isl.PwAff]) -> isl.PwAff:
         a, b = functions[0], functions[-1]
-        if isinstance(left, Const):
+        if isinstance(left, t.Const):
             a, left, right = b, right, left
-        if isinstance(right, Const):
+        if isinstance(right, t.Const):
             both = self._masked(a, right.value)
             b = self.constant(right.value)
         else:
@@ -373,52 +356,52 @@ class Frame:
         return total
 
 
-def is_quasi_affine(node: Term | Condition) -> bool:
+def is_quasi_affine(node: t.Term | t.Condition) -> bool:
     """Whether :meth:`Frame.function` or :meth:`Frame.points` accepts the node; asks isl nothing."""
     # Conditions grow by a conjunct at a time.
-    return all(map(_is_affine, node.args)) if isinstance(node, And) else _is_affine(node)
+    return all(map(_is_affine, node.args)) if isinstance(node, t.And) else _is_affine(node)
 
 
 @lru_cache(_CACHE_LIMIT)
-def _is_affine(node: Term | Condition) -> bool:
-    return not any(isinstance(part, Term) and _obstacle(part) is not None for part in walk(node))
+def _is_affine(node: t.Term | t.Condition) -> bool:
+    return not any(isinstance(part, t.Term) and _obstacle(part) is not None for part in t.walk(node))
 
 
-def _obstacle(term: Term) -> Term | None:
+def _obstacle(term: t.Term) -> t.Term | None:
     """What is not quasi-affine in ``term`` even if its operands are: itself, or one of its products."""
     match term:
-        case Const() | Var() | Wrap() | Ite():
+        case t.Const() | t.Var() | t.Wrap() | t.Ite():
             return None
-        case Sum():
+        case t.Sum():
             large = (monomial for monomial, _ in term.items if _kept(monomial)[1] > MAX_CASES)
-            return next((Sum(((monomial, 1),)) for monomial in large), None)
-        case Op():
+            return next((t.Sum(((monomial, 1),)) for monomial in large), None)
+        case t.Op():
             return None if _is_quasi_affine(term) else term
         case _:
             return term
 
 
-def _is_quasi_affine(term: Op) -> bool:
+def _is_quasi_affine(term: t.Op) -> bool:
     left, right = term.args[0], term.args[-1]
     match term.op:
         case "min" | "max":
             return True
         case "floor_div" | "mod" | "trunc_div" | "trunc_rem":
-            return isinstance(right, Const) and right.value != 0
+            return isinstance(right, t.Const) and right.value != 0
         case "bit_and" | "bit_or" | "bit_xor":
             for mask in (right, left):
-                if isinstance(mask, Const):
+                if isinstance(mask, t.Const):
                     return len(_runs_of_ones(max(mask.value, ~mask.value))) <= MAX_BIT_RUNS
             return _is_bit(left) and _is_bit(right)
         case "table":
             return len(term.args) <= MAX_TABLE
         case "shl" | "shr":
-            return isinstance(right, Const) and right.value >= 0
+            return isinstance(right, t.Const) and right.value >= 0
         case _:
             return False
 
 
-def _kept(monomial: Monomial) -> tuple[Term | None, int]:
+def _kept(monomial: t.Monomial) -> tuple[t.Term | None, int]:
     """The factor of a product over whose values it is not split, and how many cases the others make."""
     counts = {atom: _count(atom) or MAX_CASES + 1 for atom, _ in monomial}
     once = [atom for atom, exponent in monomial if exponent == 1]
@@ -441,19 +424,19 @@ def _runs_of_ones(mask: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _linear(term: Term) -> dict[Var | None, int] | None:
+def _linear(term: t.Term) -> dict[t.Var | None, int] | None:
     """Coefficients of a linear term (None: its constant), or None where it is not linear in plain variables."""
     match term:
-        case Const():
+        case t.Const():
             return {None: term.value}
-        case Var():
+        case t.Var():
             return {term: 1}
-        case Sum():
-            found: dict[Var | None, int] = {}
+        case t.Sum():
+            found: dict[t.Var | None, int] = {}
             for monomial, coefficient in term.items:
                 if not monomial:
                     found[None] = coefficient
-                elif len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var):
+                elif len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], t.Var):
                     found[monomial[0][0]] = coefficient
                 else:
                     return None
@@ -462,23 +445,23 @@ def _linear(term: Term) -> dict[Var | None, int] | None:
             return None
 
 
-def _count(term: Term) -> int | None:
+def _count(term: t.Term) -> int | None:
     """How many values the range of ``term`` has, if no more than :data:`MAX_CASES`."""
-    low, high = range_of(term)
+    low, high = t.range_of(term)
     if low is None or high is None or high - low >= MAX_CASES:
         return None
     return high - low + 1
 
 
-def _is_bit(term: Term) -> bool:
-    low, high = range_of(term)
+def _is_bit(term: t.Term) -> bool:
+    low, high = t.range_of(term)
     return low is not None and high is not None and low >= 0 and high <= 1
 
 
-_frames: dict[tuple[Var, ...], Frame] = {}
+_frames: dict[tuple[t.Var, ...], Frame] = {}
 
 
-def frame_of(variables: Iterable[Var]) -> Frame:
+def frame_of(variables: Iterable[t.Var]) -> Frame:
     """The frame of a set of variables; their order is always that of their keys."""
     ordered = tuple(sorted(set(variables)))
     found = _frames.get(ordered)

@@ -8,9 +8,9 @@ from itertools import chain
 from typing import Any, Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.logic.steps import INPUT, Step, translation
 from loopless.metering import check, limit
-from loopless.terms import Var, const
 
 CHECK_MS: Final = 2000
 """Milliseconds for one question to the solver. A guess."""
@@ -21,7 +21,7 @@ class Taken:
     """A step of a run, by its number, and the values of all variables that occur in it."""
 
     step: int
-    values: Mapping[Var, int]
+    values: Mapping[t.Var, int]
 
 
 def runs_into(
@@ -47,7 +47,7 @@ class _Search:
         self.onward: dict[str, list[int]] = {}
         for index, step in enumerate(steps):
             self.onward.setdefault(step.source, []).append(index)
-        used = [step.condition.variables.union(*(t.variables for t in step.update.values())) for step in steps]
+        used = [step.condition.variables.union(*(value.variables for value in step.update.values())) for step in steps]
         self.used = [tuple(sorted(found, key=lambda var: var.key)) for found in used]
 
     def run(self, most: int) -> list[Taken] | None:
@@ -115,20 +115,20 @@ class _Front:
 
     location: str
     taken: tuple[int, ...]
-    values: Mapping[Var, Any]
+    values: Mapping[t.Var, Any]
     known: tuple[Any, ...]
-    inputs: tuple[Mapping[Var, Any], ...]
+    inputs: tuple[Mapping[t.Var, Any], ...]
 
 
 def extreme_first_steps(
     steps: Sequence[Step], start: str, deadline: float, *, most: int = 4
-) -> list[tuple[int, dict[Var, int]]]:
+) -> list[tuple[int, dict[t.Var, int]]]:
     """First steps of runs from ``start``, by their numbers, with the values of what they take from outside: small ones,
     and then as large, or as low, as the step allows, one variable after the other.
     """
     import z3
 
-    found: list[tuple[int, dict[Var, int]]] = []
+    found: list[tuple[int, dict[t.Var, int]]] = []
     for index, step in enumerate(steps):
         inputs = sorted((v for v in _used(step) if v.name.startswith(INPUT)), key=lambda v: v.key)
         if step.source != start or not inputs:
@@ -149,7 +149,7 @@ def extreme_first_steps(
                     if clock.counted() > deadline:
                         return found
                     solver.push()
-                    solver.add(made.formula(var) == made.formula(const(value)))
+                    solver.add(made.formula(var) == made.formula(t.const(value)))
                     if check(solver) == z3.sat:
                         break
                     solver.pop()
@@ -163,25 +163,25 @@ def extreme_first_steps(
     return found
 
 
-def _used(step: Step) -> frozenset[Var]:
+def _used(step: Step) -> frozenset[t.Var]:
     return step.condition.variables.union(*(term.variables for term in step.update.values()))
 
 
-def _small(var: Var) -> Sequence[int]:
+def _small(var: t.Var) -> Sequence[int]:
     del var
     return (1, 0, 2, 10)
 
 
-def _large(var: Var) -> Sequence[int]:
+def _large(var: t.Var) -> Sequence[int]:
     high = var.type.max
     return () if high is None else (high, high - 1, high // 2, 1_000_000, 65535, 1)
 
 
-def _low(var: Var) -> Sequence[int]:
+def _low(var: t.Var) -> Sequence[int]:
     low = var.type.min
     return () if low is None else (low, low + 1, low // 2, -1_000_000, -65535, -1, 0)
 
 
-def _one_large(chosen: Var) -> Callable[[Var], Sequence[int]]:
+def _one_large(chosen: t.Var) -> Callable[[t.Var], Sequence[int]]:
     """Large for one variable, small for the others."""
     return lambda var: _large(var) if var is chosen else _small(var)

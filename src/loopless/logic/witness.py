@@ -8,26 +8,8 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic.intervals import Intervals
-from loopless.terms import (
-    Aggregate,
-    And,
-    Compare,
-    Condition,
-    Const,
-    EvaluationError,
-    IntType,
-    Or,
-    Read,
-    Sum,
-    Term,
-    Var,
-    conjuncts,
-    evaluate,
-    holds,
-    polynomial,
-    walk,
-)
 from loopless.terms.ranges import Range
 
 _FAR: Final = 1 << 20
@@ -50,24 +32,24 @@ _REMEMBERED: Final = 10_000
 _NAMED: Final = 4
 """So many of the constants in a term are tried there too. A guess."""
 
-_Change = tuple[int, "Var | Read", int, set[int]]
+_Change = tuple[int, "t.Var | t.Read", int, set[int]]
 """How many parts fail after it, what changes, its new value, which parts fail then."""
 
 
-def is_near_ends(group: Condition, bounds: Mapping[Var, Range]) -> bool:
+def is_near_ends(group: t.Condition, bounds: Mapping[t.Var, Range]) -> bool:
     """Whether the condition holds at one of a few points, or near one. ``bounds``: where some variables lie."""
-    parts = conjuncts(group)
+    parts = t.conjuncts(group)
     if any(map(_sweeps, parts)):
         return False
     search = _Search(parts, {v: bounds.get(v, (v.type.min, v.type.max)) for v in group.variables})
     return any(search.leads_to_one(point) for point in search.starts())
 
 
-def is_found(group: Condition, known: Intervals) -> bool:
+def is_found(group: t.Condition, known: Intervals) -> bool:
     """Whether a point at which the condition holds is found by changing, again and again, one value so that one more
     part holds and as few others as possible do not any more. ``known``: what follows from the condition by intervals.
     """
-    parts = conjuncts(group)
+    parts = t.conjuncts(group)
     if len(parts) > _PARTS or any(map(_sweeps, parts)):
         return False
     search = _Search(parts, {v: known.range_of(v) for v in group.variables})
@@ -75,12 +57,12 @@ def is_found(group: Condition, known: Intervals) -> bool:
 
 
 @lru_cache(_REMEMBERED)
-def _sweeps(part: Condition) -> bool:
+def _sweeps(part: t.Condition) -> bool:
     """Whether it speaks of what loops find in memory, which may be much: that is not worked out at points."""
-    return any(isinstance(node, Aggregate) for node in walk(part))
+    return any(isinstance(node, t.Aggregate) for node in t.walk(part))
 
 
-def has_point(condition: Condition) -> bool:
+def has_point(condition: t.Condition) -> bool:
     """True only if surely some values within the types' ranges fulfil ``condition``."""
     return is_near_ends(condition, {}) or is_found(condition, Intervals((condition,)))
 
@@ -89,43 +71,43 @@ def has_point(condition: Condition) -> bool:
 class _Point:
     """Values of variables, between ``low`` and ``high``, and what memory holds: ``held`` but for a few places."""
 
-    values: dict[Var, int]
-    low: Mapping[Var, int]
-    high: Mapping[Var, int]
+    values: dict[t.Var, int]
+    low: Mapping[t.Var, int]
+    high: Mapping[t.Var, int]
     held: int
-    memory: dict[tuple[str, int, IntType], int] = field(default_factory=dict)
+    memory: dict[tuple[str, int, t.IntType], int] = field(default_factory=dict)
 
-    def content(self, array: str, offset: int, type: IntType) -> int:
+    def content(self, array: str, offset: int, type: t.IntType) -> int:
         """What a place in memory holds."""
         return self.memory.get((array, offset, type), self.held if type.holds(self.held) else 0)
 
-    def fulfils(self, part: Condition) -> bool:
+    def fulfils(self, part: t.Condition) -> bool:
         """Whether the condition holds here."""
-        return holds(part, self.values, self.content)
+        return t.holds(part, self.values, self.content)
 
-    def value(self, term: Term) -> int:
+    def value(self, term: t.Term) -> int:
         """The value of a term here. Raises :class:`EvaluationError`."""
-        return evaluate(term, self.values, self.content)
+        return t.evaluate(term, self.values, self.content)
 
-    def move(self, part: Condition) -> Term | None:
+    def move(self, part: t.Condition) -> t.Term | None:
         """Change one value so that a comparison holds, or one of several; what was changed, None where nothing can."""
-        if isinstance(part, Or):
+        if isinstance(part, t.Or):
             return next((moved for some in part.args if (moved := self.move(some)) is not None), None)
-        if not isinstance(part, Compare):
+        if not isinstance(part, t.Compare):
             return None
         value = self.value(part.term)
-        for monomial, coefficient in polynomial(part.term).items():
+        for monomial, coefficient in t.polynomial(part.term).items():
             if len(monomial) != 1 or monomial[0][1] != 1 or (part.relation == "eq" and value % coefficient):
                 continue
             atom = monomial[0][0]
             for by in (1, -1) if part.relation == "ne" else (_step(part.relation, value, coefficient),):
-                if isinstance(atom, Var | Read) and self.put(atom, self.value(atom) + by):
+                if isinstance(atom, t.Var | t.Read) and self.put(atom, self.value(atom) + by):
                     return atom
         return None
 
-    def put(self, atom: Var | Read, value: int) -> bool:
+    def put(self, atom: t.Var | t.Read, value: int) -> bool:
         """Give a variable, or a place in memory, a value; whether it may have that."""
-        if isinstance(atom, Var):
+        if isinstance(atom, t.Var):
             if not self.low[atom] <= value <= self.high[atom]:
                 return False
             self.values[atom] = value
@@ -144,11 +126,11 @@ def _step(relation: str, value: int, slope: int) -> int:
 class _Search:
     """The search for a point at which all ``parts`` hold; ``ends``: where the variables may lie."""
 
-    def __init__(self, parts: Sequence[Condition], ends: Mapping[Var, Range]) -> None:
+    def __init__(self, parts: Sequence[t.Condition], ends: Mapping[t.Var, Range]) -> None:
         self.parts = parts
         self.low = {v: -_FAR if least is None else least for v, (least, _) in ends.items()}
         self.high = {v: _FAR if most is None else most for v, (_, most) in ends.items()}
-        self.speaking: dict[Term, list[int]] = {v: [] for v in ends}
+        self.speaking: dict[t.Term, list[int]] = {v: [] for v in ends}
         """By variables, the parts that speak of them."""
         for at, part in enumerate(parts):
             for variable in part.variables:
@@ -160,10 +142,10 @@ class _Search:
         """The points from which a search begins."""
         wanted = dict.fromkeys(sorted(self.low), 0)
         for part in self.parts:
-            if isinstance(part, Compare) and part.relation == "le" and isinstance(part.term, Sum):
+            if isinstance(part, t.Compare) and part.relation == "le" and isinstance(part.term, t.Sum):
                 for monomial, coefficient in part.term.items:
                     for atom, _ in monomial:
-                        if isinstance(atom, Var):
+                        if isinstance(atom, t.Var):
                             wanted[atom] += 1 if coefficient > 0 else -1
         for held in (0, 1):
             near = {v: min(max(held, self.low[v]), self.high[v]) for v in wanted}
@@ -194,20 +176,20 @@ class _Search:
                 for at in self._speaking(moved):
                     if at not in unknown:
                         heappush(unknown, at)
-        except (EvaluationError, ArithmeticError):
+        except (t.EvaluationError, ArithmeticError):
             pass
         return False
 
-    def _speaking(self, atom: Term) -> Sequence[int]:
+    def _speaking(self, atom: t.Term) -> Sequence[int]:
         """The parts that may not hold any more where ``atom`` has another value."""
-        return self.speaking[atom] if isinstance(atom, Var) else range(len(self.parts))
+        return self.speaking[atom] if isinstance(atom, t.Var) else range(len(self.parts))
 
     # -- the dearer one -----------------------------------------------------------------------------------------------
 
     def climbs_to_one(self, point: _Point) -> bool:
         """Whether all parts hold at a point that changes of single values lead to from this one."""
         failing = {at for at in range(len(self.parts)) if not self._fulfils(point, at)}
-        tried: set[tuple[Term, int]] = set()
+        tried: set[tuple[t.Term, int]] = set()
         for turn in range(2 * len(self.parts) + _REPAIRS):
             if not failing or self.looks <= 0:
                 break
@@ -223,14 +205,14 @@ class _Search:
             point.put(atom, value)
         return not failing
 
-    def _best(self, point: _Point, at: int, failing: set[int], tried: set[tuple[Term, int]]) -> _Change | None:
+    def _best(self, point: _Point, at: int, failing: set[int], tried: set[tuple[t.Term, int]]) -> _Change | None:
         """The change that lets one part hold and the fewest fail; where there is none, the one that brings an
         inequality closest to holding.
         """
         best: _Change | None = None
         closest: _Change | None = None
         part = self.parts[at]
-        least = self._value(point, part.term) if isinstance(part, Compare) and part.relation == "le" else None
+        least = self._value(point, part.term) if isinstance(part, t.Compare) and part.relation == "le" else None
         for atom, value in dict.fromkeys(self._moves(point, part)):
             if (atom, value) in tried or self.looks <= 0:
                 continue
@@ -241,7 +223,7 @@ class _Search:
                 after = self._failing(point, atom, failing)
                 if best is None or len(after) < best[0]:
                     best = len(after), atom, value, after
-            elif least is not None and best is None and isinstance(part, Compare):
+            elif least is not None and best is None and isinstance(part, t.Compare):
                 now = self._value(point, part.term)
                 if now is not None and now < least:
                     least, closest = now, (0, atom, value, self._failing(point, atom, failing))
@@ -250,28 +232,28 @@ class _Search:
                 break  # it is better already
         return best or closest
 
-    def _failing(self, point: _Point, atom: Term, before: set[int]) -> set[int]:
+    def _failing(self, point: _Point, atom: t.Term, before: set[int]) -> set[int]:
         """What fails now that ``atom`` has another value."""
         affected = self._speaking(atom)
         return before.difference(affected) | {at for at in affected if not self._fulfils(point, at)}
 
-    def _moves(self, point: _Point, part: Condition) -> Iterator[tuple[Var | Read, int]]:
+    def _moves(self, point: _Point, part: t.Condition) -> Iterator[tuple[t.Var | t.Read, int]]:
         """Changes of single values after which the part may hold."""
-        if isinstance(part, And | Or):
+        if isinstance(part, t.And | t.Or):
             for arg in part.args:
                 yield from self._moves(point, arg)
-        elif isinstance(part, Compare):
+        elif isinstance(part, t.Compare):
             yield from self._moves_of(point, part)
 
-    def _moves_of(self, point: _Point, part: Compare) -> Iterator[tuple[Var | Read, int]]:
+    def _moves_of(self, point: _Point, part: t.Compare) -> Iterator[tuple[t.Var | t.Read, int]]:
         term, relation = part.term, part.relation
         now = self._value(point, term)
         if now is None or (now <= 0 if relation == "le" else (now == 0) == (relation == "eq")):
             return
-        nodes = list(walk(term))
-        named = [node.value for node in nodes if isinstance(node, Const)][:_NAMED]
+        nodes = list(t.walk(term))
+        named = [node.value for node in nodes if isinstance(node, t.Const)][:_NAMED]
         for atom in nodes:
-            if not isinstance(atom, Var | Read):
+            if not isinstance(atom, t.Var | t.Read):
                 continue
             at = self._value(point, atom)
             if at is None:
@@ -281,11 +263,11 @@ class _Search:
                 by = (1, -1) if relation == "ne" else (_step(relation, now, slope),)
                 yield from ((atom, self._inside(atom, at + step)) for step in by)
             others = (*(at ^ mask for mask in named), *_OTHERS, *named, at + 1, at - 1)
-            if not (isinstance(term, Sum) and any(monomial == ((atom, 1),) for monomial, _ in term.items)):
+            if not (isinstance(term, t.Sum) and any(monomial == ((atom, 1),) for monomial, _ in term.items)):
                 yield from ((atom, self._inside(atom, value)) for value in others)
                 yield from ((atom, end) for end in self._ends(atom))
 
-    def _slope(self, point: _Point, term: Term, now: int, atom: Var | Read, at: int) -> int:
+    def _slope(self, point: _Point, term: t.Term, now: int, atom: t.Var | t.Read, at: int) -> int:
         """By how much the term grows where a value grows by 1; 0 where that does not tell."""
         for step in (1, -1):
             if point.put(atom, at + step):
@@ -294,15 +276,15 @@ class _Search:
                 return 0 if then is None else step * (then - now)
         return 0
 
-    def _ends(self, atom: Var | Read) -> Iterable[int]:
-        if isinstance(atom, Var):
+    def _ends(self, atom: t.Var | t.Read) -> Iterable[int]:
+        if isinstance(atom, t.Var):
             return self.low[atom], self.high[atom]
         return [end for end in (atom.type.min, atom.type.max) if end is not None]
 
-    def _inside(self, atom: Var | Read, value: int) -> int:
-        return min(max(value, self.low[atom]), self.high[atom]) if isinstance(atom, Var) else value
+    def _inside(self, atom: t.Var | t.Read, value: int) -> int:
+        return min(max(value, self.low[atom]), self.high[atom]) if isinstance(atom, t.Var) else value
 
-    def _value(self, point: _Point, term: Term) -> int | None:
+    def _value(self, point: _Point, term: t.Term) -> int | None:
         self.looks -= 1
         try:
             return point.value(term)

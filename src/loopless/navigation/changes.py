@@ -5,24 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from loopless import terms as t
 from loopless.navigation.product import Edge, Product
-from loopless.terms import (
-    Aggregate,
-    Condition,
-    Read,
-    Term,
-    Var,
-    add,
-    conjunction,
-    const,
-    greater_equal,
-    less_equal,
-    mul,
-    range_of,
-    replace_terms,
-    sub,
-    walk,
-)
 from loopless.verification.transitions import TransitionSystem
 
 
@@ -35,71 +19,71 @@ class Change:
     low: int | None = 0
     high: int | None = 0
     sets: bool = False
-    reset: Term | None = None
+    reset: t.Term | None = None
 
 
 def changes_of(
-    product: Product, system: TransitionSystem, inside: Sequence[Edge], variables: Iterable[Var]
-) -> dict[Var, dict[int, Change]]:
+    product: Product, system: TransitionSystem, inside: Sequence[Edge], variables: Iterable[t.Var]
+) -> dict[t.Var, dict[int, Change]]:
     """By variable and number of the edge, what the edges of one component do."""
     moving = {var for edge in inside for var in edge.update}
     return {var: {edge.number: _change(product, system, edge, var, moving) for edge in inside} for var in variables}
 
 
-def _change(product: Product, system: TransitionSystem, edge: Edge, var: Var, moving: set[Var]) -> Change:
+def _change(product: Product, system: TransitionSystem, edge: Edge, var: t.Var, moving: set[t.Var]) -> Change:
     source, target = product.nodes[edge.source].fixed, product.nodes[edge.target].fixed
     if var in target:
-        return Change(sets=True, reset=const(target[var]))
+        return Change(sets=True, reset=t.const(target[var]))
     term = edge.update.get(var)
     if term is None:
         if var in source:
-            return Change(sets=True, reset=const(source[var]))
+            return Change(sets=True, reset=t.const(source[var]))
         held = system.state.get(product.nodes[edge.source].label, ())
         return Change() if var in held else Change(sets=True)
     if var in term.variables:
-        rest = sub(term, var)
-        return Change(None, None) if var in rest.variables else Change(*range_of(rest))
-    stays = not any(isinstance(part, Read) for part in walk(term)) and not term.variables & moving
+        rest = term - var
+        return Change(None, None) if var in rest.variables else Change(*t.range_of(rest))
+    stays = not any(isinstance(part, t.Read) for part in t.walk(term)) and not term.variables & moving
     stays = stays and not any(v.name.startswith("?") for v in term.variables)
     return Change(sets=True, reset=term if stays else None)
 
 
-def moved_by(start: Term, end: Term, changes: Sequence[tuple[Change, Term]]) -> Condition:
+def moved_by(start: t.Term, end: t.Term, changes: Sequence[tuple[Change, t.Term]]) -> t.Condition:
     """Whether ``end`` can be what ``start`` becomes by so many changes that add."""
     parts = []
     if all(change.low is not None for change, _ in changes):
-        parts.append(greater_equal(end, add(start, *(mul(const(c.low or 0), n) for c, n in changes))))
+        parts.append(end.ge(t.add(start, *((c.low or 0) * n for c, n in changes))))
     if all(change.high is not None for change, _ in changes):
-        parts.append(less_equal(end, add(start, *(mul(const(c.high or 0), n) for c, n in changes))))
-    return conjunction(parts)
+        parts.append(end.le(t.add(start, *((c.high or 0) * n for c, n in changes))))
+    return t.conjunction(parts)
 
 
 def set_from(  # noqa: PLR0917  what a component has
     edge: Edge,
-    var: Var,
-    changes: Mapping[Var, Mapping[int, Change]],
-    entry: Mapping[Var, Term],
-    often: Mapping[int, Term],
-    since: Mapping[int, Term],
-    new: Callable[..., Term],
-) -> tuple[Term, list[Condition]] | None:
+    var: t.Var,
+    changes: Mapping[t.Var, Mapping[int, Change]],
+    entry: Mapping[t.Var, t.Term],
+    often: Mapping[int, t.Term],
+    since: Mapping[int, t.Term],
+    new: Callable[..., t.Term],
+) -> tuple[t.Term, list[t.Condition]] | None:
     """What an edge sets a variable to where it does so for the last time, from others that are only added to, and what
     holds then; None where nothing is known of that. ``often``: how often each edge is taken, ``since``: of those that
     add to the variable, how often behind that.
     """
     term = edge.update.get(var)
-    if term is None or any(isinstance(part, (Read, Aggregate)) for part in walk(term)):
+    if term is None or any(isinstance(part, (t.Read, t.Aggregate)) for part in t.walk(term)):
         return None
     if not all(v in entry and not any(change.sets for change in changes[v].values()) for v in term.variables):
         return None
     before = {number: new("before") for number in often}
-    held: list[Condition] = []
+    held: list[t.Condition] = []
     for number, count in before.items():
         later = [since[number]] if number in since else []
-        last = [const(1)] if number == edge.number else []
-        held += [greater_equal(count, const(0)), less_equal(add(count, *later, *last), often[number])]
-    values: dict[Term, Term] = {}
+        last = [t.const(1)] if number == edge.number else []
+        held += [count.ge(0), t.add(count, *later, *last).le(often[number])]
+    values: dict[t.Term, t.Term] = {}
     for v in sorted(term.variables, key=lambda one: one.key):
         values[v] = new(v.name, v.type)
         held.append(moved_by(entry[v], values[v], [(changes[v][number], count) for number, count in before.items()]))
-    return replace_terms(term, values), held
+    return t.replace_terms(term, values), held

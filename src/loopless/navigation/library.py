@@ -11,29 +11,17 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
+from loopless import terms as t
 from loopless.source.vocabulary import COMPARISONS, STRING_LENGTHS
-from loopless.terms import (
-    ZERO,
-    Condition,
-    IntType,
-    Term,
-    conjunction,
-    equal,
-    equals_zero,
-    less,
-    not_equal,
-    not_zero,
-    wrap,
-)
 
 FOLLOWED: Final = STRING_LENGTHS | COMPARISONS | {"strchr", "memchr"}
 """The functions whose outcomes are told."""
 FARTHEST: Final = 4_096
 """Outcomes are told of so many bytes. A guess."""
-CHAR: Final = IntType(8, signed=True)
-BYTE: Final = IntType(8, signed=False)
+CHAR: Final = t.IntType(8, signed=True)
+BYTE: Final = t.IntType(8, signed=False)
 
-Text = Callable[[int, IntType], Term]
+Text = Callable[[int, t.IntType], t.Term]
 """The byte at a position of a text, in a type."""
 
 
@@ -44,11 +32,11 @@ class Outcome:
     """
 
     value: int
-    parts: Callable[[], Iterator[Condition]]
+    parts: Callable[[], Iterator[t.Condition]]
     found: bool = True
 
 
-def outcomes(callee: str, texts: Sequence[Text], numbers: Sequence[Term], limit: int | None) -> Iterator[Outcome]:
+def outcomes(callee: str, texts: Sequence[Text], numbers: Sequence[t.Term], limit: int | None) -> Iterator[Outcome]:
     """What a call may come to, the nearest first. ``numbers``: what is looked for; ``limit``: how many bytes are looked
     at, at most, where the call says so.
     """
@@ -57,7 +45,7 @@ def outcomes(callee: str, texts: Sequence[Text], numbers: Sequence[Term], limit:
     elif callee in COMPARISONS:
         yield from _comparisons(texts[0], texts[1], limit, ends=callee.startswith("str"))
     else:
-        yield from _searches(texts[0], wrap(numbers[0], CHAR), limit, ends=callee == "strchr")
+        yield from _searches(texts[0], t.wrap(numbers[0], CHAR), limit, ends=callee == "strchr")
 
 
 def _positions(limit: int | None) -> Iterator[int]:
@@ -68,13 +56,13 @@ def _positions(limit: int | None) -> Iterator[int]:
 
 
 def _lengths(text: Text, limit: int | None) -> Iterator[Outcome]:
-    def before(at: int) -> Iterator[Condition]:
+    def before(at: int) -> Iterator[t.Condition]:
         for index in range(at):
-            yield not_zero(text(index, CHAR))
+            yield t.not_zero(text(index, CHAR))
 
-    def ends(at: int) -> Iterator[Condition]:
+    def ends(at: int) -> Iterator[t.Condition]:
         yield from before(at)
-        yield equals_zero(text(at, CHAR))
+        yield t.equals_zero(text(at, CHAR))
 
     for at in _positions(limit):
         yield Outcome(at, lambda at=at: ends(at))  # type: ignore[misc]
@@ -82,20 +70,20 @@ def _lengths(text: Text, limit: int | None) -> Iterator[Outcome]:
         yield Outcome(limit, lambda: before(limit))
 
 
-def _searches(text: Text, sought: Term, limit: int | None, *, ends: bool) -> Iterator[Outcome]:
-    def before(at: int) -> Iterator[Condition]:
+def _searches(text: Text, sought: t.Term, limit: int | None, *, ends: bool) -> Iterator[Outcome]:
+    def before(at: int) -> Iterator[t.Condition]:
         for index in range(at):
             byte = text(index, CHAR)
-            yield conjunction((not_equal(byte, sought), *([not_zero(byte)] if ends else [])))
+            yield t.conjunction((byte.ne(sought), *([t.not_zero(byte)] if ends else [])))
 
-    def there(at: int) -> Iterator[Condition]:
+    def there(at: int) -> Iterator[t.Condition]:
         yield from before(at)
-        yield equal(text(at, CHAR), sought)
+        yield text(at, CHAR).eq(sought)
 
-    def ended(at: int) -> Iterator[Condition]:
+    def ended(at: int) -> Iterator[t.Condition]:
         yield from before(at)
         byte = text(at, CHAR)
-        yield conjunction((equals_zero(byte), not_equal(byte, sought)))
+        yield t.equals_zero(byte) & byte.ne(sought)
 
     for at in _positions(limit):
         yield Outcome(at, lambda at=at: there(at))  # type: ignore[misc]
@@ -106,19 +94,19 @@ def _searches(text: Text, sought: Term, limit: int | None, *, ends: bool) -> Ite
 
 
 def _comparisons(a: Text, b: Text, limit: int | None, *, ends: bool) -> Iterator[Outcome]:
-    def before(at: int) -> Iterator[Condition]:
+    def before(at: int) -> Iterator[t.Condition]:
         for index in range(at):
             byte = a(index, BYTE)
-            yield conjunction((equal(byte, b(index, BYTE)), *([not_zero(byte)] if ends else [])))
+            yield t.conjunction((byte.eq(b(index, BYTE)), *([t.not_zero(byte)] if ends else [])))
 
-    def alike(at: int) -> Iterator[Condition]:
+    def alike(at: int) -> Iterator[t.Condition]:
         yield from before(at)
-        yield conjunction((equal(a(at, BYTE), ZERO), equal(b(at, BYTE), ZERO)))
+        yield a(at, BYTE).eq(0) & b(at, BYTE).eq(0)
 
-    def differs(at: int, sign: int) -> Iterator[Condition]:
+    def differs(at: int, sign: int) -> Iterator[t.Condition]:
         yield from before(at)
         one, other = (a, b) if sign < 0 else (b, a)
-        yield less(one(at, BYTE), other(at, BYTE))
+        yield one(at, BYTE).lt(other(at, BYTE))
 
     if limit == 0:
         yield Outcome(0, lambda: before(0))

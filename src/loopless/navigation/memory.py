@@ -13,33 +13,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Load, MemoryObject
 from loopless.flowgraph.model import Store as StoreTo
 from loopless.flowgraph.pointees import STANDING_IN
 from loopless.navigation.store import NotFollowed, Store, size_of
-from loopless.terms import (
-    INTEGERS,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    IntType,
-    Term,
-    Var,
-    add,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    floor_div,
-    greater_equal,
-    ite,
-    mod,
-    not_equal,
-    scale,
-    substitute,
-    wrap,
-)
 from loopless.verification.transitions import assigned_in
 
 LONGEST: Final = 1 << 16
@@ -54,8 +32,8 @@ class NoWay(Exception):
 class Written:
     """A value that was written, of a pointer with its object; ``size`` in bytes."""
 
-    value: Term
-    owner: Term | None
+    value: t.Term
+    owner: t.Term | None
     size: int
 
 
@@ -77,7 +55,7 @@ class Led:
     ``number`` if it is one of its own; reads call that ``array``. ``shown``: how C names the place of the pointer.
     """
 
-    owner: Var
+    owner: t.Var
     number: int
     array: str
     shown: str = ""
@@ -88,7 +66,7 @@ def pointer_size(graph: Flowgraph) -> int:
     for block in graph.blocks.values():
         for statement in block.statements:
             match statement:
-                case Load(target_object=Var(), type=type_) if type_.width is not None:
+                case Load(target_object=t.Var(), type=type_) if type_.width is not None:
                     return size_of(type_)
                 case StoreTo(value_object=owner, type=type_) if owner is not None and type_.width is not None:
                     return size_of(type_)
@@ -108,18 +86,18 @@ class Memory:
         graph: Flowgraph,
         store: Store,
         begun: frozenset[str] = frozenset(),
-        words: tuple[Term, int] | None = None,
-        fixed: Mapping[Var, int] = MappingProxyType({}),
+        words: tuple[t.Term, int] | None = None,
+        fixed: Mapping[t.Var, int] = MappingProxyType({}),
     ) -> None:
         self.graph, self.store, self.words, self._fixed = graph, store, words, fixed
         self._pointer = pointer_size(graph)
         self._bytes: dict[tuple[str, int], Byte] = {}
         self._lives: dict[int, int] = {}
         self._allocated: dict[int, tuple[str, bool]] = {}
-        self._allocating: dict[Var, int] = {}
+        self._allocating: dict[t.Var, int] = {}
         self._led: dict[int, Led] = {}
         self.pointers: dict[tuple[str, int], Led] = {}
-        self._owners: dict[Var, Led] = {}
+        self._owners: dict[t.Var, Led] = {}
         self._tainted: dict[int, frozenset[int] | None] = {}
         self._undo: list[tuple[dict[Any, Any], Any, Any]] = []
         self.guessed = False
@@ -173,11 +151,11 @@ class Memory:
 
     # -- objects ------------------------------------------------------------------------------------------------------
 
-    def array(self, owner: Term) -> str:
+    def array(self, owner: t.Term) -> str:
         """How reads call the object. Raises :class:`NotFollowed`, and :class:`NoWay` where there is none."""
-        if isinstance(owner, Const):
+        if isinstance(owner, t.Const):
             return self._array_of(owner.value)
-        if not isinstance(owner, Var):
+        if not isinstance(owner, t.Var):
             raise NotFollowed
         forced = self.store.forced(owner)
         if forced is not None and forced in (self._names.keys() | self._led.keys() | self._allocated.keys() | {0}):
@@ -185,13 +163,13 @@ class Memory:
         led = self._owners.get(owner)
         if led is not None:
             self.guessed = True  # it may be one of the others
-            if not self.store.demand([equal(owner, const(led.number))]):
+            if not self.store.demand([owner.eq(led.number)]):
                 raise NoWay
             return led.array
         name = self.graph.pointee_name(owner)
         if name is None:
             raise NotFollowed
-        if not self.store.demand([not_equal(owner, const(NULL_OBJECT))]):
+        if not self.store.demand([owner.ne(NULL_OBJECT)]):
             raise NotFollowed  # an address that is a number
         return name
 
@@ -212,26 +190,26 @@ class Memory:
         """Whether the run itself makes the object, so that nothing gives what it holds first."""
         return "#" in array
 
-    def allocate(self, *, zeroed: bool) -> Term:
+    def allocate(self, *, zeroed: bool) -> t.Term:
         """The number of a fresh object, or null: C lets allocations fail (ISO/IEC 9899:2018, 7.22.3)."""
         self._next += 1
         name = f"heap#{self._next}"
         self._set(self._allocated, self._next, (name, zeroed))
-        owner = Var(f"&{name}", INTEGERS)
+        owner = t.Var(f"&{name}", t.INTEGERS)
         self._set(self._allocating, owner, self._next)
-        self.store.demand([disjunction((equal(owner, const(self._next)), equal(owner, const(NULL_OBJECT))))])
+        self.store.demand([owner.eq(self._next) | owner.eq(NULL_OBJECT)])
         return owner
 
-    def succeeded(self, owner: Term) -> Term:
+    def succeeded(self, owner: t.Term) -> t.Term:
         """The object that is accessed, in which allocations have not failed where null would be accessed then. Raises
         :class:`NoWay`.
         """
         for var in sorted(owner.variables & self._allocating.keys(), key=lambda one: one.key):
-            if substitute(owner, {var: ZERO}) == ZERO:
-                there = const(self._allocating[var])
-                if not self.store.demand([equal(var, there)]):
+            if t.substitute(owner, {var: t.ZERO}) == t.ZERO:
+                there = t.const(self._allocating[var])
+                if not self.store.demand([var.eq(there)]):
                     raise NoWay
-                owner = substitute(owner, {var: there})
+                owner = t.substitute(owner, {var: there})
         return owner
 
     def expire(self, number: int) -> None:
@@ -251,28 +229,30 @@ class Memory:
 
     # -- writes -------------------------------------------------------------------------------------------------------
 
-    def write(self, array: str, offset: int, size: int, value: Term, owner: Term | None) -> None:
+    def write(self, array: str, offset: int, size: int, value: t.Term, owner: t.Term | None) -> None:
         """Let an integer, or a pointer, lie there."""
         written = Written(value, owner, size)
         for index in range(size):
             self._set(self._bytes, (array, offset + index), (written, index))
 
-    def write_somewhere(self, array: str, offset: Term, places: Sequence[int], type: IntType, value: Term) -> None:
+    def write_somewhere(
+        self, array: str, offset: t.Term, places: Sequence[int], type: t.IntType, value: t.Term
+    ) -> None:
         """Let an integer lie at one of some places that do not overlap. Raises :class:`NotFollowed`."""
         held = [self.read(array, place, type) for place in places]
         for place, before in zip(places, held, strict=True):
-            found = ite(equal(offset, const(place)), value, before)
+            found = t.ite(offset.eq(place), value, before)
             if found is not before:
                 self.write(array, place, size_of(type), found, None)
 
-    def choice(self, array: str, offset: Term, places: Sequence[int], type: IntType) -> Term:
+    def choice(self, array: str, offset: t.Term, places: Sequence[int], type: t.IntType) -> t.Term:
         """The integer that lies at one of some places. Raises :class:`NotFollowed`."""
         found = self.read(array, places[-1], type)
         for place in reversed(places[:-1]):
-            found = ite(equal(offset, const(place)), self.read(array, place, type), found)
+            found = t.ite(offset.eq(place), self.read(array, place, type), found)
         return found
 
-    def fill(self, array: str, offset: int, length: int, byte: Term) -> None:
+    def fill(self, array: str, offset: int, length: int, byte: t.Term) -> None:
         """Let bytes be all the same."""
         if length > LONGEST:
             raise NotFollowed
@@ -294,10 +274,10 @@ class Memory:
 
     # -- reads --------------------------------------------------------------------------------------------------------
 
-    def read(self, array: str, offset: int, type: IntType) -> Term:
+    def read(self, array: str, offset: int, type: t.IntType) -> t.Term:
         """The integer that lies there. Raises :class:`NotFollowed`."""
         if type.width == 1:  # a truth value in a byte of its own
-            type = IntType(8, signed=False)
+            type = t.IntType(8, signed=False)
         if type.width is not None and type.width % 8:
             raise NotFollowed
         size = size_of(type)
@@ -305,17 +285,17 @@ class Memory:
         if isinstance(whole, First):
             return self._first(whole, type)
         if whole is not None:
-            if whole.owner is not None and whole.owner != ZERO:
+            if whole.owner is not None and whole.owner != t.ZERO:
                 raise NotFollowed
-            return whole.value if type.width is None else wrap(whole.value, type)
-        value: Term = ZERO
+            return whole.value if type.width is None else t.wrap(whole.value, type)
+        value: t.Term = t.ZERO
         for at, piece in self._pieces(array, offset, size):
-            value = add(value, scale(piece, 1 << (8 * at)))
-        if type.width is None and not isinstance(value, Const):
+            value = value + piece * (1 << (8 * at))
+        if type.width is None and not isinstance(value, t.Const):
             raise NotFollowed
-        return wrap(value, type)
+        return t.wrap(value, type)
 
-    def _pieces(self, array: str, offset: int, size: int) -> Iterator[tuple[int, Term]]:
+    def _pieces(self, array: str, offset: int, size: int) -> Iterator[tuple[int, t.Term]]:
         """What lies there, as few unsigned integers side by side, each behind its first byte. Raises
         :class:`NotFollowed`.
         """
@@ -325,24 +305,24 @@ class Memory:
             end = at + 1
             if isinstance(held, First):
                 known = self._known_byte(array, offset + at)
-                yield at, const(known) if known is not None else self._first(held, IntType(8, signed=False))
+                yield at, t.const(known) if known is not None else self._first(held, t.IntType(8, signed=False))
             else:
                 written, index = held
-                if written.owner is not None and written.owner != ZERO:
+                if written.owner is not None and written.owner != t.ZERO:
                     raise NotFollowed
                 while end < size and self._byte(array, offset + end) == (written, index + end - at):
                     end += 1
-                above = floor_div(written.value, const(1 << (8 * index)))
-                yield at, mod(above, const(1 << (8 * (end - at))))
+                above = written.value // (1 << (8 * index))
+                yield at, above % (1 << (8 * (end - at)))
             at = end
 
     def _known_byte(self, array: str, offset: int) -> int | None:
         held = self._byte(array, offset)
         if isinstance(held, First):
-            first = self._first(held, IntType(8, signed=False))
-            return first.value if isinstance(first, Const) else None
+            first = self._first(held, t.IntType(8, signed=False))
+            return first.value if isinstance(first, t.Const) else None
         written, index = held
-        if not isinstance(written.value, Const) or (written.owner is not None and written.owner != ZERO):
+        if not isinstance(written.value, t.Const) or (written.owner is not None and written.owner != t.ZERO):
             return None
         return (written.value.value >> (8 * index)) & 255
 
@@ -364,7 +344,7 @@ class Memory:
         written, index = held
         return written if index == 0 and written.size == size else None
 
-    def _first(self, place: First, type: IntType) -> Term:
+    def _first(self, place: First, type: t.IntType) -> t.Term:
         """The integer that lay somewhere first: a number where that is known."""
         number = self._number(place.array)
         size = size_of(type)
@@ -373,19 +353,19 @@ class Memory:
             if any(at < place.offset + size and place.offset < at + self._pointer for at, _, _ in known.relocations):
                 raise NotFollowed
             held = known.content[place.offset : place.offset + size]
-            return const(type.wrap(int.from_bytes(held, "little")))
+            return t.const(type.wrap(int.from_bytes(held, "little")))
         if any(name == place.array and zeroed for name, zeroed in self._allocated.values()):
-            return ZERO
+            return t.ZERO
         holding = self._holding.get((number, place.offset)) if number is not None else None
         if holding is not None:
             if holding[1] or self.graph.variables[holding[0]].size != size or holding[0] in self._moved:
                 raise NotFollowed
             begins = self._fixed.get(holding[0])
-            first = holding[0] if begins is None else const(begins)
-            return first if type.width is None else wrap(first, type)
+            first = holding[0] if begins is None else t.const(begins)
+            return first if type.width is None else t.wrap(first, type)
         return self.store.cell(place.array, place.offset, type)
 
-    def pointer(self, array: str, offset: int, shown: str = "") -> tuple[Term, Term]:
+    def pointer(self, array: str, offset: int, shown: str = "") -> tuple[t.Term, t.Term]:
         """The object and the offset of the pointer that lies there, which C calls ``shown``.
 
         Raises:
@@ -393,39 +373,39 @@ class Memory:
         """
         whole = self._whole(array, offset, self._pointer)
         if isinstance(whole, Written):
-            if whole.owner is None and whole.value != ZERO:
+            if whole.owner is None and whole.value != t.ZERO:
                 raise NotFollowed
-            return whole.owner or ZERO, whole.value
+            return whole.owner or t.ZERO, whole.value
         if whole is None:
             if any(self._known_byte(array, offset + index) != 0 for index in range(self._pointer)):
                 raise NotFollowed
-            return ZERO, ZERO
+            return t.ZERO, t.ZERO
         return self._first_pointer(whole, shown)
 
-    def _first_pointer(self, place: First, shown: str) -> tuple[Term, Term]:
+    def _first_pointer(self, place: First, shown: str) -> tuple[t.Term, t.Term]:
         number = self._number(place.array)
         known = self._begun.get(number) if number is not None else None
         if known is not None and known.content is not None and 0 <= place.offset <= len(known.content) - self._pointer:
             for at, symbol, behind in known.relocations:
                 if at == place.offset and symbol in self._numbers:
-                    return const(self._numbers[symbol]), const(behind)
+                    return t.const(self._numbers[symbol]), t.const(behind)
             if any(abs(at - place.offset) < self._pointer for at, _, _ in known.relocations):
                 raise NotFollowed
             if any(known.content[place.offset : place.offset + self._pointer]):
                 raise NotFollowed
-            return ZERO, ZERO
+            return t.ZERO, t.ZERO
         if any(name == place.array and zeroed for name, zeroed in self._allocated.values()):
-            return ZERO, ZERO
+            return t.ZERO, t.ZERO
         if self._is_own(place.array) or (number is not None and (number, place.offset) in self._holding):
             raise NotFollowed
         led = self.pointers.get((place.array, place.offset)) or self._lead(place, number, shown)
-        return led.owner, ZERO
+        return led.owner, t.ZERO
 
     def _lead(self, place: First, number: int | None, shown: str) -> Led:
         """A pointer that is seen for the first time."""
         self._next += 1
         name = f"{place.array}[{place.offset}]"
-        led = Led(Var(f"&{name}", INTEGERS), self._next, name, shown or f"byte {place.offset} of {place.array}")
+        led = Led(t.Var(f"&{name}", t.INTEGERS), self._next, name, shown or f"byte {place.offset} of {place.array}")
         self._set(self.pointers, (place.array, place.offset), led)
         self._set(self._owners, led.owner, led)
         self._set(self._led, led.number, led)
@@ -433,32 +413,32 @@ class Memory:
             raise NoWay
         return led
 
-    def _word(self, owner: Var, place: First) -> list[Condition]:
+    def _word(self, owner: t.Var, place: First) -> list[t.Condition]:
         """Argv has argc words, and a null pointer behind them (C, 5.1.2.2.1)."""
         assert self.words is not None
         count = self.words[0]
         index, rest = divmod(place.offset, self._pointer)
         if rest or index < 0:
             raise NoWay
-        there = conjunction((greater_equal(count, const(index + 1)), not_equal(owner, ZERO)))
-        behind = conjunction((equal(count, const(index)), equal(owner, ZERO)))
-        return [disjunction((there, behind))]
+        there = count.ge(index + 1) & owner.ne(0)
+        behind = count.eq(index) & owner.eq(0)
+        return [there | behind]
 
-    def given(self) -> Iterator[tuple[Condition, Condition]]:
+    def given(self) -> Iterator[tuple[t.Condition, t.Condition]]:
         """Of each pointer that is a variable and of which something is demanded, that it is null or leads to an object,
         and that it leads to the beginning of that; of each allocation, that it does not fail, as in native runs.
         """
         for owner, number in self._allocating.items():
             if self.store.is_used(owner):
-                yield equal(owner, const(number)), TRUE
+                yield owner.eq(number), t.TRUE
         for var, info in self.graph.variables.items():
             if info.pointer_part == "offset" and info.object is not None:
                 owner, part = self._holding.get((info.object, info.offset), (var, ""))
                 if part == "object" and (self.store.is_used(owner) or self.store.is_used(var)):
-                    begins = equal(var, ZERO)
-                    yield disjunction((not_equal(owner, const(NULL_OBJECT)), begins)), begins
+                    begins = var.eq(0)
+                    yield owner.ne(NULL_OBJECT) | begins, begins
 
-    def aliases(self) -> Mapping[Var, int]:
+    def aliases(self) -> Mapping[t.Var, int]:
         """The pointers in memory that is given that must lead where a parameter or another pointer leads."""
         named = {n for n, found in self.graph.objects.items() if found.kind in ("parameter", *STANDING_IN)}
         halves = [owner for owner, part in self._holding.values() if part == "object"]

@@ -13,20 +13,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.graphs import components, reachable
 from loopless.logic.feasible import feasible
-from loopless.terms import (
-    FALSE,
-    Condition,
-    Const,
-    Read,
-    Term,
-    Var,
-    const,
-    sub,
-    substitute,
-    walk_inside,
-)
 from loopless.verification.transitions import VIOLATION, Transition, TransitionSystem
 
 MOST_VALUES: Final = 24
@@ -40,7 +29,7 @@ class Node:
     """A location with the values of the finite variables that matter there."""
 
     label: str
-    fixed: Mapping[Var, int]
+    fixed: Mapping[t.Var, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +42,8 @@ class Edge:
     source: int
     target: int
     transition: int
-    condition: Condition
-    update: Mapping[Var, Term]
+    condition: t.Condition
+    update: Mapping[t.Var, t.Term]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +68,7 @@ class Product:
 
 
 def product_of(
-    system: TransitionSystem, label: str, known: Mapping[Var, int], goals: frozenset[str] = frozenset((VIOLATION,))
+    system: TransitionSystem, label: str, known: Mapping[t.Var, int], goals: frozenset[str] = frozenset((VIOLATION,))
 ) -> Product:
     """The product from ``label`` on, where variables hold what is ``known``."""
     transitions = _relevant(system, label, goals)
@@ -92,7 +81,7 @@ def product_of(
         finite = _closed(finite - {too_many}, transitions, label, known, system)
 
 
-def few_valued(system: TransitionSystem, label: str, known: Mapping[Var, int]) -> frozenset[Var]:
+def few_valued(system: TransitionSystem, label: str, known: Mapping[t.Var, int]) -> frozenset[t.Var]:
     """The variables on whose known values the product may depend."""
     return _few_valued(system, _relevant(system, label, frozenset((VIOLATION,))), label, known)
 
@@ -100,12 +89,12 @@ def few_valued(system: TransitionSystem, label: str, known: Mapping[Var, int]) -
 def _relevant(system: TransitionSystem, label: str, goals: frozenset[str]) -> list[tuple[int, Transition]]:
     """The transitions, by their numbers, that lead from ``label`` towards a goal."""
     towards = _leading_to(system, goals)
-    transitions = [(n, t) for n, t in enumerate(system.transitions) if t.target in towards]
+    transitions = [(n, step) for n, step in enumerate(system.transitions) if step.target in towards]
     onward: dict[str, list[str]] = {}
     for _, transition in transitions:
         onward.setdefault(transition.source, []).append(transition.target)
     within = set(reachable((label,), lambda at: onward.get(at, ())))
-    return [(n, t) for n, t in transitions if t.source in within]
+    return [(n, step) for n, step in transitions if step.source in within]
 
 
 def _leading_to(system: TransitionSystem, goals: frozenset[str]) -> frozenset[str]:
@@ -119,27 +108,27 @@ Numbered = Iterable[tuple[int, Transition]]
 
 
 def _few_valued(
-    system: TransitionSystem, transitions: Numbered, label: str, known: Mapping[Var, int]
-) -> frozenset[Var]:
+    system: TransitionSystem, transitions: Numbered, label: str, known: Mapping[t.Var, int]
+) -> frozenset[t.Var]:
     """The variables that may take few values only: not such as are counted up or down for ever."""
     transitions = list(transitions)
     state = {var for at in system.state.values() for var in at} | known.keys()
     found = set()
     for var in state:
         counted, others = set[tuple[str, str]](), set[tuple[str, str]]()
-        for _, t in transitions:
-            term = t.update.get(var)
+        for _, transition in transitions:
+            term = transition.update.get(var)
             if term is not None:
-                way = (t.source, t.target)
-                (counted if isinstance(sub(term, var), Const) else others).add(way)
+                way = (transition.source, transition.target)
+                (counted if isinstance(term - var, t.Const) else others).add(way)
         if counted <= others:
             found.add(var)
     return _closed(frozenset(found), transitions, label, known, system)
 
 
 def _closed(
-    variables: frozenset[Var], transitions: Numbered, label: str, known: Mapping[Var, int], system: TransitionSystem
-) -> frozenset[Var]:
+    variables: frozenset[t.Var], transitions: Numbered, label: str, known: Mapping[t.Var, int], system: TransitionSystem
+) -> frozenset[t.Var]:
     """Those whose values follow from one another's alone."""
     transitions = list(transitions)
     found = set(variables)
@@ -147,13 +136,13 @@ def _closed(
     while True:
         lost = set()
         for var in found:
-            for _, t in transitions:
-                term = t.update.get(var)
+            for _, transition in transitions:
+                term = transition.update.get(var)
                 if term is None:
-                    matters = var in system.state.get(t.target, ())
-                    if matters and t.source == label and var not in here and label not in system.state:
+                    matters = var in system.state.get(transition.target, ())
+                    if matters and transition.source == label and var not in here and label not in system.state:
                         lost.add(var)
-                elif not term.variables <= found or any(isinstance(part, Read) for part in walk_inside(term)):
+                elif not term.variables <= found or any(isinstance(part, t.Read) for part in t.walk_inside(term)):
                     lost.add(var)
             if label in system.state and var not in here:
                 lost.add(var)
@@ -164,7 +153,7 @@ def _closed(
 
 class _Exploration:
     def __init__(
-        self, system: TransitionSystem, transitions: Numbered, finite: frozenset[Var], goals: frozenset[str]
+        self, system: TransitionSystem, transitions: Numbered, finite: frozenset[t.Var], goals: frozenset[str]
     ) -> None:
         self.system, self.finite, self.goals = system, finite, goals
         self.onward: dict[str, list[tuple[int, Transition]]] = {}
@@ -175,7 +164,7 @@ class _Exploration:
         self.edges: list[Edge] = []
         self.cut = False
 
-    def _node(self, label: str, values: Mapping[Var, int]) -> int:
+    def _node(self, label: str, values: Mapping[t.Var, int]) -> int:
         matters = (
             values
             if label not in self.system.state
@@ -187,21 +176,21 @@ class _Exploration:
             self.nodes.append(Node(label, {} if label in self.goals else dict(matters)))
         return self.numbers[key]
 
-    def run(self, label: str, known: Mapping[Var, int]) -> Var | None:
+    def run(self, label: str, known: Mapping[t.Var, int]) -> t.Var | None:
         """Explore; a variable that takes too many values, where one does."""
         self._node(label, {var: value for var, value in known.items() if var in self.finite})
         at = 0
         while at < len(self.nodes):
             node = self.nodes[at]
-            given = {var: const(value) for var, value in node.fixed.items()}
+            given = {var: t.const(value) for var, value in node.fixed.items()}
             for number, transition in self.onward.get(node.label, ()):
-                condition = substitute(transition.condition, given)
-                if condition is FALSE or not feasible(condition, solver=False):
+                condition = t.substitute(transition.condition, given)
+                if condition is t.FALSE or not feasible(condition, solver=False):
                     continue
-                update = {var: substitute(term, given) for var, term in transition.update.items()}
+                update = {var: t.substitute(term, given) for var, term in transition.update.items()}
                 values = dict(node.fixed)
                 for var, term in update.items():
-                    if var in self.finite and isinstance(term, Const):
+                    if var in self.finite and isinstance(term, t.Const):
                         values[var] = term.value
                     else:
                         values.pop(var, None)
@@ -215,9 +204,9 @@ class _Exploration:
                 return widest
         return self._widest(MOST_VALUES)
 
-    def _widest(self, most: int = 1) -> Var | None:
+    def _widest(self, most: int = 1) -> t.Var | None:
         """The variable with the most values at one location, if these, or the nodes there, are more than ``most``."""
-        values: dict[tuple[str, Var], set[int]] = {}
+        values: dict[tuple[str, t.Var], set[int]] = {}
         count: dict[str, int] = {}
         for node in self.nodes:
             count[node.label] = count.get(node.label, 0) + 1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from loopless import terms as t
 from loopless.navigation.memory import Led
 from loopless.navigation.store import Cells
-from loopless.terms import IntType, Term, Var
 from loopless.verification.transitions import Input
 
 
@@ -17,7 +17,7 @@ class Step:
 
     transition: int
     count: int
-    inputs: Mapping[Input, Term]
+    inputs: Mapping[Input, t.Term]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Route:
     """
 
     steps: tuple[Step, ...]
-    values: Mapping[Var, int]
-    cells: Mapping[tuple[str, int, IntType], Var]
+    values: Mapping[t.Var, int]
+    cells: Mapping[tuple[str, int, t.IntType], t.Var]
     runs: tuple[Cells, ...]
-    begin: Mapping[Var, Term]
+    begin: Mapping[t.Var, t.Term]
     pointers: Mapping[tuple[str, int], Led] = field(default_factory=dict)
-    aliases: Mapping[Var, int] = field(default_factory=dict)
+    aliases: Mapping[t.Var, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

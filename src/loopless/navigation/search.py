@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.graphs import reachable
 from loopless.logic.smt import Answer
 from loopless.navigation.counters import CounterSystem, Plan
@@ -21,27 +22,6 @@ from loopless.navigation.product import Edge, Product, few_valued, product_of
 from loopless.navigation.routes import Route, Searched, Step
 from loopless.navigation.steps import Steps
 from loopless.navigation.store import Cells, Mark, Store, size_of, small_model
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Compare,
-    Condition,
-    Const,
-    IntType,
-    Read,
-    Term,
-    Var,
-    conjunction,
-    conjuncts,
-    const,
-    equal,
-    greater_equal,
-    less_equal,
-    replace_terms,
-    sub,
-    substitute,
-    walk,
-)
 from loopless.verification.transitions import START, VIOLATION, Transition, TransitionSystem
 
 MOST_SYSTEMS: Final = 400
@@ -73,7 +53,7 @@ class _Point:
     """Where the search could go on otherwise."""
 
     label: str
-    values: dict[Var, Term]
+    values: dict[t.Var, t.Term]
     course: _Course | None
     mark: tuple[Mark, int]
     steps: int
@@ -89,7 +69,7 @@ class Navigator:
     def __init__(
         self,
         system: TransitionSystem,
-        fixed: Mapping[Var, int],
+        fixed: Mapping[t.Var, int],
         deadline: float,
         *,
         most: int | None = None,
@@ -108,18 +88,18 @@ class Navigator:
             self.onward.setdefault(transition.source, []).append(number)
         self.path: list[Step] = []
         self.complete = not self.fixed and most is None
-        self._finite: dict[tuple[str, frozenset[Var]], frozenset[Var]] = {}
+        self._finite: dict[tuple[str, frozenset[t.Var]], frozenset[t.Var]] = {}
         self._systems: dict[tuple[str, tuple[tuple[str, int], ...]], CounterSystem | Product] = {}
         self._goals = frozenset((VIOLATION,))
         self._towards = {START, *self._leading()}
 
-    def _words(self) -> tuple[Term, int] | None:
+    def _words(self) -> tuple[t.Term, int] | None:
         """How many words ``main`` is given, and the object in which pointers to them lie."""
         graph = self.system.graph
         match graph.parameters if graph.source_name == "main" else ():
             case (count, words, *_) if count.var is not None and words.object is not None:
                 fixed = self.fixed.get(count.var)
-                return (count.var if fixed is None else const(fixed)), words.object
+                return (count.var if fixed is None else t.const(fixed)), words.object
             case _:
                 return None
 
@@ -131,7 +111,7 @@ class Navigator:
 
     def run(self) -> Searched:
         """Search until a way is found, everything is tried, or the time is over."""
-        begin: dict[Var, Term] = {var: const(value) for var, value in self.fixed.items()}
+        begin: dict[t.Var, t.Term] = {var: t.const(value) for var, value in self.fixed.items()}
         self.begin = begin
         point = self._arrive(START, dict(begin), None)
         stack = [point] if point is not None else []
@@ -179,15 +159,15 @@ class Navigator:
         wanted = [part for condition in self.memory.given() for part in condition]
         words = self.memory.words
         if words is not None:
-            wanted.append(greater_equal(words[0], const(1)))
+            wanted.append(words[0].ge(1))
         for condition in wanted:
             mark = self.store.mark()
-            if condition is not TRUE and not self.store.demand([condition]):
+            if condition is not t.TRUE and not self.store.demand([condition]):
                 self.store.back(mark)
 
     # -- one step -----------------------------------------------------------------------------------------------------
 
-    def _arrive(self, label: str, values: dict[Var, Term], course: _Course | None) -> _Point | None:
+    def _arrive(self, label: str, values: dict[t.Var, t.Term], course: _Course | None) -> _Point | None:
         """The place where a run is, with the ways to go on in their order; None where the counters say that none leads
         to the goal.
         """
@@ -198,9 +178,9 @@ class Navigator:
         mark = (self.store.mark(), self.memory.mark())
         return _Point(label, values, course, mark, len(self.path), self._ways(label, course, values))
 
-    def _planned(self, label: str, values: Mapping[Var, Term]) -> _Course | None:
+    def _planned(self, label: str, values: Mapping[t.Var, t.Term]) -> _Course | None:
         """A plan from here on; None where there surely is none. Without an answer the product is all there is."""
-        known = {var: term.value for var, term in values.items() if isinstance(term, Const)}
+        known = {var: term.value for var, term in values.items() if isinstance(term, t.Const)}
         if label != START:
             state = self.system.state.get(label, ())
             known = {var: value for var, value in known.items() if var in state}
@@ -213,20 +193,20 @@ class Navigator:
             return None
         self.done.systems += 1
         if self.most is not None and self.done.systems == 1:
-            also = [*also, less_equal(made.length, const(self.most))]
+            also = [*also, made.length.le(self.most)]
         found = made.solve(also)
         if found is Answer.NO:
             return None
         counts = dict(found.counts) if isinstance(found, Plan) else {}
         return _Course(made.product, counts, 0)
 
-    def _system(self, label: str, known: Mapping[Var, int]) -> tuple[CounterSystem | Product, list[Condition]]:
+    def _system(self, label: str, known: Mapping[t.Var, int]) -> tuple[CounterSystem | Product, list[t.Condition]]:
         """The constraints of what is behind a place, and those that say what variables hold there; the product alone
         where no goal is in it. What was made for other values is used again where it does not depend on them.
         """
         if label == START and self._general is not None and len(self._general.product.edges) > LARGE:
-            begin = {Var(var.name.partition("~")[0], var.type): var for var in self._general.scalars}
-            return self._general, [equal(begin[v], const(value)) for v, value in known.items() if v in begin]
+            begin = {t.Var(var.name.partition("~")[0], var.type): var for var in self._general.scalars}
+            return self._general, [begin[v].eq(value) for v, value in known.items() if v in begin]
         names = (label, frozenset(known))
         if names not in self._finite:
             self._finite[names] = few_valued(self.system, label, known)
@@ -241,9 +221,9 @@ class Navigator:
         if isinstance(made, Product):
             return made, []
         held = made.product.nodes[0].fixed
-        return made, [equal(v, const(value)) for v, value in known.items() if v in made.scalars and v not in held]
+        return made, [v.eq(value) for v, value in known.items() if v in made.scalars and v not in held]
 
-    def _ways(self, label: str, course: _Course, values: Mapping[Var, Term]) -> Iterator[tuple[int, Edge | None]]:
+    def _ways(self, label: str, course: _Course, values: Mapping[t.Var, t.Term]) -> Iterator[tuple[int, Edge | None]]:
         """The transitions to try, first those of the plan; ``None`` for an edge: off the plan."""
         outgoing = course.product.outgoing.get(course.node, ())
         planned = [edge for edge in outgoing if course.left.get(edge.number)]
@@ -282,7 +262,9 @@ class Navigator:
         reached = set(reachable((edge.target,), lambda at: onward.get(at, ())))
         return not wanted <= reached
 
-    def _take(self, here: _Point, number: int, edge: Edge | None) -> tuple[str, dict[Var, Term], _Course | None] | None:
+    def _take(
+        self, here: _Point, number: int, edge: Edge | None
+    ) -> tuple[str, dict[t.Var, t.Term], _Course | None] | None:
         """What comes of taking a transition; None where it cannot be taken."""
         transition = self.system.transitions[number]
         course = here.course
@@ -309,7 +291,7 @@ class Navigator:
         return transition.target, stepped, following
 
     @staticmethod
-    def _until_due(course: _Course, edge: Edge, values: Mapping[Var, Term], most: int) -> int:
+    def _until_due(course: _Course, edge: Edge, values: Mapping[t.Var, t.Term], most: int) -> int:
         """How often a way is taken until another one of the plan is due, that asks for one value of what it moves."""
         others = [
             other
@@ -317,13 +299,13 @@ class Navigator:
             if other.target != other.source and course.left.get(other.number)
         ]
         moved = set(edge.update)
-        steps = {var: sub(term, var) for var, term in edge.update.items()}
-        waiting = [other for other in others if any(_asks_for_one(p, moved) for p in conjuncts(other.condition))]
+        steps = {var: term - var for var, term in edge.update.items()}
+        waiting = [other for other in others if any(_asks_for_one(p, moved) for p in t.conjuncts(other.condition))]
         for count in range(1, min(most, MOST_LOOKED_AHEAD) if waiting else 0):
             at = {
-                var: const(now.value + step.value * count)
+                var: t.const(now.value + step.value * count)
                 for var, step in steps.items()
-                if isinstance(step, Const) and isinstance(now := values.get(var), Const)
+                if isinstance(step, t.Const) and isinstance(now := values.get(var), t.Const)
             }
             if any(_is_due(other, moved, {**values, **at}) for other in waiting):
                 return count
@@ -332,36 +314,36 @@ class Navigator:
     # -- many steps at once -------------------------------------------------------------------------------------------
 
     def _repeat(
-        self, transition: Transition, number: int, values: Mapping[Var, Term], most: int
-    ) -> tuple[dict[Var, Term], int] | None:
+        self, transition: Transition, number: int, values: Mapping[t.Var, t.Term], most: int
+    ) -> tuple[dict[t.Var, t.Term], int] | None:
         """Take a way many times that demands the same of each element that it reads; None where that is not so."""
-        steps: dict[Var, int] = {}
+        steps: dict[t.Var, int] = {}
         for var, term in transition.update.items():
-            by, now = sub(term, var), values.get(var)
-            if not isinstance(by, Const) or not isinstance(now, Const):
+            by, now = term - var, values.get(var)
+            if not isinstance(by, t.Const) or not isinstance(now, t.Const):
                 return None
             if by.value:
                 steps[var] = by.value
         given = {var: term for var, term in values.items() if var not in steps}
-        symbols: dict[Term, Read] = {}
-        demanded: list[Condition] = []
-        linear: list[Condition] = []
-        for part in conjuncts(transition.condition):
-            placed = substitute(part, given)
-            reads = [node for node in walk(placed) if isinstance(node, Read)]
+        symbols: dict[t.Term, t.Read] = {}
+        demanded: list[t.Condition] = []
+        linear: list[t.Condition] = []
+        for part in t.conjuncts(transition.condition):
+            placed = t.substitute(part, given)
+            reads = [node for node in t.walk(placed) if isinstance(node, t.Read)]
             takes = any(var.name.startswith("?") for var in placed.variables)
             if not reads and not takes:
-                if placed is FALSE or not placed.variables <= steps.keys():
+                if placed is t.FALSE or not placed.variables <= steps.keys():
                     return None
-                if placed.variables and not (isinstance(placed, Compare) and placed.relation == "le"):
+                if placed.variables and not (isinstance(placed, t.Compare) and placed.relation == "le"):
                     return None
                 linear.append(placed)
                 continue
-            cells: dict[Term, Term] = {}
+            cells: dict[t.Term, t.Term] = {}
             for node in reads:
-                cells[node] = Var(f"{node.array}@{node.offset.key}", node.type)
+                cells[node] = t.Var(f"{node.array}@{node.offset.key}", node.type)
                 symbols[cells[node]] = node
-            placed = replace_terms(placed, cells)
+            placed = t.replace_terms(placed, cells)
             if any(var in steps for var in placed.variables):
                 return None
             demanded.append(placed)
@@ -371,32 +353,38 @@ class Navigator:
         runs = self._runs(symbols, steps, values, count)
         if runs is None:
             return None
-        model = small_model(conjunction(demanded)) if demanded else {}
+        model = small_model(t.conjunction(demanded)) if demanded else {}
         if model is None:
             return None
         self.complete = False  # of all that the elements could hold one value was chosen
         self.done.steps += 1
         for symbol, (array, start, stride, type_) in runs.items():
-            assert isinstance(symbol, Var)
+            assert isinstance(symbol, t.Var)
             value = model.get(symbol, 0)
             self.store.runs.append(Cells(array, start, stride, count, type_, value))
-        inputs = {one: const(model.get(one.var, 0)) for one in transition.taken}
+        inputs = {one: t.const(model.get(one.var, 0)) for one in transition.taken}
         new = {var: term for var, term in values.items() if var in self.system.state.get(transition.target, ())}
         for var, step in steps.items():
             before = values[var]
-            assert isinstance(before, Const)
-            new[var] = const(before.value + step * count)
+            assert isinstance(before, t.Const)
+            new[var] = t.const(before.value + step * count)
         self.path.append(Step(number, count, inputs))
         return new, count
 
     @staticmethod
-    def _how_often(linear: list[Condition], steps: Mapping[Var, int], values: Mapping[Var, Term], most: int) -> int:
+    def _how_often(
+        linear: list[t.Condition], steps: Mapping[t.Var, int], values: Mapping[t.Var, t.Term], most: int
+    ) -> int:
         """How many times in a row, at most ``most``, inequalities hold that are so at the first and the last time."""
         first = {var: values[var] for var in steps}
 
         def holds_at(time_: int) -> bool:
-            at = {var: const(term.value + steps[var] * time_) for var, term in first.items() if isinstance(term, Const)}
-            return all(substitute(part, at) is TRUE for part in linear)
+            at = {
+                var: t.const(term.value + steps[var] * time_)
+                for var, term in first.items()
+                if isinstance(term, t.Const)
+            }
+            return all(t.substitute(part, at) is t.TRUE for part in linear)
 
         if not holds_at(0):
             return 0
@@ -410,26 +398,26 @@ class Navigator:
         return low + 1
 
     def _runs(
-        self, symbols: Mapping[Term, Read], steps: Mapping[Var, int], values: Mapping[Var, Term], count: int
-    ) -> dict[Term, tuple[str, int, int, IntType]] | None:
+        self, symbols: Mapping[t.Term, t.Read], steps: Mapping[t.Var, int], values: Mapping[t.Var, t.Term], count: int
+    ) -> dict[t.Term, tuple[str, int, int, t.IntType]] | None:
         """Where the elements lie that are read in so many steps; None where they are not all new ones."""
-        found: dict[Term, tuple[str, int, int, IntType]] = {}
+        found: dict[t.Term, tuple[str, int, int, t.IntType]] = {}
         spans: list[tuple[str, int, int]] = []
         for symbol, node in symbols.items():
             at = [
-                substitute(
+                t.substitute(
                     node.offset,
                     {
-                        v: const(t.value + steps[v] * k)
-                        for v, t in values.items()
-                        if isinstance(t, Const) and v in steps
+                        v: t.const(term.value + steps[v] * k)
+                        for v, term in values.items()
+                        if isinstance(term, t.Const) and v in steps
                     },
                 )
                 for k in (0, 1, 2)
             ]
-            if not all(isinstance(one, Const) for one in at):
+            if not all(isinstance(one, t.Const) for one in at):
                 return None
-            first, second, third = (one.value for one in at if isinstance(one, Const))
+            first, second, third = (one.value for one in at if isinstance(one, t.Const))
             stride, size = second - first, size_of(node.type)
             if third - second != stride or abs(stride) < size:
                 return None
@@ -444,12 +432,12 @@ class Navigator:
         return found
 
 
-def _asks_for_one(part: Condition, moved: set[Var]) -> bool:
+def _asks_for_one(part: t.Condition, moved: set[t.Var]) -> bool:
     """Whether a condition is an equality on something that moves."""
-    return isinstance(part, Compare) and part.relation == "eq" and not part.variables.isdisjoint(moved)
+    return isinstance(part, t.Compare) and part.relation == "eq" and not part.variables.isdisjoint(moved)
 
 
-def _is_due(edge: Edge, moved: set[Var], values: Mapping[Var, Term]) -> bool:
+def _is_due(edge: Edge, moved: set[t.Var], values: Mapping[t.Var, t.Term]) -> bool:
     """Whether an edge asks for one value of something that moves, and now has it."""
-    parts = [part for part in conjuncts(edge.condition) if _asks_for_one(part, moved)]
-    return bool(parts) and all(substitute(part, values) is TRUE for part in parts)
+    parts = [part for part in t.conjuncts(edge.condition) if _asks_for_one(part, moved)]
+    return bool(parts) and all(t.substitute(part, values) is t.TRUE for part in parts)

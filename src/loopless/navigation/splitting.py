@@ -10,20 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic.feasible import feasible
-from loopless.terms import (
-    FALSE,
-    Condition,
-    Term,
-    Wrap,
-    add,
-    between,
-    conjunction,
-    const,
-    range_of,
-    replace_terms,
-    walk,
-)
 from loopless.verification.transitions import Transition, TransitionSystem
 
 MOST_PARTS: Final = 12
@@ -47,40 +35,40 @@ def _divided(transition: Transition) -> list[Transition]:
             done.append(one)
             continue
         for condition, value in _turns(wrapped):
-            whole = conjunction((one.condition, condition))
-            whole = replace_terms(whole, {wrapped: value})
-            if whole is FALSE or not feasible(whole, solver=False):
+            whole = one.condition & condition
+            whole = t.replace_terms(whole, {wrapped: value})
+            if whole is t.FALSE or not feasible(whole, solver=False):
                 continue
-            update = {var: replace_terms(term, {wrapped: value}) for var, term in one.update.items()}
+            update = {var: t.replace_terms(term, {wrapped: value}) for var, term in one.update.items()}
             waiting.append(replace(one, condition=whole, update=update))
     return done
 
 
-def _wraps(transition: Transition) -> Iterator[Wrap]:
+def _wraps(transition: Transition) -> Iterator[t.Wrap]:
     """Values that wrap around by few multiples, innermost first."""
     for node in (transition.condition, *transition.update.values()):
-        for part in walk(node):
-            if isinstance(part, Wrap) and not any(isinstance(p, Wrap) for p in walk(part.arg)) and _few(part):
+        for part in t.walk(node):
+            if isinstance(part, t.Wrap) and not any(isinstance(p, t.Wrap) for p in t.walk(part.arg)) and _few(part):
                 yield part
 
 
-def _multiples(wrapped: Wrap) -> range | None:
-    low, high = range_of(wrapped.arg)
+def _multiples(wrapped: t.Wrap) -> range | None:
+    low, high = t.range_of(wrapped.arg)
     least, width = wrapped.type.min, wrapped.type.width
     if low is None or high is None or least is None or width is None:
         return None
     return range((low - least) >> width, ((high - least) >> width) + 1)
 
 
-def _few(wrapped: Wrap) -> bool:
+def _few(wrapped: t.Wrap) -> bool:
     found = _multiples(wrapped)
     return found is not None and 1 <= found.stop - found.start <= MOST_TURNS
 
 
-def _turns(wrapped: Wrap) -> Iterator[tuple[Condition, Term]]:
+def _turns(wrapped: t.Wrap) -> Iterator[tuple[t.Condition, t.Term]]:
     multiples, width = _multiples(wrapped), wrapped.type.width
     assert multiples is not None
     assert width is not None
     for number in multiples:
-        value = add(wrapped.arg, const(-(number << width)))
-        yield between(wrapped.type.min, value, wrapped.type.max), value
+        value = wrapped.arg - (number << width)
+        yield t.between(wrapped.type.min, value, wrapped.type.max), value

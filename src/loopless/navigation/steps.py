@@ -5,32 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.model import Allocate, Call, Copy, Expire, Fill, Load, Pointer
 from loopless.flowgraph.model import Store as StoreTo
 from loopless.navigation.library import FOLLOWED, Outcome, Text, outcomes
 from loopless.navigation.memory import Memory, NoWay
 from loopless.navigation.store import NotFollowed, Store, size_of
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    IntType,
-    Read,
-    Term,
-    Var,
-    conjuncts,
-    const,
-    equals_zero,
-    greater_equal,
-    less_equal,
-    mod,
-    range_of,
-    sub,
-    substitute,
-    walk,
-)
 from loopless.verification.transitions import START, Access, Input, Transition, TransitionSystem
 
 MOST_PLACES: Final = 64
@@ -39,7 +19,7 @@ MOST_OUTCOMES: Final = 60
 """So many outcomes of calls of the library are tried in one step. A guess."""
 NOT_FOLLOWED: Final = "it reads at places that are not known, or something that is not followed"
 
-Taken = Mapping[Input, Term]
+Taken = Mapping[Input, t.Term]
 """What each value from outside was."""
 
 
@@ -48,31 +28,33 @@ class Steps:
     by choice.
     """
 
-    def __init__(self, system: TransitionSystem, fixed: Mapping[Var, int], store: Store, memory: Memory) -> None:
+    def __init__(self, system: TransitionSystem, fixed: Mapping[t.Var, int], store: Store, memory: Memory) -> None:
         self.system, self.fixed, self.store, self.memory = system, fixed, store, memory
         self.complete = True
         """Whether nothing was chosen, and nothing left out, of what steps could have come to."""
         self.why = ""
         self._fresh = self._left = 0
 
-    def _given(self, transition: Transition, values: Mapping[Var, Term]) -> tuple[dict[Var, Term], dict[Input, Term]]:
+    def _given(
+        self, transition: Transition, values: Mapping[t.Var, t.Term]
+    ) -> tuple[dict[t.Var, t.Term], dict[Input, t.Term]]:
         """What stands for the variables and the inputs of a transition."""
         given = dict(values)
-        inputs: dict[Input, Term] = {}
+        inputs: dict[Input, t.Term] = {}
         for one in transition.taken:
             chosen = self.fixed.get(one.var) if transition.source == START else None
             self._fresh += 1
-            value = Var(f"?{self._fresh}", one.var.type) if chosen is None else const(chosen)
+            value = t.Var(f"?{self._fresh}", one.var.type) if chosen is None else t.const(chosen)
             inputs[one] = given[one.var] = value
         return given, inputs
 
-    def once(self, transition: Transition, values: Mapping[Var, Term]) -> tuple[dict[Var, Term], Taken] | None:
+    def once(self, transition: Transition, values: Mapping[t.Var, t.Term]) -> tuple[dict[t.Var, t.Term], Taken] | None:
         """The values behind one step, and what it takes from outside; None where it cannot be taken."""
         given, inputs = self._given(transition, values)
         waiting = frozenset(var for access in transition.accesses for var in access.gives if var is not None)
         inputs = {one: value for one, value in inputs.items() if one.var not in waiting}
         self._left = MOST_OUTCOMES
-        placed = self._through(transition.accesses, list(conjuncts(transition.condition)), waiting, given)
+        placed = self._through(transition.accesses, list(t.conjuncts(transition.condition)), waiting, given)
         if placed is None:
             return None
         kept = self.system.state.get(transition.target, ())
@@ -88,10 +70,10 @@ class Steps:
     def _through(
         self,
         accesses: Sequence[Access],
-        left: list[Condition],
-        waiting: frozenset[Var],
-        given: dict[Var, Term],
-    ) -> dict[Var, Term] | None:
+        left: list[t.Condition],
+        waiting: frozenset[t.Var],
+        given: dict[t.Var, t.Term],
+    ) -> dict[t.Var, t.Term] | None:
         """What stands for the variables behind the accesses, under the conditions that are ``left``; those that do not
         depend on what is ``waiting`` are asked before each access. None where that cannot be.
         """
@@ -120,17 +102,17 @@ class Steps:
 
     def _by_outcome(
         self,
-        ways: Iterator[tuple[dict[Var, Term], Outcome]],
+        ways: Iterator[tuple[dict[t.Var, t.Term], Outcome]],
         accesses: Sequence[Access],
-        left: list[Condition],
-        waiting: frozenset[Var],
-        given: dict[Var, Term],
-    ) -> dict[Var, Term] | None:
+        left: list[t.Condition],
+        waiting: frozenset[t.Var],
+        given: dict[t.Var, t.Term],
+    ) -> dict[t.Var, t.Term] | None:
         """The same behind a call of the library, by the first of its outcomes with which it goes on."""
         self.complete = False  # what comes further on may go with another one
         soon = [part for part in left if part.variables.isdisjoint(waiting)]
         for found, outcome in ways:
-            if any(substitute(part, {**given, **found}) is FALSE for part in soon):
+            if any(t.substitute(part, {**given, **found}) is t.FALSE for part in soon):
                 continue
             if self._left <= 0:
                 return None
@@ -144,11 +126,11 @@ class Steps:
             self.memory.back(marks[1])
         return None
 
-    def _demanded(self, conditions: Sequence[Condition], given: dict[Var, Term]) -> bool:
+    def _demanded(self, conditions: Sequence[t.Condition], given: dict[t.Var, t.Term]) -> bool:
         """Let conditions hold; False where they cannot."""
         parts = []
         for part in conditions:
-            placed = substitute(part, given)
+            placed = t.substitute(part, given)
             try:
                 placed = self.store.resolved_condition(placed)
             except NotFollowed:
@@ -156,37 +138,37 @@ class Steps:
                     self._lost()
                     continue
                 try:
-                    placed = self.store.resolved_condition(substitute(part, given))
+                    placed = self.store.resolved_condition(t.substitute(part, given))
                 except NotFollowed:
                     self._lost()
                     continue
-            if placed is FALSE:
+            if placed is t.FALSE:
                 return False
             parts.append(placed)
         return not parts or self.store.demand(parts)
 
-    def _value(self, term: Term, given: dict[Var, Term]) -> Term | None:
+    def _value(self, term: t.Term, given: dict[t.Var, t.Term]) -> t.Term | None:
         """A term with what it reads; None where that is not followed."""
         try:
-            return self.store.resolved(substitute(term, given))
+            return self.store.resolved(t.substitute(term, given))
         except NotFollowed:
-            if not self._pin(substitute(term, given), given):
+            if not self._pin(t.substitute(term, given), given):
                 return None
         try:
-            return self.store.resolved(substitute(term, given))
+            return self.store.resolved(t.substitute(term, given))
         except NotFollowed:
             return None
 
-    def _unknown(self, type: IntType) -> Var:
+    def _unknown(self, type: t.IntType) -> t.Var:
         self._fresh += 1
-        return Var(f"?{self._fresh}", type)
+        return t.Var(f"?{self._fresh}", type)
 
     # -- memory ------------------------------------------------------------------------------------------------------
 
-    def _access(self, access: Access, given: dict[Var, Term]) -> None:
+    def _access(self, access: Access, given: dict[t.Var, t.Term]) -> None:
         """What a statement does to memory. Raises :class:`NoWay` where it is undefined."""
         memory = self.memory
-        found: tuple[Term | None, Term | None] = (None, None)
+        found: tuple[t.Term | None, t.Term | None] = (None, None)
         memory.guessed = False
         try:
             found = self._accessed(access, given)
@@ -200,7 +182,9 @@ class Steps:
             if var is not None:
                 given[var] = self._unknown(var.type) if term is None else term
 
-    def _called(self, call: Call, access: Access, given: dict[Var, Term]) -> Iterator[tuple[dict[Var, Term], Outcome]]:
+    def _called(
+        self, call: Call, access: Access, given: dict[t.Var, t.Term]
+    ) -> Iterator[tuple[dict[t.Var, t.Term], Outcome]]:
         """The outcomes of a search or comparison of the library, with what the inputs stand for then."""
         memory = self.memory
         pointers = [one for one in call.arguments if isinstance(one, Pointer)]
@@ -215,32 +199,32 @@ class Steps:
         def text(place: tuple[str, int]) -> Text:
             return lambda at, type_: memory.read(place[0], place[1] + at, type_)
 
-        def ways() -> Iterator[tuple[dict[Var, Term], Outcome]]:
+        def ways() -> Iterator[tuple[dict[t.Var, t.Term], Outcome]]:
             value_of, owner_of = access.gives
             for outcome in outcomes(call.callee, [text(place) for place in places], numbers, limit):
-                found: dict[Var, Term] = {}
+                found: dict[t.Var, t.Term] = {}
                 if owner_of is not None:
-                    found[owner_of] = owner if outcome.found else ZERO
+                    found[owner_of] = owner if outcome.found else t.ZERO
                 if value_of is not None:
                     at = outcome.value if owner_of is None else places[0][1] + outcome.value
-                    found[value_of] = const(at) if outcome.found else ZERO
+                    found[value_of] = t.const(at) if outcome.found else t.ZERO
                 yield found, outcome
 
         return ways()
 
-    def _all_hold(self, parts: Iterator[Condition]) -> bool:
+    def _all_hold(self, parts: Iterator[t.Condition]) -> bool:
         """Let conditions hold, which are looked at one by one; False where they cannot."""
         every = []
         try:
             for part in parts:
-                if part is FALSE:
+                if part is t.FALSE:
                     return False
                 every.append(part)
         except NotFollowed:
             return False
         return self.store.demand(every)
 
-    def _accessed(self, access: Access, given: dict[Var, Term]) -> tuple[Term | None, Term | None]:
+    def _accessed(self, access: Access, given: dict[t.Var, t.Term]) -> tuple[t.Term | None, t.Term | None]:
         """What the inputs of an access stand for."""
         memory = self.memory
         match access.statement:
@@ -253,7 +237,7 @@ class Steps:
                     return at, held
                 target = access.gives[0]
                 whole = target is not None and target.type.width is None
-                return memory.read(array, offset, IntType(None) if whole else type_), None
+                return memory.read(array, offset, t.IntType(None) if whole else type_), None
             case StoreTo(address=address, value=value, type=type_, value_object=owner):
                 if owner is None and (places := self._places(address, type_, given)) is not None:
                     memory.write_somewhere(*places, type_, self._followed(value, given))
@@ -282,56 +266,56 @@ class Steps:
                 pass
         return None, None
 
-    def _followed(self, term: Term, given: dict[Var, Term]) -> Term:
+    def _followed(self, term: t.Term, given: dict[t.Var, t.Term]) -> t.Term:
         found = self._value(term, given)
         if found is None:
             raise NotFollowed
         return found
 
-    def _place(self, address: Pointer, given: dict[Var, Term]) -> tuple[str, int]:
+    def _place(self, address: Pointer, given: dict[t.Var, t.Term]) -> tuple[str, int]:
         """The name of the object and the byte of an address, which gets one value where it may have several."""
         owner = self.memory.succeeded(self._followed(address.object, given))
-        if not isinstance(owner, (Const, Var)):
-            owner = const(self._number(address.object, given))
+        if not isinstance(owner, (t.Const, t.Var)):
+            owner = t.const(self._number(address.object, given))
         return self.memory.array(owner), self._number(address.offset, given)
 
     def _places(
-        self, address: Pointer, type: IntType, given: dict[Var, Term]
-    ) -> tuple[str, Term, Sequence[int]] | None:
+        self, address: Pointer, type: t.IntType, given: dict[t.Var, t.Term]
+    ) -> tuple[str, t.Term, Sequence[int]] | None:
         """The name of the object, the byte, and all that this may be, of an address that may be one of a few."""
         owner = self.memory.succeeded(self._followed(address.object, given))
         offset = self._followed(address.offset, given)
-        if isinstance(offset, Const) or not isinstance(owner, Const):
+        if isinstance(offset, t.Const) or not isinstance(owner, t.Const):
             return None
         found = self.system.graph.objects.get(owner.value)
-        low, high = range_of(offset)
+        low, high = t.range_of(offset)
         if found is None or found.size is None or low is None or high is None:
             return None
         size = size_of(type)
         places = range(max(low, 0) - (max(low, 0) - low) % size, min(high, found.size - size) + 1, size)
-        if not 1 <= len(places) <= MOST_PLACES or equals_zero(mod(sub(offset, const(low)), const(size))) is not TRUE:
+        if not 1 <= len(places) <= MOST_PLACES or t.equals_zero((offset - low) % size) is not t.TRUE:
             return None
-        if not self.store.demand([greater_equal(offset, const(places[0])), less_equal(offset, const(places[-1]))]):
+        if not self.store.demand([offset.ge(places[0]), offset.le(places[-1])]):
             raise NoWay  # it is outside of the object
         return self.memory.array(owner), offset, places
 
-    def _number(self, term: Term, given: dict[Var, Term]) -> int:
+    def _number(self, term: t.Term, given: dict[t.Var, t.Term]) -> int:
         """The value of a term, one that it may have."""
         found = self._followed(term, given)
-        if not isinstance(found, Const):
+        if not isinstance(found, t.Const):
             if not self._pin_all(found.variables, given):
                 raise NotFollowed
             found = self._followed(term, given)
-        if not isinstance(found, Const):
+        if not isinstance(found, t.Const):
             raise NotFollowed
         return found.value
 
-    def _pin(self, placed: Condition | Term, given: dict[Var, Term]) -> bool:
+    def _pin(self, placed: t.Condition | t.Term, given: dict[t.Var, t.Term]) -> bool:
         """Give what an address depends on one value; what has only one loses nothing by that."""
-        reads = [node for node in walk(placed) if isinstance(node, Read)]
+        reads = [node for node in t.walk(placed) if isinstance(node, t.Read)]
         return self._pin_all({var for node in reads for var in node.offset.variables}, given)
 
-    def _pin_all(self, variables: Iterable[Var], given: dict[Var, Term]) -> bool:
+    def _pin_all(self, variables: Iterable[t.Var], given: dict[t.Var, t.Term]) -> bool:
         """Give variables one value each."""
         symbols = sorted(variables, key=lambda var: var.key)
         for symbol in symbols:
@@ -340,9 +324,9 @@ class Steps:
                 return False
             if others:
                 self.complete = False
-        pinned: dict[Var, Term] = {symbol: const(self.store.pinned[symbol]) for symbol in symbols}
+        pinned: dict[t.Var, t.Term] = {symbol: t.const(self.store.pinned[symbol]) for symbol in symbols}
         for var, term in given.items():
-            given[var] = substitute(term, pinned)
+            given[var] = t.substitute(term, pinned)
         return bool(symbols)
 
     def _lost(self) -> None:

@@ -10,32 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.model import MemoryObject
 from loopless.logic.feasible import feasible
 from loopless.logic.smt import Answer, satisfiable
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Aggregate,
-    Compare,
-    Condition,
-    Const,
-    EvaluationError,
-    IntType,
-    Read,
-    Term,
-    Truth,
-    Var,
-    conjunction,
-    const,
-    equal,
-    holds,
-    not_equal,
-    replace_terms,
-    substitute,
-    walk,
-    wrap,
-)
 
 SOLVER_MS: Final = 4_000
 """Milliseconds for the values of inputs that depend on one another. A guess."""
@@ -63,7 +41,7 @@ class Cells:
     start: int
     stride: int
     count: int
-    type: IntType
+    type: t.IntType
     value: int
 
     def holds(self, offset: int) -> bool:
@@ -78,7 +56,7 @@ class Cells:
         return min(ends), max(ends) + size_of(self.type)
 
 
-def size_of(type: IntType) -> int:
+def size_of(type: t.IntType) -> int:
     """The bytes of an element."""
     return max((type.width or 8) // 8, 1)
 
@@ -96,15 +74,15 @@ class Store:
             for found in objects
             if found.content is not None and found.constant and not found.relocations
         }
-        self._parts: list[Condition] = []
-        self._by_symbol: dict[Var, list[int]] = {}
-        self._trail: list[Var] = []
-        self.cells: dict[tuple[str, int, IntType], Var] = {}
-        self._made: list[tuple[str, int, IntType]] = []
+        self._parts: list[t.Condition] = []
+        self._by_symbol: dict[t.Var, list[int]] = {}
+        self._trail: list[t.Var] = []
+        self.cells: dict[tuple[str, int, t.IntType], t.Var] = {}
+        self._made: list[tuple[str, int, t.IntType]] = []
         self.runs: list[Cells] = []
-        self.pinned: dict[Var, int] = {}
+        self.pinned: dict[t.Var, int] = {}
         """The symbols that have one value by now, or were given one."""
-        self._known: dict[Var, int] = {}
+        self._known: dict[t.Var, int] = {}
         """Values of symbols with which conditions held: the next ones are tried with them before they are solved."""
 
     def mark(self) -> Mark:
@@ -125,57 +103,57 @@ class Store:
 
     # -- reads --------------------------------------------------------------------------------------------------------
 
-    def cell(self, array: str, offset: int, type: IntType) -> Term:
+    def cell(self, array: str, offset: int, type: t.IntType) -> t.Term:
         """The element of an object at a byte offset: a number where it is known."""
         known = self._content.get(array) if type.width is not None else None
         if known is not None and known.content is not None:
             size = size_of(type)
             if offset >= 0 and offset + size <= len(known.content):
-                return const(type.wrap(int.from_bytes(known.content[offset : offset + size], "little")))
+                return t.const(type.wrap(int.from_bytes(known.content[offset : offset + size], "little")))
         for run in self.runs:
             if run.array == array and run.holds(offset):
-                return const(type.wrap(run.value))
+                return t.const(type.wrap(run.value))
         # Elements of different widths at one place are different symbols: that allows more than runs do.
-        other = self.cells.get((array, offset, IntType(type.width, signed=not type.signed))) if type.width else None
+        other = self.cells.get((array, offset, t.IntType(type.width, signed=not type.signed))) if type.width else None
         if other is not None and (array, offset, type) not in self.cells:
-            return wrap(const(self.pinned[other]) if other in self.pinned else other, type)
+            return t.wrap(t.const(self.pinned[other]) if other in self.pinned else other, type)
         place = (array, offset, type)
         if place not in self.cells:
-            self.cells[place] = Var(f"{array}[{offset}]", type)
+            self.cells[place] = t.Var(f"{array}[{offset}]", type)
             self._made.append(place)
         found = self.cells[place]
-        return const(self.pinned[found]) if found in self.pinned else found
+        return t.const(self.pinned[found]) if found in self.pinned else found
 
-    def resolved(self, node: Term) -> Term:
+    def resolved(self, node: t.Term) -> t.Term:
         """A term with the elements that it reads as symbols or numbers. Raises :class:`NotFollowed`."""
         while True:
-            found: dict[Term, Term] = {}
-            for part in walk(node):
+            found: dict[t.Term, t.Term] = {}
+            for part in t.walk(node):
                 match part:
-                    case Aggregate():
+                    case t.Aggregate():
                         raise NotFollowed
-                    case Read(array=array, offset=Const(value=offset), type=type_):
+                    case t.Read(array=array, offset=t.Const(value=offset), type=type_):
                         found[part] = self.cell(array, offset, type_)
                     case _:
                         pass
             if not found:
-                if any(isinstance(part, Read) for part in walk(node)):
+                if any(isinstance(part, t.Read) for part in t.walk(node)):
                     raise NotFollowed
                 return node
-            node = replace_terms(node, found)
+            node = t.replace_terms(node, found)
 
-    def resolved_condition(self, condition: Condition) -> Condition:
+    def resolved_condition(self, condition: t.Condition) -> t.Condition:
         """The same of a condition."""
         while True:
-            found: dict[Term, Term] = {}
+            found: dict[t.Term, t.Term] = {}
             other = False
-            for part in walk(condition):
+            for part in t.walk(condition):
                 match part:
-                    case Aggregate():
+                    case t.Aggregate():
                         raise NotFollowed
-                    case Read(array=array, offset=Const(value=offset), type=type_):
+                    case t.Read(array=array, offset=t.Const(value=offset), type=type_):
                         found[part] = self.cell(array, offset, type_)
-                    case Read():
+                    case t.Read():
                         other = True
                     case _:
                         pass
@@ -183,7 +161,7 @@ class Store:
                 if other:
                     raise NotFollowed
                 return condition
-            condition = replace_terms(condition, found)
+            condition = t.replace_terms(condition, found)
 
     def free_span(self, low: int, high: int, array: str) -> bool:
         """Whether nothing is known of these bytes of an object."""
@@ -198,14 +176,14 @@ class Store:
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
-    def demand(self, parts: Iterable[Condition]) -> bool:
+    def demand(self, parts: Iterable[t.Condition]) -> bool:
         """Let conditions hold too; False where that surely cannot be."""
-        new: list[Condition] = []
+        new: list[t.Condition] = []
         for part in parts:
             placed = self._placed(part)
-            if placed is FALSE:
+            if placed is t.FALSE:
                 return False
-            if placed is not TRUE:
+            if placed is not t.TRUE:
                 new.append(placed)
         for part in new:
             index = len(self._parts)
@@ -221,38 +199,38 @@ class Store:
                 return False
         return True
 
-    def _placed(self, part: Condition) -> Condition:
+    def _placed(self, part: t.Condition) -> t.Condition:
         """A condition with the values of what has one."""
-        given: dict[Var, Term] = {var: const(self.pinned[var]) for var in part.variables if var in self.pinned}
-        return substitute(part, given) if given else part
+        given: dict[t.Var, t.Term] = {var: t.const(self.pinned[var]) for var in part.variables if var in self.pinned}
+        return t.substitute(part, given) if given else part
 
-    def _known_to_hold(self, group: Sequence[Condition]) -> bool:
+    def _known_to_hold(self, group: Sequence[t.Condition]) -> bool:
         """Whether conditions hold with the values that are known, and the nearest ones to 0 of other symbols."""
         values = {var: self._known.get(var, _nearest(var.type)) for part in group for var in part.variables}
         try:
-            return all(holds(part, values) for part in group)
-        except EvaluationError:
+            return all(t.holds(part, values) for part in group)
+        except t.EvaluationError:
             return False
 
-    def _mended(self, group: Sequence[Condition]) -> bool:
+    def _mended(self, group: Sequence[t.Condition]) -> bool:
         """Whether conditions hold with another value of one symbol, which is known from then on."""
         values = {var: self._known.get(var, _nearest(var.type)) for part in group for var in part.variables}
         try:
-            failing = [part for part in group if not holds(part, values)]
+            failing = [part for part in group if not t.holds(part, values)]
             if len(failing) != 1:
                 return False
             for symbol in sorted(failing[0].variables, key=_natural, reverse=True):
                 about = [part for part in group if symbol in part.variables]
                 others = [values[var] + by for var in failing[0].variables if var != symbol for by in (0, 1, -1)]
                 for value in dict.fromkeys((*others, *TRIED)):
-                    if symbol.type.wrap(value) == value and all(holds(p, {**values, symbol: value}) for p in about):
+                    if symbol.type.wrap(value) == value and all(t.holds(p, {**values, symbol: value}) for p in about):
                         self._known[symbol] = value
                         return True
-        except EvaluationError:
+        except t.EvaluationError:
             pass
         return False
 
-    def _solved(self, group: Sequence[Condition]) -> Mapping[Var, int] | None:
+    def _solved(self, group: Sequence[t.Condition]) -> Mapping[t.Var, int] | None:
         """Values of the symbols with which conditions hold; None where there are none, or none are found."""
         symbols = {var for part in group for var in part.variables}
         if not self._known_to_hold(group):
@@ -263,11 +241,11 @@ class Store:
             self._known |= {var: found.get(name, _nearest(var.type)) for var, name in names.items()}
         return {var: self._known.get(var, _nearest(var.type)) for var in symbols}
 
-    def _group(self, part: Condition | Var, seen: set[int]) -> list[Condition]:
+    def _group(self, part: t.Condition | t.Var, seen: set[int]) -> list[t.Condition]:
         """The conditions that have to do with one, which were not ``seen`` before; what was given one value connects
         nothing.
         """
-        first = {part} if isinstance(part, Var) else part.variables
+        first = {part} if isinstance(part, t.Var) else part.variables
         waiting, done = [var for var in first if var not in self.pinned], set(first)
         found: list[int] = []
         while waiting:
@@ -281,7 +259,7 @@ class Store:
                 waiting.extend(var for var in more if var not in self.pinned)
         return [self._placed(self._parts[index]) for index in sorted(found)]
 
-    def pin(self, symbol: Var) -> bool | None:
+    def pin(self, symbol: t.Var) -> bool | None:
         """Give a symbol one value that it may have, and say whether it may have others; None where it has none."""
         if symbol in self.pinned:
             return False
@@ -290,38 +268,38 @@ class Store:
         if found is None:
             return None
         value = found.get(symbol, _nearest(symbol.type))
-        others = not group or feasible(conjunction((*group, not_equal(symbol, const(value)))))
-        if not self.demand([equal(symbol, const(value))]):
+        others = not group or feasible(t.conjunction((*group, symbol.ne(value))))
+        if not self.demand([symbol.eq(value)]):
             return None
         self.pinned[symbol] = value
         return others
 
-    def is_used(self, symbol: Var) -> bool:
+    def is_used(self, symbol: t.Var) -> bool:
         """Whether something is demanded of a symbol."""
         return bool(self._by_symbol.get(symbol))
 
-    def forced(self, symbol: Var) -> int | None:
+    def forced(self, symbol: t.Var) -> int | None:
         """The value that a symbol must have, where an equation is demanded of it that leaves one."""
         if symbol in self.pinned:
             return self.pinned[symbol]
         equations = [self._parts[index] for index in self._by_symbol.get(symbol, ())]
-        equations = [part for part in equations if isinstance(part, Compare) and part.relation == "eq"]
+        equations = [part for part in equations if isinstance(part, t.Compare) and part.relation == "eq"]
         if not equations:
             return None
         group = self._group(symbol, set())
         found = self._solved(group)
         value = found.get(symbol) if found is not None else None
-        if value is None or feasible(conjunction((*group, not_equal(symbol, const(value))))):
+        if value is None or feasible(t.conjunction((*group, symbol.ne(value)))):
             return None
         return value
 
-    def model(self) -> dict[Var, int] | None:
+    def model(self) -> dict[t.Var, int] | None:
         """Values for all symbols of which something is demanded; None where there are none, or none are found."""
-        values: dict[Var, int] = dict(self.pinned)
+        values: dict[t.Var, int] = dict(self.pinned)
         seen: set[int] = set()
-        known: dict[Condition, Mapping[Var, int]] = {}
+        known: dict[t.Condition, Mapping[t.Var, int]] = {}
         for part in self._parts:
-            if isinstance(part, Truth):
+            if isinstance(part, t.Truth):
                 continue
             group = self._group(part, seen)
             if not group:
@@ -338,39 +316,39 @@ class Store:
         return values
 
 
-def _nearest(type: IntType) -> int:
+def _nearest(type: t.IntType) -> int:
     """Zero, or the value of a type that is nearest to it."""
     low, high = type.min, type.max
     return max(low if low is not None else 0, min(0, high if high is not None else 0))
 
 
-def _alike(parts: Sequence[Condition]) -> tuple[Condition, dict[Var, Var]]:
+def _alike(parts: Sequence[t.Condition]) -> tuple[t.Condition, dict[t.Var, t.Var]]:
     """The conjunction with names in the order in which symbols come, and which symbol has which name."""
-    names: dict[Var, Var] = {}
+    names: dict[t.Var, t.Var] = {}
     out = []
     for part in parts:
         for symbol in sorted(part.variables, key=_natural):
             if symbol not in names:
-                names[symbol] = Var(f"s{len(names)}", symbol.type)
+                names[symbol] = t.Var(f"s{len(names)}", symbol.type)
         out.append(part)
-    return conjunction(substitute(part, names) for part in out), names
+    return t.conjunction(t.substitute(part, names) for part in out), names
 
 
-def _natural(symbol: Var) -> tuple[int, str]:
+def _natural(symbol: t.Var) -> tuple[int, str]:
     """Elements in the order of their places."""
     return len(symbol.name), symbol.key
 
 
-def small_model(condition: Condition) -> Mapping[Var, int] | None:
+def small_model(condition: t.Condition) -> Mapping[t.Var, int] | None:
     """Values that fulfil a condition, such as a reader likes: letters and small numbers where they do."""
     variables = sorted(condition.variables, key=lambda v: v.key)
     if len(variables) == 1:
         (one,) = variables
-        letters = one.type == IntType(8, signed=True)
+        letters = one.type == t.IntType(8, signed=True)
         for value in (0, *(LETTERS if letters else ()), 1, 2, *LETTERS[:2], 3, 10, *LETTERS[2:], -1):
             low, high = one.type.min, one.type.max
             inside = (low is None or low <= value) and (high is None or value <= high)
-            if inside and substitute(condition, {one: const(value)}) is TRUE:
+            if inside and t.substitute(condition, {one: t.const(value)}) is t.TRUE:
                 return {one: value}
     found = satisfiable(condition, SOLVER_MS)
     if found.answer is Answer.YES and found.model is not None:

@@ -6,18 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from loopless import terms as t
 from loopless.logic.intervals import Intervals
 from loopless.navigation.product import Edge, Product
-from loopless.terms import Condition, Const, Term, Var, add, const, greater_equal, less_equal, mul, sub
 
 
 def inner_totals(
     product: Product,
     component: int,
     inside: Sequence[Edge],
-    count: Mapping[int, Var],
-    begins: Callable[[Var], Term | None],
-) -> Iterator[Condition]:
+    count: Mapping[int, t.Var],
+    begins: Callable[[t.Var], t.Term | None],
+) -> Iterator[t.Condition]:
     """Conditions on ``count``, how often edges are taken, that hold of every run to the goal, for each location of the
     component and each variable that its ways back to itself change by constants, and that holds constants where it is
     entered. ``begins``: what a variable holds in node 0, where the run begins.
@@ -31,35 +31,35 @@ def inner_totals(
         for var in dict.fromkeys(v for e in back for v in e.update):
             if any(var in product.nodes[node].fixed for node in at):
                 continue
-            steps = [sub(e.update[var], var) if var in e.update else const(0) for e in back]
-            first = begins(var) if 0 in at else const(0)
+            steps = [e.update[var] - var if var in e.update else t.const(0) for e in back]
+            first = begins(var) if 0 in at else t.const(0)
             held_at = _constants(product, var, begins(var))
             starts = [e.update.get(var) or held_at[e.source] for e in entering]
-            if first is None or not all(isinstance(term, Const) for term in (*steps, *starts)):
+            if first is None or not all(isinstance(term, t.Const) for term in (*steps, *starts)):
                 continue
             held = [(start, e) for start, e in zip(starts, entering, strict=True) if start is not None]
-            added = add(const(0), *(mul(step, count[e.number]) for step, e in zip(steps, back, strict=True)))
-            began = add(first, *(mul(start, count[e.number]) for start, e in held))
+            added = t.add(t.const(0), *(step * count[e.number] for step, e in zip(steps, back, strict=True)))
+            began = t.add(first, *(start * count[e.number] for start, e in held))
             ends = [Intervals((e.condition,)).range_of(var) for e in leaving]
-            values = [term.value for term in (*starts, *([first] if 0 in at else [])) if isinstance(term, Const)]
-            if isinstance(first, Const) and values:  # what only rises is never below where it begins
-                if all(isinstance(step, Const) and step.value >= 0 for step in steps):
+            values = [term.value for term in (*starts, *([first] if 0 in at else [])) if isinstance(term, t.Const)]
+            if isinstance(first, t.Const) and values:  # what only rises is never below where it begins
+                if all(isinstance(step, t.Const) and step.value >= 0 for step in steps):
                     ends = [(min(values) if low is None else max(low, min(values)), high) for low, high in ends]
-                if all(isinstance(step, Const) and step.value <= 0 for step in steps):
+                if all(isinstance(step, t.Const) and step.value <= 0 for step in steps):
                     ends = [(low, max(values) if high is None else min(high, max(values))) for low, high in ends]
-            for side, says in ((0, greater_equal), (1, less_equal)):
+            for side, says in ((0, t.greater_equal), (1, t.less_equal)):
                 limits = [end[side] for end in ends]
                 if all(limit is not None for limit in limits):
-                    left = [mul(const(limit or 0), count[e.number]) for limit, e in zip(limits, leaving, strict=True)]
-                    yield says(added, sub(add(const(0), *left), began))
+                    left = [(limit or 0) * count[e.number] for limit, e in zip(limits, leaving, strict=True)]
+                    yield says(added, t.add(t.const(0), *left) - began)
 
 
-def _constants(product: Product, var: Var, begins: Term | None) -> list[Term | None]:
+def _constants(product: Product, var: t.Var, begins: t.Term | None) -> list[t.Term | None]:
     """By node the number that a variable always holds there; None where that is not so, or not known."""
     nodes = range(len(product.nodes))
-    found: list[Term | None] = [None] * len(nodes)
+    found: list[t.Term | None] = [None] * len(nodes)
     settled = [False] * len(nodes)  # whether something leads there, by what is known so far
-    found[0], settled[0] = (begins if isinstance(begins, Const) else None), True
+    found[0], settled[0] = (begins if isinstance(begins, t.Const) else None), True
     changed = True
     while changed:
         changed = False
@@ -68,7 +68,7 @@ def _constants(product: Product, var: Var, begins: Term | None) -> list[Term | N
                 continue
             term = edge.update.get(var, found[edge.source])
             fixed = product.nodes[edge.target].fixed
-            value = const(fixed[var]) if var in fixed else term if isinstance(term, Const) else None
+            value = t.const(fixed[var]) if var in fixed else term if isinstance(term, t.Const) else None
             if not settled[edge.target]:
                 found[edge.target], settled[edge.target], changed = value, True, True
             elif found[edge.target] is not None and found[edge.target] != value:

@@ -6,22 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic.feasible import feasible
 from loopless.navigation.product import Edge, Product
-from loopless.terms import (
-    Condition,
-    Const,
-    EvaluationError,
-    Term,
-    Var,
-    between,
-    comparisons,
-    conjunction,
-    const,
-    equal,
-    evaluate,
-    sub,
-)
 
 MOST_CANDIDATES: Final = 12
 """Limits of a counter that are tried. A guess."""
@@ -32,7 +19,7 @@ class Trips:
     """``count`` rounds, in which ``counter`` goes from ``start`` by ``step``."""
 
     count: int
-    counter: Var
+    counter: t.Var
     start: int
     step: int
 
@@ -59,11 +46,11 @@ def constant_trips(product: Product, component: int, inside: Sequence[Edge]) -> 
 def _trips(back: Sequence[Edge], entering: Sequence[Edge], leaving: Sequence[Edge]) -> Trips | None:
     for var in sorted(back[0].update.keys(), key=lambda v: v.key):
         starts = {e.update.get(var) for e in entering}
-        steps = {sub(e.update[var], var) if var in e.update else None for e in back}
+        steps = {e.update[var] - var if var in e.update else None for e in back}
         if len(starts) != 1 or len(steps) != 1:
             continue
         (start,), (step,) = starts, steps
-        if not isinstance(start, Const) or not isinstance(step, Const) or step.value == 0:
+        if not isinstance(start, t.Const) or not isinstance(step, t.Const) or step.value == 0:
             continue
         trips = _until(var, start.value, step.value, [e.condition for e in back], [e.condition for e in leaving])
         if trips is not None:
@@ -71,26 +58,28 @@ def _trips(back: Sequence[Edge], entering: Sequence[Edge], leaving: Sequence[Edg
     return None
 
 
-def _until(var: Var, start: int, step: int, back: Sequence[Condition], leaving: Sequence[Condition]) -> int | None:
+def _until(
+    var: t.Var, start: int, step: int, back: Sequence[t.Condition], leaving: Sequence[t.Condition]
+) -> int | None:
     """How many steps are taken, if that is the same in every run."""
     limits = _numbers(var, [*back, *leaving])
     counts = {count for limit in limits for off in (-1, 0, 1) if (count := -((start - limit - off) // step)) >= 0}
     for count in sorted(counts)[:MOST_CANDIDATES]:
         last = start + step * count
-        if any(feasible(conjunction((condition, equal(var, const(last))))) for condition in back):
+        if any(feasible(condition & var.eq(last)) for condition in back):
             continue
         low, high = sorted((start, last - step))
-        early = between(low, var, high) if count else None
-        if early is None or not any(feasible(conjunction((condition, early))) for condition in leaving):
+        early = t.between(low, var, high) if count else None
+        if early is None or not any(feasible(condition & early) for condition in leaving):
             return count
     return None
 
 
-def _numbers(var: Var, conditions: Sequence[Condition]) -> set[int]:
+def _numbers(var: t.Var, conditions: Sequence[t.Condition]) -> set[int]:
     """Numbers that the variable is compared with."""
     found: set[int] = set()
     for condition in conditions:
-        for compared in comparisons(condition):
+        for compared in t.comparisons(condition):
             if compared.variables == {var}:
                 at_zero, at_one = _at(compared.term, var, 0), _at(compared.term, var, 1)
                 if at_zero is not None and at_one is not None and at_one != at_zero:
@@ -98,8 +87,8 @@ def _numbers(var: Var, conditions: Sequence[Condition]) -> set[int]:
     return found
 
 
-def _at(term: Term, var: Var, value: int) -> int | None:
+def _at(term: t.Term, var: t.Var, value: int) -> int | None:
     try:
-        return evaluate(term, {var: value})
-    except EvaluationError:
+        return t.evaluate(term, {var: value})
+    except t.EvaluationError:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import (
     ASSEMBLY,
@@ -32,29 +33,6 @@ from loopless.paths.symbolic import ENDING, Body, spoken_of
 from loopless.refusals import Reason, Refused
 from loopless.source.function_names import in_source
 from loopless.source.vocabulary import WORKED_OUT
-from loopless.terms import (
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    Op,
-    Term,
-    Var,
-    Wrap,
-    add,
-    at_most_zero,
-    between,
-    conjunction,
-    floor_div,
-    mod,
-    neg,
-    negate,
-    polynomial,
-    product,
-    replace_terms,
-    scale,
-    walk,
-)
 
 _EXIT_ORDER = (
     "normal",
@@ -69,7 +47,7 @@ _EXIT_ORDER = (
     "undefined",
 )
 
-Inners = Callable[[LoopInfo, tuple[Var, ...], Condition, bool], Inner | Refused]
+Inners = Callable[[LoopInfo, tuple[t.Var, ...], t.Condition, bool], Inner | Refused]
 """What an inner loop does where a condition holds at its entry, for the variables whose values behind it matter;
 True where all of its checks do."""
 
@@ -77,11 +55,11 @@ True where all of its checks do."""
 def loop_paths(
     graph: Flowgraph,
     loop: LoopInfo,
-    interest: Iterable[Var] | None = None,
+    interest: Iterable[t.Var] | None = None,
     inner: Inners | None = None,
     *,
     all_checks: bool | None = None,
-    given: Condition = TRUE,
+    given: t.Condition = t.TRUE,
 ) -> LoopPaths | NoPaths:
     """All feasible paths of ``loop``, for the variables of ``interest`` (default: those that the loop changes and that
     are used after it, else all that it changes). A refusal is a value.
@@ -97,7 +75,7 @@ def loop_paths(
     relevant = relevance(graph, loop, wanted, all_checks=checked)
     inside = live_inside(graph, loop, live, ends, frozenset(wanted))
 
-    def steps(within: LoopInfo, context: Condition) -> Inner | Refused:
+    def steps(within: LoopInfo, context: t.Condition) -> Inner | Refused:
         if inner is None:
             return Refused(Reason.NESTED, _where(within), "it was not summarized")
         used = used_behind(graph, within, inside, ends) & changed_variables(graph, within) & relevant.variables
@@ -121,7 +99,7 @@ def loop_paths(
     if body.passed_inner and all(path.state.exact for path in finished):
         again, leaving = with_checks(again, leaving, changed)
     iterative, exits = _numbered(again, ""), _numbered(leaving, "e")
-    occurring: set[Var] = set()
+    occurring: set[t.Var] = set()
     for path in (*iterative, *exits):
         occurring |= path.condition.variables | set(path.update)
         occurring |= {v for term in path.update.values() for v in term.variables}
@@ -136,12 +114,12 @@ def loop_paths(
     return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(dict.fromkeys(assumptions)), counters)
 
 
-def _executed(body: Callable[[frozenset[Var]], Body]) -> tuple[Body, list[Finished[State]]]:
+def _executed(body: Callable[[frozenset[t.Var]], Body]) -> tuple[Body, list[Finished[State]]]:
     """One iteration; what is read through pointers that iterations let point into other objects is not followed.
 
     Where an iteration makes a pointer null, nothing is read through it from then on.
     """
-    moving: frozenset[Var] = frozenset()
+    moving: frozenset[t.Var] = frozenset()
     while True:
         executed = body(moving)
         finished = executed.run()
@@ -149,14 +127,14 @@ def _executed(body: Callable[[frozenset[Var]], Body]) -> tuple[Body, list[Finish
         moved = {
             owner
             for owner in executed.behind
-            if any(not_null(values.get(owner, owner)) not in (owner, ZERO) for values in again)
+            if any(not_null(values.get(owner, owner)) not in (owner, t.ZERO) for values in again)
         }
         if not moved:
             return executed, finished
         moving |= moved
 
 
-def _by_name(var: Var) -> str:
+def _by_name(var: t.Var) -> str:
     return var.key
 
 
@@ -164,7 +142,7 @@ def _where(loop: LoopInfo) -> str:
     return str(loop.loc) if loop.loc is not None else loop.name
 
 
-def seen_at_ends(graph: Flowgraph) -> frozenset[Var]:
+def seen_at_ends(graph: Flowgraph) -> frozenset[t.Var]:
     """The variables that the caller of the function sees: globals and pointees, and how many inputs are read."""
     return frozenset(
         var
@@ -178,9 +156,9 @@ def seen_at_ends(graph: Flowgraph) -> frozenset[Var]:
     )
 
 
-def changed_variables(graph: Flowgraph, loop: LoopInfo) -> frozenset[Var]:
+def changed_variables(graph: Flowgraph, loop: LoopInfo) -> frozenset[t.Var]:
     """The variables that some block of the loop assigns."""
-    found: set[Var] = set()
+    found: set[t.Var] = set()
     for label in loop.blocks:
         block = graph.blocks[label]
         for statement in block.statements:
@@ -193,10 +171,10 @@ def changed_variables(graph: Flowgraph, loop: LoopInfo) -> frozenset[Var]:
 def live_inside(
     graph: Flowgraph,
     loop: LoopInfo,
-    live: Mapping[str, frozenset[Var]],
-    ends: frozenset[Var],
-    wanted: frozenset[Var],
-) -> dict[str, frozenset[Var]]:
+    live: Mapping[str, frozenset[t.Var]],
+    ends: frozenset[t.Var],
+    wanted: frozenset[t.Var],
+) -> dict[str, frozenset[t.Var]]:
     """Liveness as if ``wanted`` were used behind every exit of the loop: their final values are asked for."""
     behind = {
         graph.blocks[label].edges[index].target: live[graph.blocks[label].edges[index].target] | wanted
@@ -209,10 +187,10 @@ def live_inside(
 def default_interest(
     graph: Flowgraph,
     loop: LoopInfo,
-    live: Mapping[str, frozenset[Var]],
-    ends: frozenset[Var],
-    changed: frozenset[Var],
-) -> tuple[Var, ...]:
+    live: Mapping[str, frozenset[t.Var]],
+    ends: frozenset[t.Var],
+    changed: frozenset[t.Var],
+) -> tuple[t.Var, ...]:
     """The variables that the loop changes and that are used after it; all that it changes where none is."""
     used = changed & used_behind(graph, loop, live, ends)
     if all(counts_inputs(var) for var in used):
@@ -221,10 +199,10 @@ def default_interest(
 
 
 def used_behind(
-    graph: Flowgraph, loop: LoopInfo, live: Mapping[str, frozenset[Var]], ends: frozenset[Var]
-) -> frozenset[Var]:
+    graph: Flowgraph, loop: LoopInfo, live: Mapping[str, frozenset[t.Var]], ends: frozenset[t.Var]
+) -> frozenset[t.Var]:
     """The variables whose values at some exit of ``loop`` are used, ``live`` being what is used in the blocks."""
-    found: set[Var] = set()
+    found: set[t.Var] = set()
     for label, index in loop.exits:
         edge = graph.blocks[label].edges[index]
         found |= _used_on(graph, edge, live[edge.target])
@@ -235,12 +213,12 @@ def used_behind(
     return frozenset(found)
 
 
-def _used_on(graph: Flowgraph, edge: Edge, live: frozenset[Var]) -> frozenset[Var]:
+def _used_on(graph: Flowgraph, edge: Edge, live: frozenset[t.Var]) -> frozenset[t.Var]:
     """The variables whose values on an edge out of a loop matter, ``live`` being used behind it: variables that decide
     about the edge are asked for as well, but values on the way to that are not.
     """
     deciding = frozenset(var for var in edge.condition.variables if graph.variables[var].is_source)
-    return frozenset(edge_uses(replace(edge, condition=TRUE), live)) | deciding
+    return frozenset(edge_uses(replace(edge, condition=t.TRUE), live)) | deciding
 
 
 def calls_assumptions(graph: Flowgraph, loop: LoopInfo) -> list[str]:
@@ -265,7 +243,7 @@ def called(callee: str) -> str:
     return "inline assembly" if callee == ASSEMBLY else f"calls of {in_source(callee)}"
 
 
-def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Iterable[Var]) -> list[str]:
+def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Iterable[t.Var]) -> list[str]:
     """What is taken for granted about memory that these blocks touch."""
     touched: set[str] = set()
     follows_memory = any(_outside(graph, var) for var in variables)
@@ -278,7 +256,7 @@ def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Itera
             for address in _addresses(statement):
                 follows_memory = True
                 owner = address.object
-                if isinstance(owner, Const) and owner.value in graph.objects:
+                if isinstance(owner, t.Const) and owner.value in graph.objects:
                     found = graph.objects[owner.value]
                     name = found.name if found.size is None else ""
                     if name:
@@ -302,14 +280,14 @@ def _addresses(statement: Statement) -> Iterable[Pointer]:
             return ()
 
 
-def _is_behind_memory(graph: Flowgraph, var: Var) -> bool:
+def _is_behind_memory(graph: Flowgraph, var: t.Var) -> bool:
     """Whether the variable stands for what a pointer in memory points to."""
     info = graph.variables.get(var)
     found = None if info is None or info.object is None else graph.objects.get(info.object)
     return found is not None and found.kind == "pointee"
 
 
-def _outside(graph: Flowgraph, var: Var) -> bool:
+def _outside(graph: Flowgraph, var: t.Var) -> bool:
     info = graph.variables.get(var)
     return info is not None and info.kind in (Kind.GLOBAL, Kind.POINTEE)
 
@@ -321,16 +299,16 @@ def _outside(graph: Flowgraph, var: Var) -> bool:
 class _Behind:
     """What is used behind the loop: by block, at the ends of runs, what is asked for, and the counters."""
 
-    live: Mapping[str, frozenset[Var]]
-    ends: frozenset[Var]
-    wanted: frozenset[Var]
-    counters: frozenset[Var]
+    live: Mapping[str, frozenset[t.Var]]
+    ends: frozenset[t.Var]
+    wanted: frozenset[t.Var]
+    counters: frozenset[t.Var]
 
 
 def _exit_paths(
     graph: Flowgraph,
     finished: list[Finished[State]],
-    relevant: frozenset[Var],
+    relevant: frozenset[t.Var],
     behind: _Behind,
 ) -> list[Path]:
     kinds = list(dict.fromkeys(f.exit for f in finished if f.exit is not None))
@@ -353,29 +331,31 @@ def _exit_paths(
 def _merge(
     finished: list[Finished[State]],
     exit: Exit | None,
-    needed: frozenset[Var],
+    needed: frozenset[t.Var],
 ) -> list[Path]:
     """Paths of equal effect become one."""
     groups: dict[
-        tuple[tuple[tuple[Var, Term], ...], tuple[Unknown, ...], Term | None, bool], list[Finished[State]]
+        tuple[tuple[tuple[t.Var, t.Term], ...], tuple[Unknown, ...], t.Term | None, bool], list[Finished[State]]
     ] = {}
     for path in finished:
         if path.exit != exit:
             continue
-        kept = tuple((v, t) for v, t in sorted(path.state.values.items(), key=lambda p: p[0].key) if v in needed)
-        kept = tuple((v, t) for v, t in kept if t is not v)
+        kept = tuple(
+            (v, value) for v, value in sorted(path.state.values.items(), key=lambda p: p[0].key) if v in needed
+        )
+        kept = tuple((v, value) for v, value in kept if value is not v)
         values = [term for _, term in kept] + ([path.result] if path.result is not None else [])
         shown_unknowns = spoken_of(path.state.unknowns, values)
         groups.setdefault((kept, shown_unknowns, path.result, path.state.exact), []).append(path)
     merged = []
     for (kept, shown_unknowns, result, exact), group in groups.items():
-        condition = conjunction(join([f.state.condition for f in group]))
+        condition = t.conjunction(join([f.state.condition for f in group]))
         every = dict.fromkeys(unknown for f in group for unknown in f.state.unknowns)
         unknowns = tuple(u for u in every if u in shown_unknowns or u in spoken_of(every, [condition]))
         lines = tuple(sorted({line for f in group for line in f.state.lines}))
-        update = {v: simplest(t, condition) for v, t in kept}
+        update = {v: simplest(value, condition) for v, value in kept}
         shown = simplest(result, condition) if result is not None else None
-        update = {v: t for v, t in update.items() if t is not v}
+        update = {v: value for v, value in update.items() if value is not v}
         outputs = needed if exit is not None else frozenset()
         merged.append(Path("", condition, update, exit, unknowns, lines, shown, outputs, exact))
     return merged
@@ -385,36 +365,36 @@ def _numbered(paths: Iterable[Path], prefix: str) -> tuple[Path, ...]:
     return tuple(replace(p, id=f"{prefix}{i}") for i, p in enumerate(paths, start=1))
 
 
-def simplest(term: Term, condition: Condition) -> Term:
+def simplest(term: t.Term, condition: t.Condition) -> t.Term:
     """``term`` without reductions that change nothing and without roundings towards 0 that are floors, wherever
     ``condition`` holds.
     """
     return _with_floors(without_wraps(term, condition), condition)
 
 
-def _with_floors(term: Term, condition: Condition) -> Term:
+def _with_floors(term: t.Term, condition: t.Condition) -> t.Term:
     """``term`` with C's divisions as floors where the sign of what is divided is known."""
-    floors: dict[Term, Term] = {}
-    for node in walk(term):
-        if isinstance(node, Op) and node.op in ("trunc_div", "trunc_rem") and isinstance(node.args[1], Const):
-            floor = floor_div if node.op == "trunc_div" else mod
+    floors: dict[t.Term, t.Term] = {}
+    for node in t.walk(term):
+        if isinstance(node, t.Op) and node.op in ("trunc_div", "trunc_rem") and isinstance(node.args[1], t.Const):
+            floor = t.floor_div if node.op == "trunc_div" else t.mod
             if node.args[1].value <= 0:
                 continue
-            if _follows(at_most_zero(neg(node.args[0])), condition):
+            if _follows(t.at_most_zero(-node.args[0]), condition):
                 floors[node] = floor(*node.args)
-            elif _follows(at_most_zero(node.args[0]), condition):
-                floors[node] = neg(floor(neg(node.args[0]), node.args[1]))
-    return replace_terms(term, floors) if floors else term
+            elif _follows(t.at_most_zero(node.args[0]), condition):
+                floors[node] = -floor(-node.args[0], node.args[1])
+    return t.replace_terms(term, floors) if floors else term
 
 
-def _follows(claim: Condition, condition: Condition) -> bool:
+def _follows(claim: t.Condition, condition: t.Condition) -> bool:
     """Whether ``claim`` holds wherever ``condition`` does, as far as that is quickly seen."""
-    return claim is TRUE or not feasible(conjunction((condition, negate(claim))), solver=False)
+    return claim is t.TRUE or not feasible(condition & ~claim, solver=False)
 
 
-def without_wraps(term: Term, condition: Condition) -> Term:
+def without_wraps(term: t.Term, condition: t.Condition) -> t.Term:
     """``term`` with each reduction removed that changes nothing wherever ``condition`` holds."""
-    found = [node for node in walk(term) if isinstance(node, Wrap)]
+    found = [node for node in t.walk(term) if isinstance(node, t.Wrap)]
     if not found:
         return term
     known = Intervals((condition,))
@@ -422,17 +402,19 @@ def without_wraps(term: Term, condition: Condition) -> Term:
     return _strip(term, replaced) if replaced else term
 
 
-def _fits_under(wrapped: Wrap, condition: Condition, known: Intervals) -> bool:
-    inside = between(wrapped.type.min, wrapped.arg, wrapped.type.max)
+def _fits_under(wrapped: t.Wrap, condition: t.Condition, known: Intervals) -> bool:
+    inside = t.between(wrapped.type.min, wrapped.arg, wrapped.type.max)
     return known.decides(inside) is True or _follows(inside, condition)
 
 
-def _strip(term: Term, replaced: Mapping[Wrap, Term]) -> Term:
+def _strip(term: t.Term, replaced: Mapping[t.Wrap, t.Term]) -> t.Term:
     """``term`` with nodes replaced; only whole nodes of sums and the term itself are looked at."""
-    if isinstance(term, Wrap):
+    if isinstance(term, t.Wrap):
         return _strip(replaced[term], replaced) if term in replaced else term
     parts = []
-    for monomial, coefficient in polynomial(term).items():
-        factors = [product([_strip(atom, replaced) if isinstance(atom, Wrap) else atom] * e) for atom, e in monomial]
-        parts.append(scale(product(factors), coefficient))
-    return add(*parts)
+    for monomial, coefficient in t.polynomial(term).items():
+        factors = [
+            t.product([_strip(atom, replaced) if isinstance(atom, t.Wrap) else atom] * e) for atom, e in monomial
+        ]
+        parts.append(t.product(factors) * coefficient)
+    return t.add(*parts)

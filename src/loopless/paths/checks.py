@@ -12,20 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.logic.feasible import feasible
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Path
-from loopless.terms import (
-    FALSE,
-    Condition,
-    Or,
-    Var,
-    conjunction,
-    conjuncts,
-    disjunction,
-    negate,
-)
 from loopless.terms.knowing import Known, without_implied
 
 OPERATIONS: Final = 1_000_000
@@ -43,12 +34,12 @@ _MOST_ARMS: Final = 24
 class _Split:
     """A path's condition: what chooses it, and its checks."""
 
-    chosen: tuple[Condition, ...]
-    checks: tuple[Condition, ...]
+    chosen: tuple[t.Condition, ...]
+    checks: tuple[t.Condition, ...]
 
 
 def with_checks(
-    iterative: Sequence[Path], exits: Sequence[Path], changing: frozenset[Var]
+    iterative: Sequence[Path], exits: Sequence[Path], changing: frozenset[t.Var]
 ) -> tuple[list[Path], list[Path]]:
     """The same paths, not numbered; ``changing``: the variables that an iteration changes."""
     if not any(path.exit is not None and path.exit.kind == "undefined" for path in exits):
@@ -60,94 +51,100 @@ def with_checks(
         return list(iterative), list(exits)
 
 
-def _apart(iterative: Sequence[Path], exits: Sequence[Path], changing: frozenset[Var]) -> tuple[list[Path], list[Path]]:
+def _apart(
+    iterative: Sequence[Path], exits: Sequence[Path], changing: frozenset[t.Var]
+) -> tuple[list[Path], list[Path]]:
     iterative = [replace(path, condition=without_implied(path.condition)) for path in iterative]
     exits = [replace(path, condition=without_implied(path.condition)) for path in exits]
     undefined = [path for path in exits if path.exit is not None and path.exit.kind == "undefined"]
-    broken = disjunction(path.condition for path in undefined)
+    broken = t.disjunction(path.condition for path in undefined)
     others = [path for path in exits if path not in undefined]
     again = [arm for path in iterative for arm in _arms(path, changing)]
     out = [arm for path in others for arm in _arms(path, changing)]
     if len(again) + len(out) > max(_MOST_ARMS, len(iterative) + len(others)):
         again, out = list(iterative), list(others)
-    failing: list[tuple[Exit, Condition]] = []
+    failing: list[tuple[Exit, t.Condition]] = []
     for path in (*again, *out):
         split = _split(path, broken, changing)
-        held: list[Condition] = []
+        held: list[t.Condition] = []
         for check in split.checks:
-            failed = conjunction((*split.chosen, *held, negate(check)))
+            failed = t.conjunction((*split.chosen, *held, ~check))
             held.append(check)
             if not _possible(failed):
                 continue
-            parts = conjuncts(failed)
+            parts = t.conjuncts(failed)
             exit = _of_several([u.exit for u in undefined if u.exit and _possible_besides(parts, u.condition)])
             if exit is not None:
-                failing.append((exit, conjunction((*split.chosen, negate(check)))))
-    known = negate(disjunction(condition for _, condition in failing))
+                failing.append((exit, t.conjunction((*split.chosen, ~check))))
+    known = ~t.disjunction(condition for _, condition in failing)
     for path in undefined:
         assert path.exit is not None
         rest = _rest(path.condition, known)
-        if rest is not FALSE:
-            overlapping = _possible(conjunction((path.condition, negate(known))))
+        if rest is not t.FALSE:
+            overlapping = _possible(path.condition & ~known)
             failing.append((path.exit, _short(rest) if overlapping else path.condition))
-    ends: dict[Exit, list[Condition]] = {}
+    ends: dict[Exit, list[t.Condition]] = {}
     for exit, condition in failing:
         ends.setdefault(exit, []).append(condition)
     lines = {path.exit: path.lines for path in undefined}
     every = tuple(sorted({line for path in undefined for line in path.lines}))
     exact = all(path.exact for path in (*iterative, *exits))
     made = [
-        Path("", conjunction(join([conjuncts(c) for c in parts])), {}, exit, (), lines.get(exit, every), exact=exact)
+        Path(
+            "", t.conjunction(join([t.conjuncts(c) for c in parts])), {}, exit, (), lines.get(exit, every), exact=exact
+        )
         for exit, parts in ends.items()
     ]
     return again, [*out, *made]
 
 
-def _rest(condition: Condition, known: Condition) -> Condition:
+def _rest(condition: t.Condition, known: t.Condition) -> t.Condition:
     """Both conditions; arm by arm, where there are few, since in an arm most of ``known`` is decided."""
-    arms = [conjuncts(arm) for arm in _alternatives(condition)]
-    rest = disjunction(conjunction((*arm, Known(arm).decide(known))) for arm in arms if _possible_besides(arm, known))
-    return disjunction(without_implied(arm) for arm in _alternatives(rest) if _possible(arm))
+    arms = [t.conjuncts(arm) for arm in _alternatives(condition)]
+    rest = t.disjunction(
+        t.conjunction((*arm, Known(arm).decide(known))) for arm in arms if _possible_besides(arm, known)
+    )
+    return t.disjunction(without_implied(arm) for arm in _alternatives(rest) if _possible(arm))
 
 
-def _alternatives(condition: Condition) -> list[Condition]:
+def _alternatives(condition: t.Condition) -> list[t.Condition]:
     """Conditions of which one holds where ``condition`` does: without disjunctions, if they are not too many."""
     arms = [condition]
     while True:
-        split: list[Condition] = []
+        split: list[t.Condition] = []
         for arm in arms:
-            parts = conjuncts(arm)
-            either = next((part for part in parts if isinstance(part, Or)), None)
+            parts = t.conjuncts(arm)
+            either = next((part for part in parts if isinstance(part, t.Or)), None)
             if either is None:
                 split.append(arm)
                 continue
             rest = [part for part in parts if part is not either]
             known = Known(rest)
-            split += [conjunction((*rest, known.decide(part))) for part in either.args]
-        split = _absorbed([arm for arm in split if arm is not FALSE])
+            split += [t.conjunction((*rest, known.decide(part))) for part in either.args]
+        split = _absorbed([arm for arm in split if arm is not t.FALSE])
         if len(split) > _MOST_ALTERNATIVES or split == arms:
             return arms
         arms = split
 
 
-def _absorbed(arms: Sequence[Condition]) -> list[Condition]:
+def _absorbed(arms: Sequence[t.Condition]) -> list[t.Condition]:
     """The arms without those that say more than another one."""
-    parts = {arm: frozenset(conjuncts(arm)) for arm in arms}
+    parts = {arm: frozenset(t.conjuncts(arm)) for arm in arms}
     return [arm for arm in parts if not any(other < parts[arm] for other in parts.values())]
 
 
-def _possible_besides(parts: Sequence[Condition], whole: Condition) -> bool:
+def _possible_besides(parts: Sequence[t.Condition], whole: t.Condition) -> bool:
     """Whether ``whole``, which may be large, may hold where all ``parts`` do."""
     rest = Known(parts).decide(whole)
-    return rest is not FALSE and _possible(conjunction((*parts, rest)))
+    return rest is not t.FALSE and _possible(t.conjunction((*parts, rest)))
 
 
-def _possible(condition: Condition) -> bool:
+def _possible(condition: t.Condition) -> bool:
     """False only if surely not; products are names here, since what is asked follows from their being the same."""
-    return condition is not FALSE and feasible(condition, solver=False)
+    return condition is not t.FALSE and feasible(condition, solver=False)
 
 
-def _short(condition: Condition) -> Condition:
+def _short(condition: t.Condition) -> t.Condition:
     try:
         with budget(_OPERATIONS_EACH):
             return Region.of(condition).coalesce().condition()
@@ -166,36 +163,36 @@ def _of_several(exits: Iterable[Exit]) -> Exit | None:
     return replace(found[0], detail=detail, line=found[0].line if len(lines) == 1 else 0)
 
 
-def _arms(path: Path, changing: frozenset[Var]) -> list[Path]:
+def _arms(path: Path, changing: frozenset[t.Var]) -> list[Path]:
     """The path, its conjuncts without alternatives that the others exclude; as several paths where a conjunct says that
     a check need not hold in some cases.
     """
-    parts = list(conjuncts(path.condition))
+    parts = list(t.conjuncts(path.condition))
     for index, part in enumerate(parts):
-        if isinstance(part, Or):
+        if isinstance(part, t.Or):
             rest = parts[:index] + parts[index + 1 :]
-            kept = [arm for arm in part.args if _possible(conjunction((*rest, arm)))]
-            parts[index] = disjunction(kept)
-    arms = [conjunction(parts)]
-    for part in conjuncts(arms[0]):
-        if not isinstance(part, Or) or not part.variables & changing:
+            kept = [arm for arm in part.args if _possible(t.conjunction((*rest, arm)))]
+            parts[index] = t.disjunction(kept)
+    arms = [t.conjunction(parts)]
+    for part in t.conjuncts(arms[0]):
+        if not isinstance(part, t.Or) or not part.variables & changing:
             continue
         first = [arm for arm in part.args if not arm.variables & changing]
         if not first and not _is_presburger(part):
             first = [arm for arm in part.args if _is_presburger(arm)]
         if not first:
             continue
-        plain = disjunction(first)
-        other = disjunction(arm for arm in part.args if arm not in first)
+        plain = t.disjunction(first)
+        other = t.disjunction(arm for arm in part.args if arm not in first)
         split = []
         for arm in arms:
-            rest = [p for p in conjuncts(arm) if p is not part]
-            split += [conjunction((*rest, plain)), conjunction((*rest, negate(plain), other))]
+            rest = [p for p in t.conjuncts(arm) if p is not part]
+            split += [t.conjunction((*rest, plain)), t.conjunction((*rest, ~plain, other))]
         arms = split
     return [replace(path, condition=without_implied(arm)) for arm in arms if _possible(arm)]
 
 
-def _is_presburger(condition: Condition) -> bool:
+def _is_presburger(condition: t.Condition) -> bool:
     try:
         Region.of(condition)
     except NotPresburger:
@@ -203,21 +200,20 @@ def _is_presburger(condition: Condition) -> bool:
     return True
 
 
-def _split(path: Path, broken: Condition, changing: frozenset[Var]) -> _Split:
+def _split(path: Path, broken: t.Condition, changing: frozenset[t.Var]) -> _Split:
     """Which conjuncts are checks."""
-    whole = negate(broken)
-    parts = conjuncts(path.condition)
+    whole = ~broken
+    parts = t.conjuncts(path.condition)
 
-    def surely_undefined(checks: Sequence[Condition]) -> bool:
+    def surely_undefined(checks: Sequence[t.Condition]) -> bool:
         chosen = [part for part in parts if part not in checks]
         return all(
-            not _possible_besides((*chosen, *checks[:place], negate(check)), whole)
-            for place, check in enumerate(checks)
+            not _possible_besides((*chosen, *checks[:place], ~check), whole) for place, check in enumerate(checks)
         )
 
     likely = [part for part in parts if part.variables & changing and surely_undefined([part])]
     if len(likely) > 1 and not surely_undefined(likely):
-        kept: list[Condition] = []
+        kept: list[t.Condition] = []
         for part in likely:
             if surely_undefined([*kept, part]):
                 kept.append(part)

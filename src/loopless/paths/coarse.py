@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import (
     Assign,
@@ -36,21 +37,6 @@ from loopless.paths.build import (
 from loopless.paths.execution import line_of
 from loopless.paths.model import Exit, LoopPaths, Path, Unknown
 from loopless.paths.symbolic import exit_kind, exit_line
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Condition,
-    Read,
-    Term,
-    TermTooLarge,
-    Var,
-    conjunction,
-    disjunction,
-    equals_zero,
-    negate,
-    substitute,
-    walk_inside,
-)
 
 
 def coarse_paths(graph: Flowgraph, loop: LoopInfo) -> LoopPaths:
@@ -62,8 +48,8 @@ def coarse_paths(graph: Flowgraph, loop: LoopInfo) -> LoopPaths:
 class _Walk:
     """A block, walked through: what variables hold behind a part of it, over the header; which checks may fail."""
 
-    values: dict[Var, Term]
-    ends: list[tuple[Exit, Condition]] = field(default_factory=list)
+    values: dict[t.Var, t.Term]
+    ends: list[tuple[Exit, t.Condition]] = field(default_factory=list)
 
 
 class _Coarse:
@@ -84,11 +70,11 @@ class _Coarse:
 
     # -- what each iteration does --
 
-    def _steady(self) -> dict[Var, tuple[str, Term]]:
+    def _steady(self) -> dict[t.Var, tuple[str, t.Term]]:
         """Variables that every iteration changes once and in the same way, by terms over themselves and what no
         iteration changes: the block, and the value behind it.
         """
-        places: dict[Var, set[str]] = {}
+        places: dict[t.Var, set[str]] = {}
         for label, block in self.blocks.items():
             for var in _defined(block):
                 places.setdefault(var, set()).add(label)
@@ -96,7 +82,7 @@ class _Coarse:
             return {}  # blocks may be passed several times in one iteration
         inner = (other for other in self.graph.loops if other.header in self._after[self.loop.header])
         inside = {label for other in inner if other.header != self.loop.header for label in other.blocks}
-        found: dict[Var, tuple[str, Term]] = {}
+        found: dict[t.Var, tuple[str, t.Term]] = {}
         for label, block in self.blocks.items():
             own = [var for var, at in places.items() if at == {label}]
             if label in inside or not own or not all(self._dominates(label, latch) for latch in self.loop.latches):
@@ -110,7 +96,7 @@ class _Coarse:
                     found[var] = label, term
         return found
 
-    def _foreign(self, term: Term) -> bool:
+    def _foreign(self, term: t.Term) -> bool:
         """Whether a value from outside occurs."""
         return not term.variables.isdisjoint({unknown.var for unknown in self.unknowns})
 
@@ -122,13 +108,13 @@ class _Coarse:
 
     # -- blocks --
 
-    def _begin(self, block: Block) -> dict[Var, Term]:
+    def _begin(self, block: Block) -> dict[t.Var, t.Term]:
         """What changed variables that are used in or behind the block hold where it is entered."""
         label = block.label
         if label == self.loop.header:
             return {}
         used = self.live[label].union(*(self._needed(edge) for edge in block.edges if edge.target not in self.blocks))
-        values: dict[Var, Term] = {}
+        values: dict[t.Var, t.Term] = {}
         for var in sorted(self.changed & used, key=lambda var: var.key):
             steady = self.steady.get(var)
             if steady is None:
@@ -139,12 +125,12 @@ class _Coarse:
                 values[var] = steady[1] if self._dominates(steady[0], label) else self._unknown(var)
         return values
 
-    def _unknown(self, var: Var) -> Var:
-        found = Var(with_number(var.name, len(self.unknowns) + 1), var.type)
+    def _unknown(self, var: t.Var) -> t.Var:
+        found = t.Var(with_number(var.name, len(self.unknowns) + 1), var.type)
         self.unknowns.append(Unknown(found, Origin.UNSUPPORTED, var.name, self.loop.loc))
         return found
 
-    def _walked(self, block: Block, values: dict[Var, Term]) -> _Walk:
+    def _walked(self, block: Block, values: dict[t.Var, t.Term]) -> _Walk:
         """Through a block from ``values``."""
         walk = _Walk(values)
         for statement in block.statements:
@@ -158,32 +144,32 @@ class _Coarse:
             case Check(of_access=True):
                 pass  # that accesses stay inside is taken for granted
             case Check(kind=kind, loc=loc):
-                failed = negate(self._holding(statement.condition, walk.values))
+                failed = ~self._holding(statement.condition, walk.values)
                 walk.ends.append((Exit("undefined", line_of(loc), label, detail=kind), failed))
             case Assume(loc=loc):
-                failed = negate(self._holding(statement.condition, walk.values))
+                failed = ~self._holding(statement.condition, walk.values)
                 walk.ends.append((Exit("assumption", line_of(loc), label), failed))
             case _:
                 for target in defined_by(statement):
                     walk.values[target] = self._unknown(target)
 
-    def _inside(self, term: Term, values: Mapping[Var, Term]) -> Term | None:
+    def _inside(self, term: t.Term, values: Mapping[t.Var, t.Term]) -> t.Term | None:
         try:
-            found = substitute(term, values)
-        except TermTooLarge:
+            found = t.substitute(term, values)
+        except t.TermTooLarge:
             return None
         return None if _reads(found) else found
 
-    def _holding(self, condition: Condition, values: Mapping[Var, Term]) -> Condition:
+    def _holding(self, condition: t.Condition, values: Mapping[t.Var, t.Term]) -> t.Condition:
         """``condition`` there, or what it may be: some condition on a value from outside."""
         try:
-            found = substitute(condition, values)
-        except TermTooLarge:
+            found = t.substitute(condition, values)
+        except t.TermTooLarge:
             return self._undecided()
         return self._undecided() if _reads(found) else found
 
-    def _undecided(self) -> Condition:
-        return equals_zero(self._unknown(Var("a condition", FLAG_TYPE)))
+    def _undecided(self) -> t.Condition:
+        return t.equals_zero(self._unknown(t.Var("a condition", FLAG_TYPE)))
 
     # -- paths --
 
@@ -191,30 +177,30 @@ class _Coarse:
         """All of them."""
         walks = {label: self._walked(block, self._begin(block)) for label, block in self.blocks.items()}
         header = self.blocks[self.loop.header]
-        staying = disjunction(
+        staying = t.disjunction(
             self._holding(edge.condition, walks[header.label].values)
             for edge in header.edges
             if edge.target in self.blocks
         )
-        exits: dict[tuple[Exit, Condition], dict[Var, Term]] = {}
-        back: list[Condition] = []
+        exits: dict[tuple[Exit, t.Condition], dict[t.Var, t.Term]] = {}
+        back: list[t.Condition] = []
         for label, block in self.blocks.items():
-            there = TRUE if label == header.label else staying
+            there = t.TRUE if label == header.label else staying
             for exit, when in self._ends(label, block, walks[label]):
-                exits.setdefault((exit, conjunction((there, when))), {})
+                exits.setdefault((exit, there & when), {})
             for index, edge in enumerate(block.edges):
-                when = conjunction((there, self._holding(edge.condition, walks[label].values)))
+                when = there & self._holding(edge.condition, walks[label].values)
                 if edge.target == header.label:
                     back.append(when)
                 elif edge.target not in self.blocks:
                     kind = exit_kind(self.graph, self.loop, edge.target)
                     exit = Exit(kind, exit_line(self.graph, edge, kind), label, index, edge.target)
                     exits[exit, when] = walks[label].values
-        again = conjunction((staying, disjunction(back)))
+        again = staying & t.disjunction(back)
         update = {var: self.steady[var][1] if var in self.steady else self._unknown(var) for var in self._state()}
-        leaving = [self._exit(exit, when, values) for (exit, when), values in exits.items() if when is not FALSE]
+        leaving = [self._exit(exit, when, values) for (exit, when), values in exits.items() if when is not t.FALSE]
         unknowns = tuple(self.unknowns)
-        iterative = () if again is FALSE else (Path("1", again, update, None, unknowns, self._lines(), exact=False),)
+        iterative = () if again is t.FALSE else (Path("1", again, update, None, unknowns, self._lines(), exact=False),)
         numbered = tuple(
             Path(f"e{at}", p.condition, p.update, p.exit, unknowns, p.lines, p.result, p.outputs, exact=False)
             for at, p in enumerate(leaving, start=1)
@@ -228,7 +214,7 @@ class _Coarse:
         assumptions = tuple(dict.fromkeys(granted))
         return LoopPaths(self.loop, iterative, numbered, state, invariants, self.wanted, assumptions)
 
-    def _state(self) -> list[Var]:
+    def _state(self) -> list[t.Var]:
         used = self.live[self.loop.header] | frozenset(self.wanted)
         return sorted(self.changed & used, key=lambda var: var.key)
 
@@ -236,25 +222,25 @@ class _Coarse:
         places = (s.loc for block in self.blocks.values() for s in block.statements)
         return tuple(sorted({loc.line for loc in places if loc is not None}))
 
-    def _ends(self, label: str, block: Block, walk: _Walk) -> Iterator[tuple[Exit, Condition]]:
+    def _ends(self, label: str, block: Block, walk: _Walk) -> Iterator[tuple[Exit, t.Condition]]:
         """The ways in which the run ends in a block, or is not followed any more."""
         yield from walk.ends
         blocked = self.graph.blocked.get(label)
         if blocked is not None:
-            yield Exit("unsupported", self.loop.line, label, None, None, blocked.detail, blocked), TRUE
+            yield Exit("unsupported", self.loop.line, label, None, None, blocked.detail, blocked), t.TRUE
         if block.end is not None:
             why = block.end.refused
             kind = "unsupported" if why is not None else block.end.kind
             detail = why.detail if why is not None else "unreachable" if kind == "undefined" else ""
-            yield Exit(kind, line_of(block.end.loc), label, None, None, detail, why), TRUE
+            yield Exit(kind, line_of(block.end.loc), label, None, None, detail, why), t.TRUE
         if label != self.loop.header and any(inner.header == label for inner in self.graph.loops):
-            yield Exit("endless", self.loop.line, label), TRUE
+            yield Exit("endless", self.loop.line, label), t.TRUE
 
-    def _needed(self, edge: Edge) -> frozenset[Var]:
+    def _needed(self, edge: Edge) -> frozenset[t.Var]:
         """The variables whose values matter on a way out."""
         return frozenset(edge_uses(edge, self.live[edge.target])) | frozenset(self.wanted)
 
-    def _exit(self, exit: Exit, when: Condition, values: Mapping[Var, Term]) -> Path:
+    def _exit(self, exit: Exit, when: t.Condition, values: Mapping[t.Var, t.Term]) -> Path:
         """The way out by ``exit``; at an end of the run nothing is known of what has changed."""
         if exit.edge is not None and exit.target is not None:
             needed = self._needed(self.graph.blocks[exit.block].edges[exit.edge])
@@ -265,14 +251,14 @@ class _Coarse:
         else:
             needed, update = frozenset(), {}
         end = self.graph.blocks[exit.block].end
-        result: Term | None = None
+        result: t.Term | None = None
         if exit.kind == "return" and exit.edge is None and end is not None and end.value is not None:
-            result = self._unknown(Var("result", self.graph.result)) if self.graph.result is not None else None
+            result = self._unknown(t.Var("result", self.graph.result)) if self.graph.result is not None else None
         changing = {var: term for var, term in update.items() if term is not var}
         return Path("", when, changing, exit, (), (exit.line,) if exit.line else (), result, needed, exact=False)
 
 
-def _defined(block: Block) -> Iterator[Var]:
+def _defined(block: Block) -> Iterator[t.Var]:
     """The variables that a block or one of its edges changes."""
     for statement in block.statements:
         yield from defined_by(statement)
@@ -280,6 +266,6 @@ def _defined(block: Block) -> Iterator[Var]:
         yield from (target for target, _ in edge.assigns)
 
 
-def _reads(node: Term | Condition) -> bool:
+def _reads(node: t.Term | t.Condition) -> bool:
     """Whether something is read from memory, which the loop may write."""
-    return any(isinstance(part, Read) for part in walk_inside(node))
+    return any(isinstance(part, t.Read) for part in t.walk_inside(node))

@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Assume, Check, Flowgraph, LoopInfo
 from loopless.paths.execution import State
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Condition,
-    Const,
-    Term,
-    TermTooLarge,
-    Var,
-    conjunction,
-    conjuncts,
-    disjunction,
-    equal,
-    substitute,
-)
 
 MAX_WAYS: Final = 16
 """So many ways to a loop are followed back. A guess."""
@@ -29,18 +16,20 @@ MAX_ALTERNATIVES: Final = 4
 """What holds on some of the ways only is told of so many different ones. A guess."""
 
 
-def common_facts(states: Sequence[State], variables: Iterable[Var]) -> Condition:
+def common_facts(states: Sequence[State], variables: Iterable[t.Var]) -> t.Condition:
     """What all of the partial paths know of the present values of ``variables``."""
     shown = frozenset(variables)
     each = [_facts(state.condition, state.values, shown) for state in states]
-    return conjunction(fact for fact in each[0] if all(fact in other for other in each[1:]))
+    return t.conjunction(fact for fact in each[0] if all(fact in other for other in each[1:]))
 
 
-def _facts(condition: Iterable[Condition], values: Mapping[Var, Term], shown: frozenset[Var]) -> list[Condition]:
-    set_to = [equal(var, value) for var, value in sorted(values.items()) if var in shown and isinstance(value, Const)]
-    held = {value: var for var, value in sorted(values.items()) if var in shown and isinstance(value, Var)}
+def _facts(
+    condition: Iterable[t.Condition], values: Mapping[t.Var, t.Term], shown: frozenset[t.Var]
+) -> list[t.Condition]:
+    set_to = [var.eq(value) for var, value in sorted(values.items()) if var in shown and isinstance(value, t.Const)]
+    held = {value: var for var, value in sorted(values.items()) if var in shown and isinstance(value, t.Var)}
 
-    def now(var: Var) -> Var | None:
+    def now(var: t.Var) -> t.Var | None:
         """The variable that has the value which ``var`` stands for."""
         return var if var in shown and values.get(var, var) is var else held.get(var)
 
@@ -50,24 +39,24 @@ def _facts(condition: Iterable[Condition], values: Mapping[Var, Term], shown: fr
         present = {var: name for var, name in names.items() if name is not None}
         if len(present) == len(names):
             moved = {var: name for var, name in present.items() if name is not var}
-            kept.append(substitute(part, moved) if moved else part)
+            kept.append(t.substitute(part, moved) if moved else part)
     return [*set_to, *kept]
 
 
-def entry_facts(graph: Flowgraph, loop: LoopInfo) -> Condition:
+def entry_facts(graph: Flowgraph, loop: LoopInfo) -> t.Condition:
     """What the code that runs just before ``loop`` says of the values at its entry, on each of the ways there."""
     shown = frozenset(graph.variables)
     each = [dict.fromkeys(_facts(conditions, values, shown)) for conditions, values in _before(graph, loop)]
-    each = [facts for facts in each if conjunction(facts) is not FALSE]
+    each = [facts for facts in each if t.conjunction(facts) is not t.FALSE]
     if not each:
-        return TRUE
+        return t.TRUE
     common = [fact for fact in each[0] if all(fact in other for other in each[1:])]
-    others = [conjunction(fact for fact in facts if fact not in common) for facts in each]
-    either = disjunction(others) if len(set(others)) <= MAX_ALTERNATIVES else TRUE
-    return conjunction((*common, either))
+    others = [t.conjunction(fact for fact in facts if fact not in common) for facts in each]
+    either = t.disjunction(others) if len(set(others)) <= MAX_ALTERNATIVES else t.TRUE
+    return t.conjunction((*common, either))
 
 
-def entry_values(graph: Flowgraph, loop: LoopInfo) -> dict[Var, Term]:
+def entry_values(graph: Flowgraph, loop: LoopInfo) -> dict[t.Var, t.Term]:
     """The variables that are set just before ``loop``, to terms over variables that still have the values that these
     speak of: what both sides of ``var == term`` are at its entry.
     """
@@ -108,35 +97,35 @@ def _ways(graph: Flowgraph, loop: LoopInfo) -> list[list[_Step]]:
     return found
 
 
-def _before(graph: Flowgraph, loop: LoopInfo) -> list[tuple[list[Condition], dict[Var, Term]]]:
+def _before(graph: Flowgraph, loop: LoopInfo) -> list[tuple[list[t.Condition], dict[t.Var, t.Term]]]:
     """The conditions and the values of the code before ``loop``, for each way over the values where that begins."""
     found = []
     for chain in _ways(graph, loop):
         way = _along(graph, chain)
-        if conjunction(way[0]) is not FALSE:
+        if t.conjunction(way[0]) is not t.FALSE:
             found.append(way)
     return found or [([], {})]
 
 
-def _along(graph: Flowgraph, chain: Sequence[_Step]) -> tuple[list[Condition], dict[Var, Term]]:
-    values: dict[Var, Term] = {}
-    conditions: list[Condition] = []
+def _along(graph: Flowgraph, chain: Sequence[_Step]) -> tuple[list[t.Condition], dict[t.Var, t.Term]]:
+    values: dict[t.Var, t.Term] = {}
+    conditions: list[t.Condition] = []
     number = 0
     try:
         for label, index in reversed(chain):
             block = graph.blocks[label]
             for statement in block.statements:
                 if isinstance(statement, Assign):
-                    values[statement.target] = substitute(statement.value, values)
+                    values[statement.target] = t.substitute(statement.value, values)
                 elif isinstance(statement, Check | Assume):
-                    conditions += conjuncts(substitute(statement.condition, values))
+                    conditions += t.conjuncts(t.substitute(statement.condition, values))
                 else:
                     for target in defined_by(statement):
                         number += 1  # a value of its own
-                        values[target] = Var(f"{target.name} as set in {label}, {number}", target.type)
+                        values[target] = t.Var(f"{target.name} as set in {label}, {number}", target.type)
             edge = block.edges[index]
-            conditions += conjuncts(substitute(edge.condition, values))
-            values |= {target: substitute(value, values) for target, value in edge.assigns}
-    except TermTooLarge:
+            conditions += t.conjuncts(t.substitute(edge.condition, values))
+            values |= {target: t.substitute(value, values) for target, value in edge.assigns}
+    except t.TermTooLarge:
         return [], {}
     return conditions, values

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar, Final, Generic, TypeVar
 
+from loopless import terms as t
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -34,34 +35,6 @@ from loopless.paths.written import numbered, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import COMPARISONS, WORKED_OUT
-from loopless.terms import (
-    FALSE,
-    STREAM,
-    TRUE,
-    ZERO,
-    Compare,
-    Condition,
-    Const,
-    IntType,
-    Node,
-    Read,
-    Sum,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    conjunction,
-    conjuncts,
-    const,
-    negate,
-    position,
-    read,
-    sub,
-    substitute,
-    walk,
-    walk_inside,
-    wrap,
-)
 
 MAX_PATHS: Final = 256
 """More different states than this in one place are too many. A guess."""
@@ -81,7 +54,7 @@ MAX_QUESTIONS: Final = 12
 """Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop. A guess."""
 
 
-_BYTES: Final = IntType(8, signed=True), IntType(8, signed=False)
+_BYTES: Final = t.IntType(8, signed=True), t.IntType(8, signed=False)
 
 _REMEMBERED: Final = 10_000
 """Conjuncts of path conditions of which it is remembered what they are made of: path conditions grow by one at a time.
@@ -106,8 +79,8 @@ class State:
     ``exact``: all steps on the way are.
     """
 
-    condition: tuple[Condition, ...]
-    values: Mapping[Var, Term]
+    condition: tuple[t.Condition, ...]
+    values: Mapping[t.Var, t.Term]
     unknowns: tuple[Unknown, ...]
     lines: tuple[int, ...]
     exact: bool = True
@@ -122,8 +95,8 @@ class Finished(Generic[_S]):
 
     state: _S
     exit: Exit | None
-    result: Term | None = None
-    result_object: Term | None = None
+    result: t.Term | None = None
+    result_object: t.Term | None = None
 
 
 class Execution(ABC, Generic[_S]):
@@ -133,17 +106,19 @@ class Execution(ABC, Generic[_S]):
 
     questions: ClassVar[int] = MAX_QUESTIONS
 
-    def __init__(self, graph: Flowgraph, live: Mapping[str, frozenset[Var]], labels: Iterable[str], where: str) -> None:
+    def __init__(
+        self, graph: Flowgraph, live: Mapping[str, frozenset[t.Var]], labels: Iterable[str], where: str
+    ) -> None:
         self.graph = graph
         self.live = live
         self.where = where
         self.written = written_objects(graph, labels)
-        self.moving: frozenset[Var] = frozenset()
+        self.moving: frozenset[t.Var] = frozenset()
         """Pointers, by the variables that say into which object, behind which nothing is read: they may change."""
-        self.behind: set[Var] = set()
+        self.behind: set[t.Var] = set()
         """Those behind which something is."""
         self.finished: list[Finished[_S]] = []
-        self.known: dict[Condition, bool] = {}
+        self.known: dict[t.Condition, bool] = {}
         self._label = ""
         self._comparisons = 0
         self._questions = 0
@@ -151,7 +126,7 @@ class Execution(ABC, Generic[_S]):
 
     # -- what differs -------------------------------------------------------------------------------------------------
 
-    def wanted(self, target: Var) -> bool:  # noqa: ARG002
+    def wanted(self, target: t.Var) -> bool:  # noqa: ARG002
         """Whether the values of ``target`` matter."""
         return True
 
@@ -203,7 +178,7 @@ class Execution(ABC, Generic[_S]):
     def _unless(self, state: _S, statement: Check | Assume, exit: Exit) -> Sequence[_S]:
         """The state where the condition holds; elsewhere the run ends with ``exit``."""
         condition = self.holding(state, statement.condition)
-        self.leave(state, negate(condition), exit)
+        self.leave(state, ~condition, exit)
         after = self.under(state, condition, statement.loc)
         return () if after is None else (after,)
 
@@ -211,7 +186,7 @@ class Execution(ABC, Generic[_S]):
         """The edges that can be taken, with the state on each, before the edge's own assignments."""
         matters = self.decides(block.label)
         for index, edge in enumerate(block.edges):
-            condition = self.holding(state, edge.condition) if matters else TRUE
+            condition = self.holding(state, edge.condition) if matters else t.TRUE
             following = self.under(state, condition, edge.loc if len(block.edges) > 1 else None)
             if following is not None:
                 yield index, edge, following
@@ -229,7 +204,7 @@ class Execution(ABC, Generic[_S]):
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def bind(self, state: _S, target: Var, value: Term, loc: Loc | None) -> _S:
+    def bind(self, state: _S, target: t.Var, value: t.Term, loc: Loc | None) -> _S:
         """``target`` gets ``value``."""
         return replace(state, values={**state.values, target: value}, lines=with_line(state.lines, loc))
 
@@ -238,37 +213,37 @@ class Execution(ABC, Generic[_S]):
         new = {target: self.inside(state, value) for target, value in edge.assigns if self.wanted(target)}
         return replace(state, values={**state.values, **new}) if new else state
 
-    def take(self, state: _S, unknown: Unknown, target: Var) -> _S:
+    def take(self, state: _S, unknown: Unknown, target: t.Var) -> _S:
         """``target`` gets a value from outside."""
         values = {**state.values, target: unknown.var}
         lines = with_line(state.lines, unknown.loc)
         return replace(state, values=values, unknowns=(*state.unknowns, unknown), lines=lines)
 
-    def loaded(self, state: _S, load: Load) -> Term | str:
+    def loaded(self, state: _S, load: Load) -> t.Term | str:
         """What ``load`` reads from an object that nothing writes; the name of the object where something may."""
         owner = not_null(self.inside(state, load.address.object))
-        known = owner.value if isinstance(owner, Const) and owner.value in self.graph.objects else None
+        known = owner.value if isinstance(owner, t.Const) and owner.value in self.graph.objects else None
         if known is not None and known not in self.written and load.target_object is None and not self.written.anything:
             offset = self.inside(state, load.address.offset)
-            held = load.type if load.target.type.width is not None else IntType(None)
+            held = load.type if load.target.type.width is not None else t.IntType(None)
             return self._element(self.graph.objects[known].name, offset, held)
-        if isinstance(owner, Var) and load.target_object is None and self._is_kept(load):
+        if isinstance(owner, t.Var) and load.target_object is None and self._is_kept(load):
             name = self.graph.pointee_name(owner)
             if name is not None and owner not in self.moving:
                 self.behind.add(owner)
-                held = load.type if load.target.type.width is not None else IntType(None)
+                held = load.type if load.target.type.width is not None else t.IntType(None)
                 return self._element(name, self.inside(state, load.address.offset), held)
         return self.graph.objects[known].name if known else "memory"
 
-    def _element(self, array: str, offset: Term, type: IntType) -> Term:
+    def _element(self, array: str, offset: t.Term, type: t.IntType) -> t.Term:
         """What is read as one of ``type``. Where the function reads the same bytes with a sign and without, both are
         made of one reading, so that conditions on both are known to be about one element.
         """
         if self._both_ways is None:
             self._both_ways = read_both_ways(self.graph)
         if type.signed or (array, type.width) not in self._both_ways:
-            return read(array, offset, type)
-        return wrap(read(array, offset, IntType(type.width)), type)
+            return t.read(array, offset, type)
+        return t.wrap(t.read(array, offset, t.IntType(type.width)), type)
 
     def called(self, state: _S, call: Call, draw: Callable[[_S], _S]) -> Sequence[_S] | None:
         """The states after a call of a library function whose result is worked out from memory that nothing writes;
@@ -278,7 +253,7 @@ class Execution(ABC, Generic[_S]):
             return None
         texts = [self._text(state, argument, call) for argument in call.arguments if isinstance(argument, Pointer)]
         known = [text for text in texts if text is not None]
-        numbers = [self.inside(state, argument) for argument in call.arguments if isinstance(argument, Term)]
+        numbers = [self.inside(state, argument) for argument in call.arguments if isinstance(argument, t.Term)]
         if len(known) < len(texts):
             return (state,) if call.drawn else None
         chosen = None
@@ -287,12 +262,12 @@ class Execution(ABC, Generic[_S]):
             chosen = self.inside(state, call.target)
         try:
             found = result_of(call.callee, known, numbers, chosen)
-        except TermTooLarge as error:
+        except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
         if found is None:
             return (state,) if call.drawn else None
         self.leave(state, found.outside, Exit("undefined", line_of(call.loc), self._label, detail="bounds"))
-        inside = self.under(state, negate(found.outside), None)
+        inside = self.under(state, ~found.outside, None)
         result = []
         for way in found.ways if inside is not None else ():
             assert inside is not None
@@ -306,11 +281,11 @@ class Execution(ABC, Generic[_S]):
 
     def _text(self, state: _S, pointer: Pointer, call: Call) -> Text | None:
         """The bytes that a pointer leads to, None where something may write them."""
-        at = position("|place")
-        place = Pointer(pointer.object, add(pointer.offset, at))
+        at = t.position("|place")
+        place = Pointer(pointer.object, pointer.offset + at)
 
-        def byte(type: IntType) -> Term | str:
-            return self.loaded(state, Load(Var("|byte", type), place, type, objects=call.looks))
+        def byte(type: t.IntType) -> t.Term | str:
+            return self.loaded(state, Load(t.Var("|byte", type), place, type, objects=call.looks))
 
         signed, unsigned = byte(_BYTES[0]), byte(_BYTES[1])
         if isinstance(signed, str) or isinstance(unsigned, str):
@@ -318,15 +293,15 @@ class Execution(ABC, Generic[_S]):
         read_as = {_BYTES[0]: signed, _BYTES[1]: unsigned}
         owner = not_null(self.inside(state, pointer.object))
         offset = self.inside(state, pointer.offset)
-        held = self.graph.objects.get(owner.value) if isinstance(owner, Const) else None
+        held = self.graph.objects.get(owner.value) if isinstance(owner, t.Const) else None
         room = known = None
         if held is not None and held.size is not None:
-            room = sub(const(held.size), offset)
-            if held.constant and held.content is not None and not held.relocations and isinstance(offset, Const):
+            room = held.size - offset
+            if held.constant and held.content is not None and not held.relocations and isinstance(offset, t.Const):
                 known = held.content[offset.value :] if offset.value >= 0 else None
 
-        def byte_at(where: Term, held: IntType) -> Term:
-            return substitute(read_as[held], {at: where})
+        def byte_at(where: t.Term, held: t.IntType) -> t.Term:
+            return t.substitute(read_as[held], {at: where})
 
         return Text(owner, offset, byte_at, room, known)
 
@@ -339,32 +314,32 @@ class Execution(ABC, Generic[_S]):
         objects = numbered(self.graph, load.objects)
         return objects is not None and objects.isdisjoint(self.written)
 
-    def inside(self, state: _S, term: Term) -> Term:
+    def inside(self, state: _S, term: t.Term) -> t.Term:
         """``term`` over the values at the beginning. Raises :class:`Unreadable` where it grows too large."""
         try:
-            return substitute(term, state.values)
-        except TermTooLarge as error:
+            return t.substitute(term, state.values)
+        except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
 
-    def holding(self, state: _S, condition: Condition) -> Condition:
+    def holding(self, state: _S, condition: t.Condition) -> t.Condition:
         """``condition`` over the values at the beginning. Raises :class:`Unreadable` where it grows too large."""
         try:
-            return substitute(condition, state.values)
-        except TermTooLarge as error:
+            return t.substitute(condition, state.values)
+        except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
 
-    def _too_large(self, error: TermTooLarge) -> Refused:
+    def _too_large(self, error: t.TermTooLarge) -> Refused:
         return Refused(Reason.BUDGET, self.where, f"an expression grows too large: {error}")
 
-    def known_content(self, node: Node, state: _S) -> bool:
+    def known_content(self, node: t.Node, state: _S) -> bool:
         """Whether what ``node`` reads from memory is there from the beginning on, where pointers point to then."""
         # What is not read in this state, through a pointer that is null say, is not asked for.
-        if isinstance(node, Condition):
+        if isinstance(node, t.Condition):
             node = self.holding(state, node)
-        elif isinstance(node, Term):
+        elif isinstance(node, t.Term):
             node = self.inside(state, node)
-        read = (part.array for part in walk_inside(node) if isinstance(part, Read))
-        arrays = {array for array in read if not array.endswith(STREAM)}
+        read = (part.array for part in t.walk_inside(node) if isinstance(part, t.Read))
+        arrays = {array for array in read if not array.endswith(t.STREAM)}
         held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
         if any(not o.constant and (self.written.anything or o.number in self.written) for o in held):
             return False
@@ -375,52 +350,52 @@ class Execution(ABC, Generic[_S]):
             self.behind.add(pointer)
         return True
 
-    def arrays_at(self, state: State, nodes: Iterable[Node]) -> dict[str, str]:
+    def arrays_at(self, state: State, nodes: Iterable[t.Node]) -> dict[str, str]:
         """What the objects are called here that ``nodes`` call as pointers are that lead to them."""
-        arrays = {part.array for node in nodes for part in walk_inside(node) if isinstance(part, Read)}
-        arrays = {array for array in arrays if not array.endswith(STREAM)}
+        arrays = {part.array for node in nodes for part in t.walk_inside(node) if isinstance(part, t.Read)}
+        arrays = {array for array in arrays if not array.endswith(t.STREAM)}
         found = {}
         for array in sorted(arrays - {o.name for o in self.graph.objects.values()}):
             pointer = self.graph.pointer_called(array)
             owner = not_null(state.values.get(pointer, pointer)) if pointer is not None else None
-            if isinstance(owner, Const) and owner.value in self.graph.objects and owner is not ZERO:
+            if isinstance(owner, t.Const) and owner.value in self.graph.objects and owner is not t.ZERO:
                 found[array] = self.graph.objects[owner.value].name
-            elif isinstance(owner, Var) and owner is not pointer and (name := self.graph.pointee_name(owner)):
+            elif isinstance(owner, t.Var) and owner is not pointer and (name := self.graph.pointee_name(owner)):
                 found[array] = name
         return found
 
     # -- branching ----------------------------------------------------------------------------------------------------
 
-    def under(self, state: _S, condition: Condition, loc: Loc | None) -> _S | None:
+    def under(self, state: _S, condition: t.Condition, loc: Loc | None) -> _S | None:
         """``state`` restricted to ``condition``; None where that is impossible."""
-        if condition is TRUE:
+        if condition is t.TRUE:
             return state
-        combined = conjuncts(conjunction((*state.condition, condition)))
-        whole = conjunction(combined)
-        if whole is FALSE or not self._feasible(whole):
+        combined = t.conjuncts(t.conjunction((*state.condition, condition)))
+        whole = t.conjunction(combined)
+        if whole is t.FALSE or not self._feasible(whole):
             return None
         return replace(state, condition=combined, lines=with_line(state.lines, loc))
 
-    def leave(self, state: _S, condition: Condition, exit: Exit) -> None:
+    def leave(self, state: _S, condition: t.Condition, exit: Exit) -> None:
         """Where ``condition`` holds the run ends with ``exit``."""
         left = self.under(state, condition, None)
         if left is not None:
             self.finished.append(Finished(left, exit))
 
-    def _feasible(self, condition: Condition) -> bool:
+    def _feasible(self, condition: t.Condition) -> bool:
         found = self.known.get(condition)
         if found is None:
-            self._comparisons += len(frozenset[Compare]().union(*map(_comparisons, conjuncts(condition))))
+            self._comparisons += len(frozenset[t.Compare]().union(*map(_comparisons, t.conjuncts(condition))))
             if self._comparisons > MAX_COMPARISONS:
                 return self.beyond()
             found = self.known[condition] = feasible(condition, solver=self._worth_solving(condition))
         return found
 
-    def _worth_solving(self, condition: Condition) -> bool:
+    def _worth_solving(self, condition: t.Condition) -> bool:
         """Whether Z3 is asked where isl cannot tell: a few times, and for low degrees only, since it may take seconds
         beyond. A path kept though it is infeasible costs less.
         """
-        degree = max(map(_degree, conjuncts(condition)), default=0)
+        degree = max(map(_degree, t.conjuncts(condition)), default=0)
         if degree <= 1:
             return True
         self._questions += 1
@@ -432,7 +407,7 @@ class Execution(ABC, Generic[_S]):
         """What states that become one must agree in, beside their values."""
         return state.unknowns
 
-    def needed(self, label: str) -> frozenset[Var]:
+    def needed(self, label: str) -> frozenset[t.Var]:
         """The variables whose values are kept at ``label``."""
         return self.live[label]
 
@@ -441,7 +416,7 @@ class Execution(ABC, Generic[_S]):
         needed = self.needed(label)
         groups: dict[tuple[object, ...], list[_S]] = {}
         for state in states:
-            kept = {v: t for v, t in state.values.items() if v in needed and t is not v}
+            kept = {v: term for v, term in state.values.items() if v in needed and term is not v}
             key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state), state.exact)
             groups.setdefault(key, []).append(replace(state, values=kept))
         return [self.union(group) for group in groups.values()]
@@ -456,13 +431,13 @@ class Execution(ABC, Generic[_S]):
 
 
 @lru_cache(_REMEMBERED)
-def _comparisons(part: Condition) -> frozenset[Compare]:
-    return frozenset(node for node in walk(part) if isinstance(node, Compare))
+def _comparisons(part: t.Condition) -> frozenset[t.Compare]:
+    return frozenset(node for node in t.walk(part) if isinstance(node, t.Compare))
 
 
 @lru_cache(_REMEMBERED)
-def _degree(part: Condition) -> int:
-    sums = (node for node in walk(part) if isinstance(node, Sum))
+def _degree(part: t.Condition) -> int:
+    sums = (node for node in t.walk(part) if isinstance(node, t.Sum))
     return max((sum(e for _, e in m) for node in sums for m, _ in node.items), default=0)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from loopless import terms as t
 from loopless.logic import feasible
 from loopless.paths.model import LoopPaths
-from loopless.terms import FALSE, Condition, Term, TermTooLarge, Var, conjunction, negate, substitute
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Step:
 
     source: str
     target: str
-    condition: Condition
-    update: Mapping[Var, Term]
+    condition: t.Condition
+    update: Mapping[t.Var, t.Term]
 
 
 class TooManyQuestions(Exception):
@@ -29,12 +29,12 @@ class TooManyQuestions(Exception):
 
 
 def inductive_subsets(
-    candidates: Mapping[str, Iterable[Condition]],
+    candidates: Mapping[str, Iterable[t.Condition]],
     steps: Iterable[Step],
     *,
     solver: bool = True,
     most: int | None = None,
-) -> dict[str, tuple[Condition, ...]]:
+) -> dict[str, tuple[t.Condition, ...]]:
     """By place, the largest subset of its ``candidates`` that every step to it keeps, given those of its source.
 
     Nothing is asked of entries: a place that is entered from elsewhere must have candidates that hold there.
@@ -47,10 +47,10 @@ def inductive_subsets(
     while changed:
         changed = False
         for step in known:
-            before = conjunction((*found.get(step.source, ()), step.condition))
-            if not found.get(step.target) or before is FALSE or not feasible(before, solver=solver):
+            before = t.conjunction((*found.get(step.source, ()), step.condition))
+            if not found.get(step.target) or before is t.FALSE or not feasible(before, solver=solver):
                 continue  # a step that is never taken keeps everything
-            stays: list[Condition] = []
+            stays: list[t.Condition] = []
             for condition in found[step.target]:
                 asked += 1
                 if most is not None and asked > most:
@@ -62,24 +62,24 @@ def inductive_subsets(
     return found
 
 
-def _keeps(step: Step, before: Condition, condition: Condition, *, solver: bool) -> bool:
+def _keeps(step: Step, before: t.Condition, condition: t.Condition, *, solver: bool) -> bool:
     try:
-        after = substitute(condition, dict(step.update))
-    except TermTooLarge:
+        after = t.substitute(condition, dict(step.update))
+    except t.TermTooLarge:
         return False
     if after is condition and step.source == step.target:
         return True
-    return not feasible(conjunction((before, negate(after))), solver=solver)
+    return not feasible(before & ~after, solver=solver)
 
 
 def inductive(
-    paths: LoopPaths, candidates: Iterable[Condition], *, given: Iterable[Condition] = ()
-) -> tuple[Condition, ...]:
+    paths: LoopPaths, candidates: Iterable[t.Condition], *, given: Iterable[t.Condition] = ()
+) -> tuple[t.Condition, ...]:
     """The largest subset of ``candidates`` that all iterations of a loop keep, if ``given`` holds in each of them; of a
     loop whose paths are not exact, those about what it does not change.
     """
     if not paths.exact:
         return tuple(candidate for candidate in candidates if candidate.variables <= frozenset(paths.invariants))
-    always = conjunction(given)
-    steps = (Step("", "", conjunction((always, path.condition)), path.update) for path in paths.iterative)
+    always = t.conjunction(given)
+    steps = (Step("", "", always & path.condition, path.update) for path in paths.iterative)
     return inductive_subsets({"": candidates}, steps)[""]

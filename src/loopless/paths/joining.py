@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from loopless.terms import FALSE, Condition, Or, conjunction, conjuncts, disjunction, negate
+from loopless import terms as t
 
-Conjuncts = tuple[Condition, ...]
+Conjuncts = tuple[t.Condition, ...]
 
 
 def join(alternatives: list[Conjuncts]) -> Conjuncts:
@@ -22,8 +22,8 @@ def join(alternatives: list[Conjuncts]) -> Conjuncts:
     rests = [tuple(part for part in parts if part not in common) for parts in current]
     if any(not rest for rest in rests):
         return tuple(common)
-    either = disjunction(conjunction(rest) for rest in _absorbed(rests))
-    return (*common, *conjuncts(either))
+    either = t.disjunction(t.conjunction(rest) for rest in _absorbed(rests))
+    return (*common, *t.conjuncts(either))
 
 
 def _resolve_some(alternatives: list[Conjuncts], apart: set[tuple[Conjuncts, Conjuncts]]) -> list[Conjuncts] | None:
@@ -44,7 +44,7 @@ def _resolve_some(alternatives: list[Conjuncts], apart: set[tuple[Conjuncts, Con
 
 
 def _resolve(
-    a: Conjuncts, b: Conjuncts, only_a: frozenset[Condition], only_b: frozenset[Condition]
+    a: Conjuncts, b: Conjuncts, only_a: frozenset[t.Condition], only_b: frozenset[t.Condition]
 ) -> Conjuncts | None:
     if not only_a:
         return a
@@ -52,20 +52,20 @@ def _resolve(
         return b
     if len(only_a) > 1 and len(only_b) > 1:
         return None  # the negation of several is one
-    first = conjunction(part for part in a if part in only_a)
-    if negate(first) is conjunction(part for part in b if part in only_b):
+    first = t.conjunction(part for part in a if part in only_a)
+    if ~first is t.conjunction(part for part in b if part in only_b):
         return tuple(part for part in a if part not in only_a)
     return None
 
 
 def _absorbed(rests: list[Conjuncts]) -> list[Conjuncts]:
     """P or (not p and q) is p or q: a single conjunct removes its negation from the other alternatives."""
-    singles = [rest[0] for rest in rests if len(rest) == 1 and not isinstance(rest[0], Or)]
+    singles = [rest[0] for rest in rests if len(rest) == 1 and not isinstance(rest[0], t.Or)]
     result: list[Conjuncts] = []
     for rest in rests:
         if len(rest) == 1:
             result.append(rest)
             continue
-        kept = tuple(part for part in rest if not any(negate(single) is part for single in singles))
+        kept = tuple(part for part in rest if not any(~single is part for single in singles))
         result.append(kept)
-    return [rest for rest in result if conjunction(rest) is not FALSE]
+    return [rest for rest in result if t.conjunction(rest) is not t.FALSE]

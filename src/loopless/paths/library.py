@@ -12,42 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.source.vocabulary import COMPARISONS, SETS, STRING_LENGTHS
-from loopless.terms import (
-    EVERYWHERE,
-    FALSE,
-    ONE,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    IntType,
-    Term,
-    add,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    equals_zero,
-    first,
-    greater_equal,
-    ite,
-    last,
-    less,
-    less_equal,
-    maximum,
-    minimum,
-    negate,
-    not_equal,
-    not_zero,
-    position,
-    wrap,
-)
 
-_CHAR: Final = IntType(8, signed=True)
-_BYTE: Final = IntType(8, signed=False)
-_AT: Final = position("|at")
-_IN: Final = position("|in")
+_CHAR: Final = t.IntType(8, signed=True)
+_BYTE: Final = t.IntType(8, signed=False)
+_AT: Final = t.position("|at")
+_IN: Final = t.position("|in")
 _MOST_KNOWN: Final = 64
 """A search in a text that is known and has no more different bytes is told by these, not as a search. A guess."""
 
@@ -60,10 +31,10 @@ class Text:
     to the end of the object, None where that is not known; ``known``: these bytes, where nothing changes them.
     """
 
-    object: Term
-    offset: Term
-    byte: Callable[[Term, IntType], Term]
-    room: Term | None = None
+    object: t.Term
+    offset: t.Term
+    byte: Callable[[t.Term, t.IntType], t.Term]
+    room: t.Term | None = None
     known: bytes | None = None
 
     @property
@@ -77,9 +48,9 @@ class Text:
 class Way:
     """What a call returns where ``when`` holds: ``value``, of a pointer the offset in ``object``."""
 
-    when: Condition
-    value: Term
-    object: Term | None = None
+    when: t.Condition
+    value: t.Term
+    object: t.Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +59,11 @@ class Result:
     and are all that there are.
     """
 
-    outside: Condition
+    outside: t.Condition
     ways: tuple[Way, ...]
 
 
-def result_of(callee: str, texts: Sequence[Text], numbers: Sequence[Term], chosen: Term | None) -> Result | None:
+def result_of(callee: str, texts: Sequence[Text], numbers: Sequence[t.Term], chosen: t.Term | None) -> Result | None:
     """The result of one of :data:`loopless.source.vocabulary.WORKED_OUT`; None where the call is not as C has it.
 
     ``texts`` and ``numbers``: its arguments, sizes as they are without a sign; ``chosen``: what the library would
@@ -113,7 +84,7 @@ def result_of(callee: str, texts: Sequence[Text], numbers: Sequence[Term], chose
         return _comparison(callee, texts[0], texts[1], limit, chosen)
     if callee in SETS:
         return _span(callee, texts[0], texts[1])
-    sought = wrap(numbers[0], _CHAR)
+    sought = t.wrap(numbers[0], _CHAR)
     match callee:
         case "memchr":
             assert limit is not None
@@ -126,18 +97,18 @@ def result_of(callee: str, texts: Sequence[Text], numbers: Sequence[Term], chose
             return None
 
 
-def _search(texts: Sequence[Text], limit: Term | None, stop: Condition) -> tuple[Term, Condition]:
+def _search(texts: Sequence[Text], limit: t.Term | None, stop: t.Condition) -> tuple[t.Term, t.Condition]:
     """The first position at which ``stop`` holds of texts, below ``limit``, and where the search comes to the end of an
     object before it finds one.
     """
-    whole = EVERYWHERE if limit is None else limit
+    whole = t.EVERYWHERE if limit is None else limit
     most = whole
     for text in texts:
-        most = most if text.room is None else minimum(most, text.room)
-    found = first(_AT, most, stop)
+        most = most if text.room is None else t.minimum(most, text.room)
+    found = t.first(_AT, most, stop)
     if most is whole:
-        return found, FALSE
-    return found, conjunction((less_equal(most, found), less(most, whole)))
+        return found, t.FALSE
+    return found, most.le(found) & most.lt(whole)
 
 
 def _until(text: Text) -> tuple[Text, ...]:
@@ -145,63 +116,63 @@ def _until(text: Text) -> tuple[Text, ...]:
     return () if text.end is not None else (text,)
 
 
-def _length(text: Text, limit: Term | None) -> Result:
+def _length(text: Text, limit: t.Term | None) -> Result:
     if text.end is not None:
-        known = const(text.end)
-        return Result(FALSE, (Way(TRUE, known if limit is None else minimum(known, limit)),))
-    found, outside = _search((text,), limit, equals_zero(text.byte(_AT, _CHAR)))
-    return Result(outside, (Way(TRUE, found),))
+        known = t.const(text.end)
+        return Result(t.FALSE, (Way(t.TRUE, known if limit is None else t.minimum(known, limit)),))
+    found, outside = _search((text,), limit, t.equals_zero(text.byte(_AT, _CHAR)))
+    return Result(outside, (Way(t.TRUE, found),))
 
 
 # -- searches ---------------------------------------------------------------------------------------------------------
 
 
-def _found(text: Text, there: Condition, at: Term, outside: Condition = FALSE) -> Result:
-    ways = [Way(there, add(text.offset, at), text.object)] if there is not FALSE else []
-    if there is not TRUE:
-        ways.append(Way(negate(there), ZERO, ZERO))  # the null pointer
+def _found(text: Text, there: t.Condition, at: t.Term, outside: t.Condition = t.FALSE) -> Result:
+    ways = [Way(there, text.offset + at, text.object)] if there is not t.FALSE else []
+    if there is not t.TRUE:
+        ways.append(Way(~there, t.ZERO, t.ZERO))  # the null pointer
     return Result(outside, tuple(ways))
 
 
-def _byte(text: Text, sought: Term, limit: Term) -> Result:
-    if text.known is not None and isinstance(limit, Const) and 0 <= limit.value <= len(text.known):
+def _byte(text: Text, sought: t.Term, limit: t.Term) -> Result:
+    if text.known is not None and isinstance(limit, t.Const) and 0 <= limit.value <= len(text.known):
         known = text.known[: limit.value]
         if len(set(known)) <= _MOST_KNOWN:
             return _among(text, known, sought, bytes.index)
-    found, outside = _search((text,), limit, equal(text.byte(_AT, _CHAR), sought))
-    return _found(text, less(found, limit), found, outside)
+    found, outside = _search((text,), limit, text.byte(_AT, _CHAR).eq(sought))
+    return _found(text, found.lt(limit), found, outside)
 
 
-def _first_byte(text: Text, sought: Term) -> Result:
+def _first_byte(text: Text, sought: t.Term) -> Result:
     known = text.known[: text.end + 1] if text.known is not None and text.end is not None else None
     if known is not None and len(set(known)) <= _MOST_KNOWN:
         return _among(text, known, sought, bytes.index)
     byte = text.byte(_AT, _CHAR)
-    found, outside = _search(_until(text), None, disjunction((equal(byte, sought), equals_zero(byte))))
-    there = TRUE if sought is ZERO else equal(text.byte(found, _CHAR), sought)
+    found, outside = _search(_until(text), None, byte.eq(sought) | t.equals_zero(byte))
+    there = t.TRUE if sought is t.ZERO else text.byte(found, _CHAR).eq(sought)
     return _found(text, there, found, outside)
 
 
-def _last_byte(text: Text, sought: Term) -> Result:
+def _last_byte(text: Text, sought: t.Term) -> Result:
     known = text.known[: text.end + 1] if text.known is not None and text.end is not None else None
     if known is not None and len(set(known)) <= _MOST_KNOWN:
         return _among(text, known, sought, bytes.rindex)
     byte = text.byte(_AT, _CHAR)
-    end, outside = _search(_until(text), None, equals_zero(byte))
-    if sought is ZERO:
-        return _found(text, TRUE, end, outside)
-    length = end if isinstance(sought, Const) else add(end, ONE)
-    found = last(_AT, length, equal(byte, sought))
-    return _found(text, greater_equal(found, ZERO), found, outside)
+    end, outside = _search(_until(text), None, t.equals_zero(byte))
+    if sought is t.ZERO:
+        return _found(text, t.TRUE, end, outside)
+    length = end if isinstance(sought, t.Const) else end + 1
+    found = t.last(_AT, length, byte.eq(sought))
+    return _found(text, found.ge(0), found, outside)
 
 
-def _among(text: Text, known: bytes, sought: Term, place: Callable[[bytes, int], int]) -> Result:
+def _among(text: Text, known: bytes, sought: t.Term, place: Callable[[bytes, int], int]) -> Result:
     """A search in bytes that are known: by what is looked for."""
     places = {_CHAR.wrap(value): place(known, value) for value in dict.fromkeys(known)}
-    at: Term = ZERO
+    at: t.Term = t.ZERO
     for value, where in places.items():
-        at = ite(equal(sought, const(value)), const(where), at)
-    return _found(text, disjunction(equal(sought, const(value)) for value in sorted(places)), at)
+        at = t.ite(sought.eq(value), t.const(where), at)
+    return _found(text, t.disjunction(sought.eq(value) for value in sorted(places)), at)
 
 
 # -- sets of bytes ----------------------------------------------------------------------------------------------------
@@ -211,46 +182,46 @@ def _span(callee: str, text: Text, among: Text) -> Result:
     """``among`` is a string as a whole (C, 7.24.5), wherever the search in ``text`` ends."""
     byte = text.byte(_AT, _CHAR)
     member = _is_among(byte, among)
-    stop = disjunction((equals_zero(byte), negate(member) if callee == "strspn" else member))
+    stop = t.equals_zero(byte) | (~member if callee == "strspn" else member)
     found, outside = _search(_until(text), None, stop)
-    _, no_end = _search(_until(among), None, equals_zero(among.byte(_AT, _CHAR)))
-    outside = disjunction((no_end, outside))
+    _, no_end = _search(_until(among), None, t.equals_zero(among.byte(_AT, _CHAR)))
+    outside = no_end | outside
     if callee == "strpbrk":
-        return _found(text, not_zero(text.byte(found, _CHAR)), found, outside)
-    return Result(outside, (Way(TRUE, found),))
+        return _found(text, t.not_zero(text.byte(found, _CHAR)), found, outside)
+    return Result(outside, (Way(t.TRUE, found),))
 
 
-def _is_among(byte: Term, among: Text) -> Condition:
+def _is_among(byte: t.Term, among: Text) -> t.Condition:
     """Whether a byte, if it is not zero, is one of a string."""
     known = among.known[: among.end] if among.known is not None and among.end is not None else None
     if known is not None and len(set(known)) <= _MOST_KNOWN:
-        return disjunction(equal(byte, const(value)) for value in sorted({_CHAR.wrap(value) for value in known}))
+        return t.disjunction(byte.eq(value) for value in sorted({_CHAR.wrap(value) for value in known}))
     other = among.byte(_IN, _CHAR)
-    at = first(_IN, EVERYWHERE, disjunction((equal(other, byte), equals_zero(other))))
-    return equal(among.byte(at, _CHAR), byte)
+    at = t.first(_IN, t.EVERYWHERE, other.eq(byte) | t.equals_zero(other))
+    return among.byte(at, _CHAR).eq(byte)
 
 
 # -- comparisons ------------------------------------------------------------------------------------------------------
 
 
-def _comparison(callee: str, a: Text, b: Text, limit: Term | None, chosen: Term) -> Result:
+def _comparison(callee: str, a: Text, b: Text, limit: t.Term | None, chosen: t.Term) -> Result:
     left, right = a.byte(_AT, _BYTE), b.byte(_AT, _BYTE)
-    stops = [not_equal(left, right)]
-    ends: list[Term] = []
+    stops = [left.ne(right)]
+    ends: list[t.Term] = []
     if callee in ("strcmp", "strncmp"):
         # At the known end of one string the other differs, or ends as well.
-        ends = [const(text.end + 1) for text in (a, b) if text.end is not None]
+        ends = [t.const(text.end + 1) for text in (a, b) if text.end is not None]
         for end in ends:
-            limit = end if limit is None else minimum(limit, end)
+            limit = end if limit is None else t.minimum(limit, end)
         if not ends:
-            stops.append(equals_zero(left))
-    found, outside = _search((a, b), limit, disjunction(stops))
+            stops.append(t.equals_zero(left))
+    found, outside = _search((a, b), limit, t.disjunction(stops))
     first_of, second_of = a.byte(found, _BYTE), b.byte(found, _BYTE)
-    alike = [less_equal(limit, found)] if limit is not None else []
+    alike = [limit.le(found)] if limit is not None else []
     if len(stops) > 1:
-        alike.append(equal(first_of, second_of))
-    same = disjunction(alike)
+        alike.append(first_of.eq(second_of))
+    same = t.disjunction(alike)
     if callee == "bcmp":
-        return Result(outside, (Way(TRUE, ite(same, ZERO, ite(equals_zero(chosen), ONE, chosen))),))
-    differs = ite(less(first_of, second_of), minimum(chosen, const(-1)), maximum(chosen, ONE))
-    return Result(outside, (Way(TRUE, ite(same, ZERO, differs)),))
+        return Result(outside, (Way(t.TRUE, t.ite(same, t.ZERO, t.ite(t.equals_zero(chosen), t.ONE, chosen))),))
+    differs = t.ite(first_of.lt(second_of), t.minimum(chosen, t.const(-1)), t.maximum(chosen, t.ONE))
+    return Result(outside, (Way(t.TRUE, t.ite(same, t.ZERO, differs)),))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo, Origin
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
-from loopless.terms import Condition, Term, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Unknown:
     ``refused``: the construct that is in the way, where the value is no input of the program.
     """
 
-    var: Var
+    var: t.Var
     origin: Origin
     name: str
     loc: Loc | None
@@ -62,14 +62,14 @@ class InnerStep:
     values that they leave open: a run does what some step says for some values of these for which ``when`` holds.
     """
 
-    when: Condition
-    then: Mapping[Var, Term]
+    when: t.Condition
+    then: Mapping[t.Var, t.Term]
     exit: Exit
-    counts: Mapping[str, Term]
+    counts: Mapping[str, t.Term]
     uncounted: frozenset[str] = frozenset()
-    result: Term | None = None
+    result: t.Term | None = None
     exact: bool = True
-    free: tuple[Var, ...] = ()
+    free: tuple[t.Var, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Inner:
     """
 
     steps: tuple[InnerStep, ...]
-    covered: frozenset[Var]
+    covered: frozenset[t.Var]
     assumptions: tuple[str, ...] = ()
 
 
@@ -93,14 +93,14 @@ class Path:
     """
 
     id: str
-    condition: Condition
-    update: Mapping[Var, Term]
+    condition: t.Condition
+    update: Mapping[t.Var, t.Term]
     exit: Exit | None
     unknowns: tuple[Unknown, ...]
     lines: tuple[int, ...]
-    result: Term | None = None
+    result: t.Term | None = None
     """For exits of kind "return": the value returned."""
-    outputs: frozenset[Var] = frozenset()
+    outputs: frozenset[t.Var] = frozenset()
     """For exit paths: the variables whose values at the exit are asked for or used behind it. Of others the update may
     be missing."""
     exact: bool = True
@@ -120,11 +120,11 @@ class LoopPaths:
     loop: LoopInfo
     iterative: tuple[Path, ...]
     exits: tuple[Path, ...]
-    state: tuple[Var, ...]
-    invariants: tuple[Var, ...]
-    shown: tuple[Var, ...]
+    state: tuple[t.Var, ...]
+    invariants: tuple[t.Var, ...]
+    shown: tuple[t.Var, ...]
     assumptions: tuple[str, ...]
-    counters: Mapping[Var, str] = field(default_factory=dict)
+    counters: Mapping[t.Var, str] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[Path, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from loopless import terms as t
 from loopless.flowgraph.model import Call, Flowgraph, Load, Pointer, Statement
 from loopless.source.vocabulary import COMPARISONS
-from loopless.terms import ZERO, Const, Ite, Term, Var
 
 
 def read_both_ways(graph: Flowgraph) -> frozenset[tuple[str, int | None]]:
@@ -33,18 +33,18 @@ def _readings(graph: Flowgraph, statement: Statement) -> Iterator[tuple[str, int
             pass
 
 
-def _arrays(graph: Flowgraph, owner: Term, objects: frozenset[int] | None) -> Iterator[str]:
+def _arrays(graph: Flowgraph, owner: t.Term, objects: frozenset[int] | None) -> Iterator[str]:
     """What reads of an object may be called."""
     owner = not_null(owner)
-    numbers = {owner.value} if isinstance(owner, Const) else objects or ()
+    numbers = {owner.value} if isinstance(owner, t.Const) else objects or ()
     yield from (graph.objects[number].name for number in numbers if number in graph.objects)
-    name = graph.pointee_name(owner) if isinstance(owner, Var) else None
+    name = graph.pointee_name(owner) if isinstance(owner, t.Var) else None
     if name is not None:
         yield name
 
 
-def not_null(owner: Term) -> Term:
+def not_null(owner: t.Term) -> t.Term:
     """The object of a pointer that is not null: what a check before an access makes sure."""
-    while isinstance(owner, Ite) and ZERO in (owner.then, owner.otherwise):
-        owner = owner.otherwise if owner.then is ZERO else owner.then
+    while isinstance(owner, t.Ite) and t.ZERO in (owner.then, owner.otherwise):
+        owner = owner.otherwise if owner.then is t.ZERO else owner.then
     return owner

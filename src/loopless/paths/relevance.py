@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by, used_by
 from loopless.flowgraph.model import Assume, Block, Check, Flowgraph, LoopInfo, Statement
 from loopless.graphs import dominators, predecessors, reachable
-from loopless.terms import Var
 
 _SINK = "\0end"
 
@@ -25,7 +25,7 @@ class Relevance:
     that decides whether they are reached matters; ``dropped_checks``: whether some check was left out.
     """
 
-    variables: frozenset[Var]
+    variables: frozenset[t.Var]
     branches: frozenset[str]
     checked: frozenset[str]
     dropped_checks: bool
@@ -35,7 +35,7 @@ class Relevance:
         return label in self.checked and check.condition.variables <= self.variables
 
 
-def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[Var], *, all_checks: bool) -> Relevance:
+def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[t.Var], *, all_checks: bool) -> Relevance:
     """What matters for the values of ``interest`` and for leaving ``loop``.
 
     With ``all_checks`` every check for undefined behaviour matters; else only those on variables that matter anyway.
@@ -76,7 +76,7 @@ class _Slice:
 
     blocks: Mapping[str, Block]
     controls: Mapping[str, set[str]]
-    variables: set[Var]
+    variables: set[t.Var]
     branches: set[str]
 
     def take(self, labels: Iterable[str]) -> None:
@@ -95,7 +95,7 @@ class _Slice:
         return len(self.variables), len(self.branches)
 
 
-def _touch(block: Block, variables: set[Var]) -> bool:
+def _touch(block: Block, variables: set[t.Var]) -> bool:
     """Whether ``block`` does something that matters; what it reads for that is added to ``variables``."""
     found = False
     for edge in block.edges:
@@ -110,7 +110,7 @@ def _touch(block: Block, variables: set[Var]) -> bool:
     return found
 
 
-def _matters(statement: Statement, variables: set[Var]) -> bool:
+def _matters(statement: Statement, variables: set[t.Var]) -> bool:
     return any(target in variables for target in defined_by(statement))
 
 

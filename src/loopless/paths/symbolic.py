@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
     Allocate,
@@ -41,7 +42,6 @@ from loopless.paths.model import Exit, Inner, InnerStep, Unknown
 from loopless.paths.relevance import Relevance
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
-from loopless.terms import INTEGERS, TRUE, Condition, Node, Term, Var, add, conjuncts, renamed_arrays, substitute
 
 ENDING: Final = ("endless", "unknown", "undefined")
 """The kinds of exits behind which no values are asked for."""
@@ -57,11 +57,11 @@ class Body(Execution[State]):
         graph: Flowgraph,
         loop: LoopInfo,
         relevant: Relevance,
-        live: Mapping[str, frozenset[Var]],
-        steps: Callable[[LoopInfo, Condition], Inner | Refused],
-        given: Condition = TRUE,
+        live: Mapping[str, frozenset[t.Var]],
+        steps: Callable[[LoopInfo, t.Condition], Inner | Refused],
+        given: t.Condition = t.TRUE,
         *,
-        moving: frozenset[Var] = frozenset(),
+        moving: frozenset[t.Var] = frozenset(),
     ) -> None:
         """``steps`` gives what an inner loop does where some condition holds; ``given`` holds at the header;
         ``moving``: the objects of pointers that may change.
@@ -71,7 +71,7 @@ class Body(Execution[State]):
         self.loop = loop
         self.relevant = relevant
         self.inner = {info.header: info for info in graph.loops if info.parent == loop.header}
-        self.counters: dict[Var, str] = {}
+        self.counters: dict[t.Var, str] = {}
         self.uncounted: set[str] = set()
         self.assumptions: dict[str, None] = {}
         self._steps = steps
@@ -87,7 +87,7 @@ class Body(Execution[State]):
 
     def run(self) -> list[Finished[State]]:
         """All paths of one iteration. Raises :class:`TooManyPaths`, :class:`Unreadable`."""
-        waiting: dict[str, list[State]] = {self.loop.header: [State(conjuncts(self._given), {}, (), ())]}
+        waiting: dict[str, list[State]] = {self.loop.header: [State(t.conjuncts(self._given), {}, (), ())]}
         for label in self._order():
             states = self.merged(label, waiting.pop(label, []))
             self._visits += len(states)
@@ -115,10 +115,10 @@ class Body(Execution[State]):
     def _nodes_after(self, label: str, home: Mapping[str, str]) -> list[str]:
         inside = self.inner[label].blocks if label in self.inner else (label,)
         targets = [e.target for name in sorted(inside) for e in self.graph.blocks[name].edges]
-        nodes = dict.fromkeys(home[t] for t in targets if t in home and t != self.loop.header)
+        nodes = dict.fromkeys(home[to] for to in targets if to in home and to != self.loop.header)
         return [node for node in nodes if node != label]
 
-    def wanted(self, target: Var) -> bool:
+    def wanted(self, target: t.Var) -> bool:
         return target in self.relevant.variables
 
     def keeps(self, label: str, check: Check) -> bool:
@@ -140,7 +140,7 @@ class Body(Execution[State]):
                 result += self._edges(block, after)
         return result
 
-    def needed(self, label: str) -> frozenset[Var]:
+    def needed(self, label: str) -> frozenset[t.Var]:
         return self.live[label] | self.counters.keys()
 
     def same(self, state: State) -> tuple[object, ...]:
@@ -187,10 +187,10 @@ class Body(Execution[State]):
             return step
         return replace(
             step,
-            when=renamed_arrays(step.when, names),
-            then={var: renamed_arrays(term, names) for var, term in step.then.items()},
-            counts={name: renamed_arrays(term, names) for name, term in step.counts.items()},
-            result=renamed_arrays(step.result, names) if step.result is not None else None,
+            when=t.renamed_arrays(step.when, names),
+            then={var: t.renamed_arrays(term, names) for var, term in step.then.items()},
+            counts={name: t.renamed_arrays(term, names) for name, term in step.counts.items()},
+            result=t.renamed_arrays(step.result, names) if step.result is not None else None,
         )
 
     def _with_values_for(self, step: InnerStep, state: State, loop: LoopInfo) -> tuple[State, InnerStep]:
@@ -199,20 +199,20 @@ class Body(Execution[State]):
             return state, step
         detail = f"the loop {loop.name} inside is summarized by an over-approximation"
         refused = Refused(Reason.NESTED, str(loop.loc) if loop.loc is not None else self.where, detail)
-        fresh: dict[Var, Var] = {}
+        fresh: dict[t.Var, t.Var] = {}
         for var in step.free:
-            fresh[var] = Var(self._unknowns.name(var.name), var.type)
+            fresh[var] = t.Var(self._unknowns.name(var.name), var.type)
         found = tuple(Unknown(var, Origin.UNSUPPORTED, loop.name, loop.loc, refused) for var in fresh.values())
         renamed = replace(
             step,
-            when=substitute(step.when, fresh),
-            then={var: substitute(term, fresh) for var, term in step.then.items()},
-            result=substitute(step.result, fresh) if step.result is not None else None,
+            when=t.substitute(step.when, fresh),
+            then={var: t.substitute(term, fresh) for var, term in step.then.items()},
+            result=t.substitute(step.result, fresh) if step.result is not None else None,
             free=(),
         )
         return replace(state, unknowns=(*state.unknowns, *found)), renamed
 
-    def _used_behind(self, step: InnerStep) -> list[Term]:
+    def _used_behind(self, step: InnerStep) -> list[t.Term]:
         """The values behind an inner loop that something looks at there."""
         edge = None if step.exit.edge is None else self.graph.blocks[step.exit.block].edges[step.exit.edge]
         if edge is None or edge.target not in self.loop.blocks:
@@ -229,7 +229,7 @@ class Body(Execution[State]):
                 continue
             counter = counter_of(name)
             self.counters[counter] = name
-            values[counter] = add(values.get(counter, counter), self.inside(state, count))
+            values[counter] = values.get(counter, counter) + self.inside(state, count)
         self.uncounted |= step.uncounted
         return replace(state, values=values, exact=state.exact and step.exact)
 
@@ -265,7 +265,7 @@ class Body(Execution[State]):
     def _unknown(
         self,
         state: State,
-        target: Var,
+        target: t.Var,
         origin: Origin,
         name: str,
         loc: Loc | None,
@@ -277,14 +277,14 @@ class Body(Execution[State]):
         if not self.wanted(target) and origin is not Origin.NONDET:
             return state
         called = unknown_in_words(self.graph.variables, target, origin, name, line_of(loc), shown)
-        var = Var(self._unknowns.name(called), target.type)
+        var = t.Var(self._unknowns.name(called), target.type)
         return self.take(state, Unknown(var, origin, name, loc, refused), target)
 
     def _load(self, state: State, load: Load) -> State:
         if not self.wanted(load.target) and (load.target_object is None or not self.wanted(load.target_object)):
             return state
         found = self.loaded(state, load)
-        if isinstance(found, Term):
+        if isinstance(found, t.Term):
             return self.bind(state, load.target, found, load.loc)
         for target in defined_by(load):
             state = self._unknown(state, target, Origin.MEMORY, found, load.loc, shown=load.shown)
@@ -316,14 +316,14 @@ class Body(Execution[State]):
         return []
 
 
-def counter_of(loop: str) -> Var:
+def counter_of(loop: str) -> t.Var:
     """Sums up the iterations of an inner loop; no variable of a program has such a name."""
-    return Var(f"iterations of {loop}", INTEGERS)
+    return t.Var(f"iterations of {loop}", t.INTEGERS)
 
 
-def spoken_of(unknowns: Iterable[Unknown], nodes: Iterable[Node]) -> tuple[Unknown, ...]:
+def spoken_of(unknowns: Iterable[Unknown], nodes: Iterable[t.Node]) -> tuple[Unknown, ...]:
     """Those of ``unknowns`` that count: inputs that are read, and what memory held where ``nodes`` speak of it."""
-    spoken = frozenset[Var]().union(*(node.variables for node in nodes))
+    spoken = frozenset[t.Var]().union(*(node.variables for node in nodes))
     return tuple(unknown for unknown in unknowns if unknown.origin not in UNSEEN or unknown.var in spoken)
 
 

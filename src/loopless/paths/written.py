@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from loopless import terms as t
 from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, Statement, Store
 from loopless.flowgraph.pointees import STANDING_IN
-from loopless.terms import Const
 
 
 class Written(frozenset[int]):
@@ -36,7 +36,7 @@ def written_by(graph: Flowgraph, statement: Statement) -> Written:
     match statement:
         case Store(address=at, objects=objects) | Fill(address=at, objects=objects) | Copy(target=at, objects=objects):
             owner = at.object
-            found = frozenset((owner.value,)) if isinstance(owner, Const) else numbered(graph, objects)
+            found = frozenset((owner.value,)) if isinstance(owner, t.Const) else numbered(graph, objects)
         case Call(writes_memory=True, objects=objects):
             found = numbered(graph, objects)
         case Expire():

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.check.interpreter.run import Argument
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
@@ -25,7 +26,6 @@ from loopless.queries.program import Loop, Program
 from loopless.queries.sandbox import Limits
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
-from loopless.terms import FALSE
 
 _EACH_S: Final = 2.0
 """The time for trying what helps with one loop. A guess."""
@@ -89,7 +89,7 @@ def _bounded(program: Program, index: int, settings: Settings) -> frozenset[str]
     (found,) = answer_bounds([program.functions[index]], "all", settings)
     names = set()
     for loop in found.loops:
-        if any(claim.upper is not None and claim.gap is FALSE for claim in (loop.call, loop.entry)):
+        if any(claim.upper is not None and claim.gap is t.FALSE for claim in (loop.call, loop.entry)):
             names.add(loop.answer.loop.name)
     return frozenset(names)
 

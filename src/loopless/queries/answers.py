@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.automaton import build_automaton, classify
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
@@ -46,7 +47,6 @@ from loopless.summary import (
     summarize,
 )
 from loopless.summary.rewrite.entry import narrowed, restricted
-from loopless.terms import TRUE, Condition, Layout, Var, as_declared, conjunction, conjuncts
 
 _NOTED_AFTER_S: Final = 0.1
 """What is found sooner is told once it is in the words that people read: the limit is seldom met then. A guess."""
@@ -58,11 +58,11 @@ sets of real code, where those that are allowed otherwise take more than a secon
 def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:
     """What ``question`` asks about one loop. Errors inside Loopless become refusals; raises ``UsageError`` only."""
     layouts = layouts_in(function)
-    with as_declared(layouts):
+    with t.as_declared(layouts):
         return _answer_loop(function, name, question, layouts)
 
 
-def _answer_loop(function: Function, name: LoopName, question: Question, layouts: Mapping[str, Layout]) -> LoopAnswer:
+def _answer_loop(function: Function, name: LoopName, question: Question, layouts: Mapping[str, t.Layout]) -> LoopAnswer:
     started = clock.now()
     begun = LoopAnswer(name, refused=_not_asked(name))
     found = begun if question.partly else attempted(lambda: _answer(function, name, question))
@@ -146,11 +146,11 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
         answer = _first_at_entry(answer, outcome, function, question, tell)
     tell(answer)
     with _granted(question):
-        absolute = readable(outcome, assumed if assumed is not None else TRUE)
+        absolute = readable(outcome, assumed if assumed is not None else t.TRUE)
     return _summarized(answer, absolute, shown, question)
 
 
-def _under(paths: LoopPaths, assumed: Condition, name: LoopName, said: str) -> LoopPaths:
+def _under(paths: LoopPaths, assumed: t.Condition, name: LoopName, said: str) -> LoopPaths:
     """The paths from entry states that satisfy the assumption. Raises ``UsageError`` where there is no such state."""
     found = narrowed(paths, assumed)
     if not feasible(assumed) or (paths.all and not found.all):
@@ -159,7 +159,7 @@ def _under(paths: LoopPaths, assumed: Condition, name: LoopName, said: str) -> L
 
 
 def _outcome(
-    found: LoopPaths, refused: Refused | None, assumed: Condition | None, function: Function, question: Question
+    found: LoopPaths, refused: Refused | None, assumed: t.Condition | None, function: Function, question: Question
 ) -> tuple[LoopPaths, Outcome]:
     """The summary of a loop, and the paths that it speaks of: those from where the program enters it, perhaps.
 
@@ -176,11 +176,11 @@ def _outcome(
     if question.approximate:
         told = frozenset(var for var, info in graph.variables.items() if info.is_source)
         with _granted(question):
-            outcome = approximated(paths, outcome, assumed if assumed is not None else TRUE, told)
+            outcome = approximated(paths, outcome, assumed if assumed is not None else t.TRUE, told)
     return paths, outcome
 
 
-def _summarized(answer: LoopAnswer, absolute: Summary, shown: Mapping[Var, str], question: Question) -> LoopAnswer:
+def _summarized(answer: LoopAnswer, absolute: Summary, shown: Mapping[t.Var, str], question: Question) -> LoopAnswer:
     """The answer with a summary, in which streams are counted from the loop's entry."""
     summary = relative(absolute)
     answer = replace(answer, shown={**answer.shown, **shown_at_exit(summary, shown)})
@@ -240,14 +240,14 @@ def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolut
 
 
 def _without_some(
-    graph: Flowgraph, info: LoopInfo, function: Function, question: Question, before: frozenset[Var] | None
+    graph: Flowgraph, info: LoopInfo, function: Function, question: Question, before: frozenset[t.Var] | None
 ) -> Iterator[tuple[LoopPaths, Summary]]:
     """The paths and the summary, where it is complete, of those variables alone that decide how the loop goes on, then
     with more of those that are used behind it, as long as it is complete with them. Nothing where those that decide are
     all those ``before``, for which it is not.
     """
 
-    def found(interest: tuple[Var, ...], *, all_checks: bool) -> tuple[LoopPaths, Summary] | None:
+    def found(interest: tuple[t.Var, ...], *, all_checks: bool) -> tuple[LoopPaths, Summary] | None:
         known = _known(function, question)
         paths = paths_of(graph, info, interest, all_checks=all_checks, known=known)
         if isinstance(paths, NoPaths) or (all_checks and before is not None and before <= frozenset(paths.state)):
@@ -262,7 +262,7 @@ def _without_some(
     else:
         return
     yield best
-    kept: tuple[Var, ...] = ()
+    kept: tuple[t.Var, ...] = ()
     for var in used_variables(graph, info):
         if var not in best[0].state and graph.variables[var].is_source:
             more = found((*kept, var), all_checks=all_checks)
@@ -290,8 +290,8 @@ def _at_entry(
     if summary is None or info is None or isinstance(graph, Refused) or question.assume:
         return answer
     known = {var for var, variable in graph.variables.items() if variable.is_source}
-    values = {v: t for v, t in entry_values(graph, info).items() if v in known and t.variables <= known}
-    facts = conjunction(fact for fact in conjuncts(entry_facts(graph, info)) if fact.variables <= known)
+    values = {v: term for v, term in entry_values(graph, info).items() if v in known and term.variables <= known}
+    facts = t.conjunction(fact for fact in t.conjuncts(entry_facts(graph, info)) if fact.variables <= known)
     parts = frozenset(var for var in known if graph.variables[var].pointer_part)
 
     def with_it(found: AtEntry) -> LoopAnswer:
@@ -331,7 +331,7 @@ def _with_lost(outcome: Outcome, ends: Refused | None) -> Outcome:
     if ends is None or isinstance(outcome, Refused) or outcome.approximation is None:
         return outcome
     found = outcome.approximation
-    found = replace(found, may_be_lost=(*found.may_be_lost, Residual(TRUE, ends)))
+    found = replace(found, may_be_lost=(*found.may_be_lost, Residual(t.TRUE, ends)))
     return replace(outcome, approximation=found)
 
 
@@ -391,14 +391,19 @@ def _coarsely(answer: LoopAnswer, graph: Flowgraph, question: Question, function
     assert info is not None
     paths = coarse_paths(graph, info)
     assumed = assumption_of(function, graph, info, question.assume)
-    found = _over_approximated(answer, graph, question, paths, paths, assumed if assumed is not None else TRUE)
+    found = _over_approximated(answer, graph, question, paths, paths, assumed if assumed is not None else t.TRUE)
     if found is answer or assumed is None or question.assume is None:
         return found
     return replace(found, assumptions=(f"on entry: {question.assume.strip()}",))
 
 
 def _over_approximated(
-    answer: LoopAnswer, graph: Flowgraph, question: Question, paths: LoopPaths, own: LoopPaths, within: Condition = TRUE
+    answer: LoopAnswer,
+    graph: Flowgraph,
+    question: Question,
+    paths: LoopPaths,
+    own: LoopPaths,
+    within: t.Condition = t.TRUE,
 ) -> LoopAnswer:
     """The answer with what runs by ``paths`` may do, in place of a refusal; ``own``: the paths in few words."""
     why = answer.refused
@@ -423,15 +428,15 @@ def _classified(answer: LoopAnswer, paths: LoopPaths) -> LoopAnswer:
     return replace(answer, classification=found, untyped=found.refused)
 
 
-def _drawn(answer: LoopAnswer, paths: LoopPaths, assumed: Condition | None) -> LoopAnswer:
+def _drawn(answer: LoopAnswer, paths: LoopPaths, assumed: t.Condition | None) -> LoopAnswer:
     """The answer with the automaton; without it the loop is refused only where nothing else was asked."""
-    automaton = build_automaton(paths, assumed if assumed is not None else TRUE)
+    automaton = build_automaton(paths, assumed if assumed is not None else t.TRUE)
     if isinstance(automaton, Refused):
         return replace(answer, untyped=answer.untyped or automaton)
     return replace(answer, automaton=automaton)
 
 
-def _interest(graph: Flowgraph, loop: LoopInfo, question: Question) -> tuple[Var, ...] | None:
+def _interest(graph: Flowgraph, loop: LoopInfo, question: Question) -> tuple[t.Var, ...] | None:
     if question.variables is None:
         return None
     inside = changed_variables(graph, loop)

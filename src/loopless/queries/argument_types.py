@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
+from loopless import terms as t
 from loopless.check.interpreter.run import Argument, Memory, Pointed
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
 from loopless.queries.arguments import characters
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable, Kind, Member
-from loopless.terms import IntType
 
 Shown: TypeAlias = "int | float | str | list[Shown] | dict[str, Shown] | None"
 """A value of C: lists are arrays, mappings structures, None a null pointer."""
@@ -267,7 +267,7 @@ def _array(value: Any, type: DebugType, types: DebugTypes, name: str) -> bytes:
         raise UsageError(f"{name} has the type {type.description}, of which no value can be given")
     if isinstance(value, str) and len(type.counts) == 1 and element.bits == 8:
         codes = characters(value)
-        value = codes.of(IntType(8, bool(element.signed)))[: max(type.counts[0] or 0, len(codes) - 1)]
+        value = codes.of(t.IntType(8, bool(element.signed)))[: max(type.counts[0] or 0, len(codes) - 1)]
     if not isinstance(value, list):
         raise UsageError(f"{name} is an array, {type.description}: give its elements in [], not {_written(value)}")
     count, inner = type.counts[0], type.counts[1:]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from loopless.errors import UsageError
 
 if TYPE_CHECKING:
+    from loopless import terms as t
     from loopless.check.interpreter.run import Argument
-    from loopless.terms import IntType
 
 
 _NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)")
@@ -51,7 +51,7 @@ class Characters(tuple[int, ...]):
 
     __slots__ = ()
 
-    def of(self, type: IntType | None) -> list[int]:
+    def of(self, type: t.IntType | None) -> list[int]:
         """The characters as values of a type of as many bits; of any other as they are."""
         return [type.wrap(code) for code in self] if type is not None and type.width == 8 else list(self)
 

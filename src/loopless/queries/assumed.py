@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths.build import changed_variables
@@ -9,10 +10,9 @@ from loopless.queries.assumptions import Named, parse_condition
 from loopless.queries.c_arithmetic import CType, Reading
 from loopless.queries.program import Function
 from loopless.queries.selection import variables_named
-from loopless.terms import Condition, IntType, Var
 
 
-def assumption_of(function: Function, graph: Flowgraph, loop: LoopInfo, text: str | None) -> Condition | None:
+def assumption_of(function: Function, graph: Flowgraph, loop: LoopInfo, text: str | None) -> t.Condition | None:
     """The assumption over this function's variables; None where there is none, or it speaks of other functions."""
     if text is None:
         return None
@@ -28,7 +28,7 @@ def assumption_of(function: Function, graph: Flowgraph, loop: LoopInfo, text: st
         named = variables_named(graph, name, inside)
         if not named:
             unknown.append(name)
-            return Var(name, IntType(32)), reading.plain
+            return t.Var(name, t.IntType(32)), reading.plain
         if len(named) > 1:
             choices = ", ".join(var.name for var in named)
             raise UsageError(f"{name} in --assume may be any of {choices} in {graph.source_name}; name one")
@@ -38,7 +38,7 @@ def assumption_of(function: Function, graph: Flowgraph, loop: LoopInfo, text: st
     return None if unknown else condition
 
 
-def _type_of(graph: Flowgraph, var: Var, reading: Reading) -> CType:
+def _type_of(graph: Flowgraph, var: t.Var, reading: Reading) -> CType:
     """The type that C has for a variable; for a pointer that of its offset, which is an exact number."""
     info = graph.variables[var]
     if info.pointer_part:

@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.queries.c_arithmetic import Arithmetic, CType, CValue, Reading, Undefined
-from loopless.terms import Condition, IntType, Term, TermTooLarge, Var, conjunction, const
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlL]*)(?![\w.])"
@@ -56,7 +56,7 @@ _POWER: Final = re.compile(r"(?<![\w.)\]])2\^(\d+)(?![\w.])")
 _MAX_CHARACTER: Final = 127
 """Whether characters beyond are negative, machines do not agree."""
 
-Named = tuple[Term, CType]
+Named = tuple[t.Term, CType]
 """A variable's value at the loop's entry, and its type."""
 Lookup = Callable[[str], Named]
 """From a name in the source to what it means."""
@@ -131,11 +131,11 @@ class _Parser:
         self.tokens = _tokens(text)
         self.position = 0
 
-    def parse(self) -> Condition:
+    def parse(self) -> t.Condition:
         value = self.operation(0)
         if self.token.kind != "end":
             raise self.unexpected()
-        return conjunction((value.defined, value.truth))
+        return value.defined & value.truth
 
     @property
     def token(self) -> _Token:
@@ -217,7 +217,7 @@ class _Parser:
     def named(self, name: str) -> CValue:
         if name in _LIMITS:
             bits, signed, value = _LIMITS[name]
-            return CValue(self.reading.sized(bits, signed=signed), const(value))
+            return CValue(self.reading.sized(bits, signed=signed), t.const(value))
         term, type = self.lookup(name)
         return CValue(type, term)
 
@@ -267,10 +267,10 @@ class _Parser:
         for bits in (self.reading.int_bits, self.reading.long_bits, 64)[least:]:
             for signed in (True, False):
                 unsuited = signed if "u" in token.suffix else (not signed and decimal)
-                if not unsuited and IntType(bits, signed).holds(value):
-                    return CValue(self.reading.sized(bits, signed=signed), const(value))
+                if not unsuited and t.IntType(bits, signed).holds(value):
+                    return CValue(self.reading.sized(bits, signed=signed), t.const(value))
         if decimal and "u" not in token.suffix and self.reading.mathematical:
-            return CValue(self.reading.sized(64, signed=True), const(value))
+            return CValue(self.reading.sized(64, signed=True), t.const(value))
         raise _wrong(self.text, token.at, f"{token.text}{token.suffix} is in no type of C")
 
 
@@ -299,7 +299,7 @@ def _type_of_words(words: Iterable[str], reading: Reading) -> CType | None:
     return reading.sized(width, signed=sign != ["unsigned"])
 
 
-def parse_condition(text: str, lookup: Lookup, reading: Reading | None = None) -> Condition:
+def parse_condition(text: str, lookup: Lookup, reading: Reading | None = None) -> t.Condition:
     """The condition that ``text`` says, with each name replaced by what ``lookup`` gives for it.
 
     Raises:
@@ -307,7 +307,7 @@ def parse_condition(text: str, lookup: Lookup, reading: Reading | None = None) -
     """
     try:
         return _Parser(text, lookup, reading or Reading()).parse()
-    except TermTooLarge:
+    except t.TermTooLarge:
         raise UsageError(f"the condition {text!r} is too large") from None
 
 
@@ -317,10 +317,10 @@ def names_in(text: str) -> tuple[str, ...]:
 
     def note(name: str) -> Named:
         names[name] = None
-        return Var(name, IntType(32)), CType(32, signed=True)
+        return t.Var(name, t.IntType(32)), CType(32, signed=True)
 
     try:
         _Parser(text, note, Reading(), strict=False).parse()
-    except TermTooLarge:
+    except t.TermTooLarge:
         raise UsageError(f"the condition {text!r} is too large") from None
     return tuple(names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from loopless import terms as t
 from loopless.bounds import (
     AsymptoticClass,
     Claim,
@@ -17,12 +18,6 @@ from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.returning import NO_CALLS, Calls
 from loopless.refusals import Refused
 from loopless.summary import FunctionSummary
-from loopless.terms import (
-    TRUE,
-    Layout,
-    Term,
-    Var,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +32,7 @@ class LoopBound:
     answer: LoopAnswer
     entry: Claim
     call: Claim
-    any_entry: Term | None = None
+    any_entry: t.Term | None = None
     lines: tuple[LineBound, ...] = ()
     refused: Refused | None = None
     refused_call: Refused | None = None
@@ -72,22 +67,22 @@ class FunctionBound:
     name: str
     place: str
     loops: tuple[LoopBound, ...] = ()
-    call: Claim = field(default_factory=lambda: Claim(None, gap=TRUE))
-    shown: Mapping[Var, str] = field(default_factory=dict)
+    call: Claim = field(default_factory=lambda: Claim(None, gap=t.TRUE))
+    shown: Mapping[t.Var, str] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     refused: Refused | None = None
     trouble: str = ""
     time_ms: float = 0.0
-    wider: Term | None = None
+    wider: t.Term | None = None
     """Another upper bound on the iterations of all loops, which may be larger but be of a lower class."""
-    over_inputs: Term | None = None
+    over_inputs: t.Term | None = None
     """A bound over the inputs alone, where that of ``call`` is over values that the call reads."""
     summary: FunctionSummary | None = None
     """What the function does, where that is known."""
     ambiguous: frozenset[str] = frozenset()
     """Source names of several of the variables of which the bounds speak, or may: by such a name none is meant."""
     calls: Calls = NO_CALLS
-    layouts: Mapping[str, Layout] = field(default_factory=dict)
+    layouts: Mapping[str, t.Layout] = field(default_factory=dict)
     """What is declared in objects, by their names."""
 
 

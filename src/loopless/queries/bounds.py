@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.bounds import (
     Claim,
     FunctionBounds,
@@ -60,11 +61,6 @@ from loopless.queries.settled import asked_with, settled
 from loopless.queries.single_runs import completed
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionSummary
-from loopless.terms import (
-    TRUE,
-    Var,
-    as_declared,
-)
 
 METHODS: Final = ("all", "looperman")
 """``all``: summaries first; ``looperman``: its algorithm alone."""
@@ -249,7 +245,7 @@ def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, met
     """The bounds of one function; errors inside Loopless become refusals."""
     started = clock.now()
     function = program.functions[index]
-    with as_declared(layouts_in(function)):
+    with t.as_declared(layouts_in(function)):
         made = attempted(lambda: bound_function(function, answer, known, method))
     trouble = made.traceback if isinstance(made, Overrun) else ""
     found = _failed(function, answer, known, made.refused(function.place)) if isinstance(made, Overrun) else made
@@ -275,13 +271,13 @@ def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: R
     if not isinstance(graph, Refused):
         shown |= _names_of(graph)
         granted = _granted(function, graph, known)
-    whole = of_all([loop.call for loop in loops]) if beyond is None else Claim(None, gap=TRUE)
+    whole = of_all([loop.call for loop in loops]) if beyond is None else Claim(None, gap=t.TRUE)
     found = FunctionBound(function.name, function.place, loops, whole, shown, granted, refused=beyond or refused)
     found = replace(found, layouts=layouts_in(function))
     return replace(found, ambiguous=ambiguous(function, None if isinstance(graph, Refused) else graph, found))
 
 
-def _names_of(graph: Flowgraph) -> dict[Var, str]:
+def _names_of(graph: Flowgraph) -> dict[t.Var, str]:
     return {var: info.shown for var, info in graph.variables.items() if info.is_source}
 
 
@@ -399,7 +395,7 @@ class _Search:
         whole = together(of_all([loop.call for loop in loops]), in_call.whole)
         beyond = _beyond(function)
         if beyond is not None:
-            whole = Claim(None, gap=TRUE)
+            whole = Claim(None, gap=t.TRUE)
         wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
         simple = None
         if beyond is None and whole.upper is not None and not whole.has_gap:

@@ -15,40 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
-from loopless.terms import (
-    FALSE,
-    ONE,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    IntType,
-    Term,
-    add,
-    between,
-    bit_and,
-    bit_or,
-    bit_xor,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    greater,
-    greater_equal,
-    ite,
-    less,
-    less_equal,
-    mul,
-    negate,
-    not_equal,
-    not_zero,
-    shift_left,
-    shift_right,
-    sub,
-    trunc_div,
-    trunc_rem,
-    wrap,
-)
+from loopless import terms as t
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +49,9 @@ class CType:
     exact: bool = False
 
     @property
-    def range(self) -> IntType:
+    def range(self) -> t.IntType:
         """The values."""
-        return IntType(None if self.exact else self.bits, self.signed)
+        return t.IntType(None if self.exact else self.bits, self.signed)
 
     @property
     def words(self) -> str:
@@ -100,34 +67,34 @@ class CValue:
     """
 
     type: CType
-    number: Term | None = None
-    holds: Condition = FALSE
-    defined: Condition = TRUE
+    number: t.Term | None = None
+    holds: t.Condition = t.FALSE
+    defined: t.Condition = t.TRUE
 
     @cached_property
-    def term(self) -> Term:
+    def term(self) -> t.Term:
         """The value as a number."""
-        return self.number if self.number is not None else ite(self.holds, ONE, ZERO)
+        return self.number if self.number is not None else t.ite(self.holds, t.ONE, t.ZERO)
 
     @cached_property
-    def truth(self) -> Condition:
+    def truth(self) -> t.Condition:
         """Whether it is not 0."""
-        return self.holds if self.number is None else not_zero(self.number)
+        return self.holds if self.number is None else t.not_zero(self.number)
 
 
 class Undefined(Exception):
     """A value is undefined whatever the variables are; says why."""
 
 
-_RING: Final[Mapping[str, Callable[[Term, Term], Term]]] = {"+": add, "-": sub, "*": mul}
-_BITS: Final[Mapping[str, Callable[[Term, Term], Term]]] = {"&": bit_and, "|": bit_or, "^": bit_xor}
-_COMPARISONS: Final[Mapping[str, Callable[[Term, Term], Condition]]] = {
-    "<": less,
-    "<=": less_equal,
-    ">": greater,
-    ">=": greater_equal,
-    "==": equal,
-    "!=": not_equal,
+_RING: Final[Mapping[str, Callable[[t.Term, t.Term], t.Term]]] = {"+": t.add, "-": t.sub, "*": t.mul}
+_BITS: Final[Mapping[str, Callable[[t.Term, t.Term], t.Term]]] = {"&": t.bit_and, "|": t.bit_or, "^": t.bit_xor}
+_COMPARISONS: Final[Mapping[str, Callable[[t.Term, t.Term], t.Condition]]] = {
+    "<": t.less,
+    "<=": t.less_equal,
+    ">": t.greater,
+    ">=": t.greater_equal,
+    "==": t.equal,
+    "!=": t.not_equal,
 }
 _WORDS: Final = {"+": "sum", "-": "difference", "*": "product", "/": "quotient", "%": "quotient"}
 
@@ -148,8 +115,8 @@ class Arithmetic:
             return CValue(type, holds=value.truth, defined=value.defined)
         source, term = value.type, value.term
         kept = type.exact and (source.exact or source.bits < type.bits)
-        narrow = type.range if not type.exact else IntType(type.bits)  # C's conversion of what is not of ℤ
-        return CValue(type, term if kept else wrap(term, narrow), defined=value.defined)
+        narrow = type.range if not type.exact else t.IntType(type.bits)  # C's conversion of what is not of ℤ
+        return CValue(type, term if kept else t.wrap(term, narrow), defined=value.defined)
 
     def promoted(self, value: CValue) -> CValue:
         """The value after the integer promotions."""
@@ -170,14 +137,14 @@ class Arithmetic:
     def unary(self, sign: str, value: CValue) -> CValue:
         """``- + ~ !``."""
         if sign == "!":
-            return CValue(self.reading.plain, holds=negate(value.truth), defined=value.defined)
+            return CValue(self.reading.plain, holds=~value.truth, defined=value.defined)
         value = self.promoted(value)
         if sign == "-":
-            return self._within(sub(ZERO, value.term), value.type, value.defined, "negation")
+            return self._within(-value.term, value.type, value.defined, "negation")
         if sign == "~":
             self._has_bits(value.type)
-            flipped = sub(const(-1), value.term)
-            return replace(value, number=wrap(flipped, value.type.range), holds=FALSE)
+            flipped = -1 - value.term
+            return replace(value, number=t.wrap(flipped, value.type.range), holds=t.FALSE)
         return value
 
     def binary(self, sign: str, a: CValue, b: CValue) -> CValue:
@@ -187,7 +154,7 @@ class Arithmetic:
         if sign in ("<<", ">>"):
             return self._shifted(sign, a, b)
         a, b, type = self.together(a, b)
-        defined = conjunction((a.defined, b.defined))
+        defined = a.defined & b.defined
         if sign in _COMPARISONS:
             return CValue(self.reading.plain, holds=_COMPARISONS[sign](a.term, b.term), defined=defined)
         if sign in _RING:
@@ -200,52 +167,52 @@ class Arithmetic:
     def _joined(self, sign: str, a: CValue, b: CValue) -> CValue:
         """What stands on the right counts only where the left does not decide."""
         if sign == "&&":
-            holds, asked = conjunction((a.truth, b.truth)), a.truth
+            holds, asked = a.truth & b.truth, a.truth
         else:
-            holds, asked = disjunction((a.truth, b.truth)), negate(a.truth)
-        defined = conjunction((a.defined, disjunction((negate(asked), b.defined))))
+            holds, asked = a.truth | b.truth, ~a.truth
+        defined = a.defined & (~asked | b.defined)
         return CValue(self.reading.plain, holds=holds, defined=defined)
 
-    def _within(self, term: Term, type: CType, defined: Condition, word: str) -> CValue:
+    def _within(self, term: t.Term, type: CType, defined: t.Condition, word: str) -> CValue:
         """What is computed over ℤ, in its type."""
         if type.exact:
             return CValue(type, term, defined=defined)
         if not type.signed or self.reading.wrapv:
-            return CValue(type, wrap(term, type.range), defined=defined)
-        fits = between(type.range.min, term, type.range.max)
+            return CValue(type, t.wrap(term, type.range), defined=defined)
+        fits = t.between(type.range.min, term, type.range.max)
         self._sometimes(fits, f"the {word} has no value in {type.words}")
-        return CValue(type, term, defined=conjunction((defined, fits)))
+        return CValue(type, term, defined=defined & fits)
 
     def _divided(self, sign: str, a: CValue, b: CValue, type: CType) -> CValue:
-        divides = not_equal(b.term, ZERO)
+        divides = b.term.ne(0)
         self._sometimes(divides, "the divisor is 0")
-        defined = conjunction((a.defined, b.defined, divides))
+        defined = a.defined & b.defined & divides
         if type.signed and not type.exact:
             assert type.range.min is not None
-            beyond = conjunction((equal(a.term, const(type.range.min)), equal(b.term, const(-1))))
-            self._sometimes(negate(beyond), f"the quotient has no value in {type.words}")
-            defined = conjunction((defined, negate(beyond)))
-        return CValue(type, (trunc_div if sign == "/" else trunc_rem)(a.term, b.term), defined=defined)
+            beyond = a.term.eq(type.range.min) & b.term.eq(-1)
+            self._sometimes(~beyond, f"the quotient has no value in {type.words}")
+            defined = defined & ~beyond
+        return CValue(type, (t.trunc_div if sign == "/" else t.trunc_rem)(a.term, b.term), defined=defined)
 
     def _shifted(self, sign: str, a: CValue, b: CValue) -> CValue:
         a, b = self.promoted(a), self.promoted(b)
         self._has_bits(a.type)
-        fits = between(0, b.term, a.type.bits - 1)
+        fits = t.between(0, b.term, a.type.bits - 1)
         self._sometimes(fits, f"a shift of {a.type.words} is by 0 to {a.type.bits - 1}")
-        amount = b.term if isinstance(b.term, Const) else ite(fits, b.term, ZERO)
-        defined = conjunction((a.defined, b.defined, fits))
+        amount = b.term if isinstance(b.term, t.Const) else t.ite(fits, b.term, t.ZERO)
+        defined = a.defined & b.defined & fits
         if sign == ">>":
-            return CValue(a.type, shift_right(a.term, amount), defined=defined)
-        moved = shift_left(a.term, amount)
+            return CValue(a.type, t.shift_right(a.term, amount), defined=defined)
+        moved = t.shift_left(a.term, amount)
         if a.type.signed and not self.reading.wrapv:
-            kept = conjunction((less_equal(ZERO, a.term), less_equal(moved, const(a.type.range.max or 0))))
+            kept = a.term.ge(0) & moved.le(a.type.range.max or 0)
             self._sometimes(kept, f"what is shifted to the left has no value in {a.type.words}")
-            return CValue(a.type, moved, defined=conjunction((defined, kept)))
-        return CValue(a.type, wrap(moved, a.type.range), defined=defined)
+            return CValue(a.type, moved, defined=defined & kept)
+        return CValue(a.type, t.wrap(moved, a.type.range), defined=defined)
 
     @staticmethod
-    def _sometimes(condition: Condition, otherwise: str) -> None:
-        if condition is FALSE:
+    def _sometimes(condition: t.Condition, otherwise: str) -> None:
+        if condition is t.FALSE:
             raise Undefined(otherwise)
 
     @staticmethod

@@ -7,17 +7,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.model import Bounds, by_types, reads
 from loopless.bounds.without_data import over_inputs as without_reads
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.queries.bound_answers import FunctionBound
 from loopless.queries.program import Function
-from loopless.terms import Term, Var, add
 
 _INPUTS: Final = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)
 
 
-def inputs_of(graph: Flowgraph) -> frozenset[Var]:
+def inputs_of(graph: Flowgraph) -> frozenset[t.Var]:
     """The variables that the inputs of a call are in."""
     return frozenset(var for var, info in graph.variables.items() if info.kind in _INPUTS)
 
@@ -49,7 +49,9 @@ def ambiguous(function: Function, graph: Flowgraph | None, found: FunctionBound)
     return frozenset(shared)
 
 
-def over_inputs(graph: Flowgraph, upper: Term, uppers: Sequence[Term | None], totals: Sequence[Bounds]) -> Term | None:
+def over_inputs(
+    graph: Flowgraph, upper: t.Term, uppers: Sequence[t.Term | None], totals: Sequence[Bounds]
+) -> t.Term | None:
     """A bound on all iterations of a call over its inputs alone, where ``upper`` speaks of what the call reads;
     ``uppers`` and ``totals`` have what is known of each loop.
     """
@@ -58,4 +60,4 @@ def over_inputs(graph: Flowgraph, upper: Term, uppers: Sequence[Term | None], to
         return None
     most = [without_reads(of_loop, more, inputs) for of_loop, more in zip(uppers, totals, strict=True)]
     known = [total for total in most if total is not None and not by_types(total)]
-    return add(*known) if len(known) == len(most) else None
+    return t.add(*known) if len(known) == len(most) else None

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.run import Argument, Interpreter, Memory, Pointed
 from loopless.errors import UsageError
@@ -31,7 +32,6 @@ from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.source.debug import Kind
 from loopless.stepping import forbidden
-from loopless.terms import INTEGERS
 
 if TYPE_CHECKING:
     from loopless.summary import FunctionSummary, Outcome
@@ -328,7 +328,7 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
         else:
             values, type = [argument], parameter.type
         for value in values:
-            if type is not None and type != INTEGERS and not type.holds(value):
+            if type is not None and type != t.INTEGERS and not type.holds(value):
                 raise UsageError(f"{value} is not in the range of {_declared(parameter)}: {type.min} to {type.max}")
 
 
@@ -360,13 +360,12 @@ def _declared_as(given: Given) -> str:
 
 
 def _declared(parameter: Parameter) -> str:
-    from loopless.terms import type_name
 
     if parameter.object is not None or parameter.null is not None:
-        return f"{type_name(parameter.pointee) if parameter.pointee is not None else 'void'} *{parameter.name}"
+        return f"{t.type_name(parameter.pointee) if parameter.pointee is not None else 'void'} *{parameter.name}"
     if parameter.type is None:
         return parameter.name
-    return f"{'_Bool' if parameter.type.width == 1 else type_name(parameter.type)} {parameter.name}"
+    return f"{'_Bool' if parameter.type.width == 1 else t.type_name(parameter.type)} {parameter.name}"
 
 
 def _unknown(reason: str) -> Evaluation:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from loopless import terms as t
 from loopless.bounds.model import size
 from loopless.flowgraph.beginning import begins_at, begun, never_written
 from loopless.flowgraph.call_graph import NOT_BY_NAME
@@ -23,7 +24,6 @@ from loopless.flowgraph.sites import MARK, Handed, with_sites
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function, Program
 from loopless.refusals import Refused
-from loopless.terms import ONE, ZERO, Const, Op, Term, from_polynomial, polynomial, range_of, walk
 
 _ROOT: Final = re.compile(r"\w+")
 MAX_SITES: Final = 48
@@ -42,8 +42,8 @@ class LoopCount:
     ``exact``: in calls that end there are ``total``.
     """
 
-    total: Term | None = None
-    entry: Term | None = None
+    total: t.Term | None = None
+    entry: t.Term | None = None
     exact: bool = False
 
 
@@ -185,16 +185,16 @@ class _Plan:
     def __init__(self, world: RunProgram, graph: Flowgraph) -> None:
         self.world, self.graph = world, graph
         self._made = 0
-        self._found: list[tuple[Call | None, Term, Use]] = []
+        self._found: list[tuple[Call | None, t.Term, Use]] = []
 
-    def wanted(self, call: Call, label: str) -> list[Term]:
+    def wanted(self, call: Call, label: str) -> list[t.Term]:
         """The numbers of iterations that a call stands for."""
         del label
         name = self.world.returning.body(call.callee)
         known = self.world.counts.get(name) if name is not None else None
         if known is None:
             return []
-        terms: dict[Term, None] = {}
+        terms: dict[t.Term, None] = {}
         handed = Handed(self.graph, known.graph, known.bits) if known.graph is not None else None
         granted = all(text in HARMLESS for text in known.assumptions)
         # What is taken for granted of pointers has to hold at this call, for numbers as for terms.
@@ -202,11 +202,11 @@ class _Plan:
         for loop, count in known.loops.items():
             for what, term in (("total", count.total), ("entry", count.entry)):
                 here = _at(handed, call, term) if carried else None
-                parts = [(ZERO, 0)] if here is None else _summands(here) if what == "total" else _units(here)
+                parts = [(t.ZERO, 0)] if here is None else _summands(here) if what == "total" else _units(here)
                 for unit, times in parts:
                     full = unit not in terms and self._made + len(terms) >= MAX_SITES
                     if here is None or full:
-                        self._found.append((None, ZERO, Use(loop, what, "")))
+                        self._found.append((None, t.ZERO, Use(loop, what, "")))
                         continue
                     terms[unit] = None
                     exact = count.exact and not call.leaves
@@ -214,38 +214,38 @@ class _Plan:
         self._made += len(terms)
         return list(terms)
 
-    def uses(self, named: Mapping[tuple[int, Term], str]) -> Iterator[Use]:
+    def uses(self, named: Mapping[tuple[int, t.Term], str]) -> Iterator[Use]:
         """What the loops stand for, once they have names."""
         for call, term, use in self._found:
             yield use if call is None else use._replace(site=named[id(call), term])
 
 
-def _at(handed: Handed | None, call: Call, term: Term | None) -> Term | None:
-    if isinstance(term, Const):
-        return term if term.value > 0 else ZERO
+def _at(handed: Handed | None, call: Call, term: t.Term | None) -> t.Term | None:
+    if isinstance(term, t.Const):
+        return term if term.value > 0 else t.ZERO
     if handed is None or term is None or size(term) > MAX_SIZE:
         return None
     here = handed.at(call, term)
-    if here is not None and any(isinstance(node, Op) and node.op == "pow" for node in walk(here)):
+    if here is not None and any(isinstance(node, t.Op) and node.op == "pow" for node in t.walk(here)):
         return None  # no sums over such terms are known
-    if isinstance(here, Const) and here.value <= 0:
-        return ZERO
+    if isinstance(here, t.Const) and here.value <= 0:
+        return t.ZERO
     return here if here is not None and size(here) <= MAX_SIZE else None
 
 
-def _units(term: Term) -> list[tuple[Term, int]]:
+def _units(term: t.Term) -> list[tuple[t.Term, int]]:
     """A number of iterations as one term so many times."""
-    if isinstance(term, Const):
-        return [(ONE, term.value)] if term.value > 0 else []
+    if isinstance(term, t.Const):
+        return [(t.ONE, term.value)] if term.value > 0 else []
     return [(term, 1)]
 
 
-def _summands(term: Term) -> list[tuple[Term, int]]:
+def _summands(term: t.Term) -> list[tuple[t.Term, int]]:
     """The same as the sum of several terms, none of which is negative: each is easier to sum over calls."""
-    parts: list[tuple[Term, int]] = []
-    for monomial, coefficient in polynomial(term).items():
-        unit = from_polynomial({monomial: 1})
-        low = range_of(unit)[0]
+    parts: list[tuple[t.Term, int]] = []
+    for monomial, coefficient in t.polynomial(term).items():
+        unit = t.from_polynomial({monomial: 1})
+        low = t.range_of(unit)[0]
         if coefficient < 0 or low is None or low < 0:
             return _units(term)
         parts.append((unit, coefficient))

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from loopless import terms as t
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.run import Application
 from loopless.check.interpreter.values import Missing, Stop, reduced
@@ -16,8 +17,6 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.flowgraph.streams import INPUTS, counter_of
 from loopless.summary import Diverges, FunctionCase, FunctionSummary, Residual, Undefined
 from loopless.summary.function import told
-from loopless.terms import Aggregate, EvaluationError, IntType, Node, Op, Read, Valuation, Var, walk_inside
-from loopless.terms.nodes import NAMED_FUNCTIONS
 
 if TYPE_CHECKING:
     from loopless.check.outcome import Status
@@ -49,7 +48,7 @@ class Whole:
         usable = self._granted.issuperset(summary.assumptions)
         self._find = (_compiled(summary) or _interpreted(summary)) if usable else None
 
-    def application(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Application | None:
+    def application(self, values: Mapping[t.Var, int], nondet: Sequence[int]) -> Application | None:
         """What a call with these entry values does; None where the summary does not say, or not without assumptions,
         or a value is missing that it takes to tell.
         """
@@ -101,13 +100,13 @@ def _interpreted(summary: FunctionSummary) -> _Find:
     regions, variables = summary.regions, [input.var for input in summary.inputs]
 
     def find(values: Sequence[Any], inputs: Sequence[int]) -> tuple[int, tuple[int, ...]]:
-        def read(array: str, offset: int, type: IntType) -> int:
+        def read(array: str, offset: int, type: t.IntType) -> int:
             if array != INPUTS or offset >= len(inputs):
-                raise EvaluationError(f"{array} is not given")
+                raise t.EvaluationError(f"{array} is not given")
             return reduced(inputs[offset], type)
 
         given = {var: x for var, x in zip(variables, values, strict=True) if not isinstance(x, Missing)}
-        here = Valuation(given, read)
+        here = t.Valuation(given, read)
         for number, region in enumerate(regions):
             if here.holds(region.when):
                 return number, tuple(here.evaluate(term) for term in told(region))
@@ -120,11 +119,11 @@ def _compiled(summary: FunctionSummary) -> _Find | None:
     """The summary as a Python function; None where it reads memory or names functions that Python does not have, or is
     beyond what Python's compiler takes.
     """
-    nodes: list[Node] = [node for region in summary.regions for node in (region.when, *told(region))]
-    parts = {part for node in nodes for part in walk_inside(node)}
-    if any(isinstance(part, Read | Aggregate) for part in parts):
+    nodes: list[t.Node] = [node for region in summary.regions for node in (region.when, *told(region))]
+    parts = {part for node in nodes for part in t.walk_inside(node)}
+    if any(isinstance(part, t.Read | t.Aggregate) for part in parts):
         return None
-    if any(isinstance(part, Op) and part.op in NAMED_FUNCTIONS for part in parts):
+    if any(isinstance(part, t.Op) and part.op in t.NAMED_FUNCTIONS for part in parts):
         return None
     names = {input.var: f"v{at}" for at, input in enumerate(summary.inputs)}
     out = Lines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from loopless import terms as t
 from loopless.bounds import Claim, claim
 from loopless.bounds.compare import lesser, surely_at_most
 from loopless.bounds.induction import Counted
@@ -15,7 +16,6 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.queries.exit_counts import Counts
 from loopless.refusals import Refused
 from loopless.summary import Summary
-from loopless.terms import FALSE, TRUE, Condition, Term, negate, range_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,12 @@ class Known:
         best, quick = least(bounds), least(more)
         if quick is None or (best is not None and not _tells_more(quick, best)):
             return bounds
-        both = () if best is None or surely_at_most(quick, best) else (bound for bound in bounds if bound.when is TRUE)
-        return (*more, *both, *(bound for bound in bounds if bound.when is not TRUE))
+        both = (
+            () if best is None or surely_at_most(quick, best) else (bound for bound in bounds if bound.when is t.TRUE)
+        )
+        return (*more, *both, *(bound for bound in bounds if bound.when is not t.TRUE))
 
-    def any_entry(self, name: str, bounds: Bounds, total: Term | None) -> Term | None:
+    def any_entry(self, name: str, bounds: Bounds, total: t.Term | None) -> t.Term | None:
         """A bound on the iterations of any entry in a call, which takes no more than the whole call, ``total``."""
         quick = self.counted[name].any_entry if name in self.counted else ()
         best = least((*quick, *bounds)) if least(bounds) is None else least(bounds)
@@ -70,7 +72,7 @@ class Known:
             alone = claim(self.alone[name], bounds)
             if alone.exact:
                 # Whatever else the iterations do may be undefined.
-                return replace(alone, undefined=TRUE)
+                return replace(alone, undefined=t.TRUE)
         exact = self.counted[name].exact if name in self.counted else None
         if exact is None or (found.exact and not found.has_gap):
             completed = self.counted[name].completed if name in self.counted else None
@@ -80,30 +82,30 @@ class Known:
         if (
             found.upper is not None
             and not found.has_gap
-            and found.when is TRUE
+            and found.when is t.TRUE
             and by_types(exact) > by_types(found.upper)
         ):
             return found
         counted = self.counted[name]
         undefined, endless = _undefined(graph, name), counted.endless
-        if endless is FALSE:
+        if endless is t.FALSE:
             return Claim(exact, exact, exact=True, undefined=undefined, method=counted.method)
-        if found.upper is not None and found.when is TRUE and not found.has_gap:
+        if found.upper is not None and found.when is t.TRUE and not found.has_gap:
             return replace(found, completed=exact, undefined=undefined)
-        when = negate(endless)
+        when = ~endless
         return Claim(exact, exact, exact=True, when=when, never=endless, undefined=undefined, method=counted.method)
 
 
-def _tells_more(term: Term, best: Term) -> bool:
+def _tells_more(term: t.Term, best: t.Term) -> bool:
     """Whether one bound says something beside another: it is no larger, or below a number that the other may exceed."""
-    most, other = range_of(term)[1], range_of(best)[1]
+    most, other = t.range_of(term)[1], t.range_of(best)[1]
     below = most is not None and most < LARGE and (other is None or most < other)
     return below or surely_at_most(term, best)
 
 
-def _undefined(graph: Flowgraph | Refused, name: str) -> Condition:
+def _undefined(graph: Flowgraph | Refused, name: str) -> t.Condition:
     """Where a run of the loop may meet undefined behaviour."""
     if isinstance(graph, Refused):
-        return TRUE
+        return t.TRUE
     blocks = next((loop.blocks for loop in graph.loops if loop.name == name), frozenset[str]())
-    return TRUE if any(may_be_undefined(s) for label in blocks for s in graph.blocks[label].statements) else FALSE
+    return t.TRUE if any(may_be_undefined(s) for label in blocks for s in graph.blocks[label].statements) else t.FALSE

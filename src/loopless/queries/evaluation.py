@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from loopless import terms as t
 from loopless.check.interpreter.run import Application, Argument, Interpreter, Jump, Memory, Run
 from loopless.check.interpreter.services import LoopState
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
@@ -18,7 +19,6 @@ from loopless.queries.argument_types import Shown
 from loopless.queries.compiled_summary import Whole
 from loopless.refusals import Refused
 from loopless.summary import Case, FunctionSummary, Outcome, Summary
-from loopless.terms import EvaluationError, Valuation, Var
 
 
 def _nothing() -> Mapping[str, int]:
@@ -102,7 +102,7 @@ class Evaluator:
         )
         return replace(_answer(run, trip, self._graph), nondet_given=len(nondet))
 
-    def application(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Application | None:
+    def application(self, values: Mapping[t.Var, int], nondet: Sequence[int]) -> Application | None:
         """What the summary of the whole function says about a call."""
         return self._whole.application(values, nondet) if self._whole is not None else None
 
@@ -134,7 +134,7 @@ class _Trip:
         self.whole = False
         self.elements = 0
 
-    def begin(self, values: Mapping[Var, int], nondet: Sequence[int]) -> Application | None:
+    def begin(self, values: Mapping[t.Var, int], nondet: Sequence[int]) -> Application | None:
         """What the summary of the function says about the call."""
         found = self._evaluator.application(values, nondet)
         if found is not None:
@@ -150,7 +150,7 @@ class _Trip:
             return None
         try:
             jump = self._jump(summary, values)
-        except EvaluationError:
+        except t.EvaluationError:
             return None  # a value is missing or too large to be built: the loop is iterated
         if jump is not None:
             self.jumped.add(loop.name)
@@ -160,13 +160,13 @@ class _Trip:
 
     def _jump(self, summary: Summary, values: LoopState) -> Jump | None:
         counters = (var for var in summary.paths.state if stream_of(var) is not None)
-        here = Valuation({**values, **dict.fromkeys(counters, 0)}, values.content)  # streams count from here
+        here = t.Valuation({**values, **dict.fromkeys(counters, 0)}, values.content)  # streams count from here
         try:
             return self._found(summary, here)
         finally:
             self.elements += here.elements
 
-    def _found(self, summary: Summary, here: Valuation) -> Jump | None:
+    def _found(self, summary: Summary, here: t.Valuation) -> Jump | None:
         if not here.holds(summary.entered):
             return None  # the summary says nothing of these values
         for case in summary.cases:
@@ -186,7 +186,7 @@ class _Trip:
         return None
 
 
-def _leave(summary: Summary, case: Case, here: Valuation) -> Jump | None:
+def _leave(summary: Summary, case: Case, here: t.Valuation) -> Jump | None:
     if case.exit.edge is None or not case.exact:
         return None
     counts = {summary.loop.name: case.iterations, **case.totals}

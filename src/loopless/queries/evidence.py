@@ -13,27 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.check.certificates.judge import Claim
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph, LoopInfo, VariableInfo
-from loopless.terms import (
-    And,
-    Compare,
-    Condition,
-    Const,
-    Node,
-    Or,
-    Sum,
-    Term,
-    Truth,
-    Var,
-    conjunction,
-    conjuncts,
-    smt,
-    substitute,
-    text,
-    walk,
-)
 from loopless.verification.transitions import TransitionSystem
 
 
@@ -52,22 +35,22 @@ class Told:
     rank: str = ""
 
 
-def claim_of(invariants: Mapping[str, Sequence[Condition]], system: TransitionSystem) -> Claim:
+def claim_of(invariants: Mapping[str, Sequence[t.Condition]], system: TransitionSystem) -> Claim:
     """The invariants as SMT-LIB, those that it has words for; every cutpoint has some, if only what always holds."""
     found: dict[str, tuple[str, ...]] = {}
     for label in system.cutpoints:
-        parts = [part for condition in invariants.get(label, ()) for part in conjuncts(condition)]
-        found[label] = tuple(text for text in (smt(part) for part in parts) if text is not None)
+        parts = [part for condition in invariants.get(label, ()) for part in t.conjuncts(condition)]
+        found[label] = tuple(text for text in (t.smt(part) for part in parts) if text is not None)
     return Claim(found)
 
 
-_WORDS_OF_C: Final = (Var, Const, Sum, Compare, And, Or, Truth)
+_WORDS_OF_C: Final = (t.Var, t.Const, t.Sum, t.Compare, t.And, t.Or, t.Truth)
 
 
 def told(
     system: TransitionSystem,
-    invariants: Mapping[str, Sequence[Condition]],
-    ranks: Mapping[str, Sequence[Term]] | None = None,
+    invariants: Mapping[str, Sequence[t.Condition]],
+    ranks: Mapping[str, Sequence[t.Term]] | None = None,
 ) -> tuple[Told, ...]:
     """What holds at the loops of a program."""
     found: list[Told] = []
@@ -75,38 +58,38 @@ def told(
     for loop in graph.loops:
         source = _seen_at(graph, loop)
         known = (var for var, info in graph.variables.items() if info.is_source)
-        names = {var: Var(source.get(var, var.name), var.type) for var in known}
-        cast_names = {var: Var(f"(__int128){shown}", var.type) for var, shown in source.items()}
-        parts = [part for condition in invariants.get(loop.header, ()) for part in conjuncts(condition)]
-        shown = text(substitute(conjunction(parts), names)) if parts else "true"
-        plain = [part for part in parts if part.variables <= source.keys() and all(map(_is_c, walk(part)))]
-        c = text(substitute(conjunction(plain), cast_names)) if plain and loop.inlined_from is None else ""
+        names = {var: t.Var(source.get(var, var.name), var.type) for var in known}
+        cast_names = {var: t.Var(f"(__int128){shown}", var.type) for var, shown in source.items()}
+        parts = [part for condition in invariants.get(loop.header, ()) for part in t.conjuncts(condition)]
+        shown = t.text(t.substitute(t.conjunction(parts), names)) if parts else "true"
+        plain = [part for part in parts if part.variables <= source.keys() and all(map(_is_c, t.walk(part)))]
+        c = t.text(t.substitute(t.conjunction(plain), cast_names)) if plain and loop.inlined_from is None else ""
         falling = () if ranks is None else ranks.get(loop.header, ())
-        components = [term for term in falling if not isinstance(term, Const)]
-        rank = ", then ".join(text(substitute(term, names)) for term in components)
+        components = [term for term in falling if not isinstance(term, t.Const)]
+        rank = ", then ".join(t.text(t.substitute(term, names)) for term in components)
         found.append(Told(loop.file, loop.line, loop.column, graph.source_name, shown, c, rank))
     return tuple(found)
 
 
-def told_contracts(graph: Flowgraph, contracts: Mapping[str, Sequence[Condition]]) -> dict[str, str]:
+def told_contracts(graph: Flowgraph, contracts: Mapping[str, Sequence[t.Condition]]) -> dict[str, str]:
     """By function what its contract says, in C syntax with the words of ACSL: parameters are what was given."""
     found: dict[str, str] = {}
     for name, parts in contracts.items():
         if not parts:
             continue
         signature = graph.signatures[name]
-        shown: dict[Var, Term] = {}
+        shown: dict[t.Var, t.Term] = {}
         for var, held in signature.given.items():
             word = graph.variables[var].shown
-            shown[held] = Var(f"\\old({word})" if var in signature.globals else word, held.type)
-        shown |= {var: Var(graph.variables[var].shown, var.type) for var in signature.globals}
+            shown[held] = t.Var(f"\\old({word})" if var in signature.globals else word, held.type)
+        shown |= {var: t.Var(graph.variables[var].shown, var.type) for var in signature.globals}
         if signature.result is not None:
-            shown[signature.result] = Var("\\result", signature.result.type)
-        found[name] = text(substitute(conjunction(parts), shown))
+            shown[signature.result] = t.Var("\\result", signature.result.type)
+        found[name] = t.text(t.substitute(t.conjunction(parts), shown))
     return found
 
 
-def _seen_at(graph: Flowgraph, loop: LoopInfo) -> dict[Var, str]:
+def _seen_at(graph: Flowgraph, loop: LoopInfo) -> dict[t.Var, str]:
     """The variables that C names at a loop, with what it calls them: not those behind others of their name, nor those
     of other functions.
     """
@@ -128,7 +111,7 @@ def _is_seen(info: VariableInfo, others: Sequence[VariableInfo], line: int) -> b
     return begun <= line and all(there < begun or there > line for there in lines)
 
 
-def _is_c(node: Node) -> bool:
+def _is_c(node: t.Node) -> bool:
     return isinstance(node, _WORDS_OF_C)
 
 

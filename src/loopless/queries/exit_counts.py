@@ -6,6 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.queries.functions import FunctionAnswer
@@ -16,7 +17,6 @@ from loopless.queries.program import Function, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.summary import Summary, paths_of, readable, summarize
-from loopless.terms import FALSE
 
 Counts = Mapping[str, Summary]
 """By the names of loops, summaries of what decides when they are left, and of nothing else: of undefined behaviour that
@@ -63,7 +63,7 @@ def _job(program: Program, index: int, name: str) -> Summary | None:
 def _counted(graph: Flowgraph, loop: LoopInfo) -> Summary | None:
     paths = paths_of(graph, loop, ())
     outcome = None if isinstance(paths, NoPaths) else summarize(_without_unused(paths))
-    if not isinstance(outcome, Summary) or not outcome.complete or outcome.diverges is not FALSE or not outcome.exact:
+    if not isinstance(outcome, Summary) or not outcome.complete or outcome.diverges is not t.FALSE or not outcome.exact:
         return None
     plain = readable(outcome)
     # What pickles back is small: the paths are told elsewhere.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from loopless import clock
+from loopless import terms as t
 from loopless.errors import LimitError
 from loopless.queries.deadline import in_time
 from loopless.queries.functions import answer_functions
@@ -17,7 +18,6 @@ from loopless.queries.loop_answer import Question
 from loopless.queries.program import Program
 from loopless.queries.settings import Settings
 from loopless.summary import FunctionCase, FunctionSummary
-from loopless.terms import TRUE, EvaluationError, evaluate
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,9 @@ def error_ahead(program: Program, settings: Settings, seconds: float) -> ErrorAh
     if not isinstance(summary, FunctionSummary) or not summary.complete or not summary.exact or summary.inputs:
         return None
     match summary.regions:
-        case (FunctionCase(kind="error", when=when) as case,) if when == TRUE and not case.uncounted:
+        case (FunctionCase(kind="error", when=when) as case,) if when == t.TRUE and not case.uncounted:
             try:
-                return ErrorAhead(case.line, {loop: evaluate(count, {}) for loop, count in case.iterations.items()})
-            except EvaluationError:
+                return ErrorAhead(case.line, {loop: t.evaluate(count, {}) for loop, count in case.iterations.items()})
+            except t.EvaluationError:
                 return None
     return None

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from loopless import clock
+from loopless import terms as t
 from loopless.flowgraph.streams import stream_of
 from loopless.queries.answering import answer_all
 from loopless.queries.answers import answer_loop
@@ -19,7 +20,6 @@ from loopless.queries.sandbox import Limits
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, Summary, summarize_function
-from loopless.terms import as_declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def _compose(program: Program, index: int, outcomes: Mapping[str, Outcome], *, m
     """The summary of one function from those of its loops."""
     started = clock.now()
     function = program.functions[index]
-    with as_declared(layouts_in(function)):
+    with t.as_declared(layouts_in(function)):
         made = attempted(lambda: compose(function, outcomes, memory=memory))
     trouble = made.traceback if isinstance(made, Overrun) else ""
     outcome = made.refused(function.place) if isinstance(made, Overrun) else made

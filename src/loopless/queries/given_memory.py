@@ -9,19 +9,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.queries.arguments import Characters
-from loopless.terms import INTEGERS, EvaluationError, IntType, Layout, Rows, read_as
 
 Value = int | tuple[int, ...]
 """What the user gives an input: a number, or what a pointer points to, or an array holds, from the first element on."""
 
 _INDEX: Final = re.compile(r"\[(\d+)\]")
-BYTE: Final = IntType(8, signed=False)
+BYTE: Final = t.IntType(8, signed=False)
 """The type of what has none."""
 
 
-def array_of(layouts: Mapping[str, Layout], name: str) -> tuple[str, int, IntType | None] | None:
+def array_of(layouts: Mapping[str, t.Layout], name: str) -> tuple[str, int, t.IntType | None] | None:
     """The object, the byte and the declared type of the elements of an array, as answers call it: ``a``, ``p->items``;
     bytes where it has no type of its own; no type where the elements are no integers. None where there is no array.
     """
@@ -37,7 +37,7 @@ def array_of(layouts: Mapping[str, Layout], name: str) -> tuple[str, int, IntTyp
     return None
 
 
-def place_of(layouts: Mapping[str, Layout], name: str) -> tuple[str, int, IntType] | None:
+def place_of(layouts: Mapping[str, t.Layout], name: str) -> tuple[str, int, t.IntType] | None:
     """The array, the byte and the declared type of one element or member, as answers call it: ``a[2]``, ``a[2][1]``,
     ``p->items[1].count``; None where no integer is declared there.
     """
@@ -54,7 +54,7 @@ def place_of(layouts: Mapping[str, Layout], name: str) -> tuple[str, int, IntTyp
     return None
 
 
-def _place_in(row: Rows, rest: str) -> tuple[int, IntType] | None:
+def _place_in(row: t.Rows, rest: str) -> tuple[int, t.IntType] | None:
     """The byte and the type of an element of an array, by what stands behind the array."""
     at, index = 0, 0
     for count in (None, *row.inner):
@@ -68,14 +68,14 @@ def _place_in(row: Rows, rest: str) -> tuple[int, IntType] | None:
     return None
 
 
-def check_range(values: Iterable[int], type: IntType, about: str) -> None:
+def check_range(values: Iterable[int], type: t.IntType, about: str) -> None:
     """Raises ``UsageError`` for a value that the type does not have."""
     for number in values:
-        if type != INTEGERS and not type.holds(number):
-            raise UsageError(f"{number} is not in the range of {read_as(type)} {about}: {type.min} to {type.max}")
+        if type != t.INTEGERS and not type.holds(number):
+            raise UsageError(f"{number} is not in the range of {t.read_as(type)} {about}: {type.min} to {type.max}")
 
 
-def check_elements(layouts: Mapping[str, Layout], name: str, value: Value, about: str, *, any_size: bool) -> None:
+def check_elements(layouts: Mapping[str, t.Layout], name: str, value: Value, about: str, *, any_size: bool) -> None:
     """Raises ``UsageError`` for elements that are not of the type that is declared; ``any_size``: they may be of ℤ."""
     if isinstance(value, int):
         place = place_of(layouts, name)
@@ -99,7 +99,7 @@ def check_elements(layouts: Mapping[str, Layout], name: str, value: Value, about
 class GivenMemory:
     """The elements of arrays that are given."""
 
-    def __init__(self, layouts: Mapping[str, Layout], given: Mapping[str, Value]) -> None:
+    def __init__(self, layouts: Mapping[str, t.Layout], given: Mapping[str, Value]) -> None:
         self._bytes: dict[str, dict[int, int]] = {}
         self._numbers: dict[str, dict[int, int]] = {}
         """By the bytes at which they begin, elements of any size."""
@@ -115,7 +115,7 @@ class GivenMemory:
                 array, offset, type = place
                 self._put(array, offset, (value,), type)
 
-    def _put(self, array: str, offset: int, values: Iterable[int], type: IntType) -> None:
+    def _put(self, array: str, offset: int, values: Iterable[int], type: t.IntType) -> None:
         assert type.width is not None
         size = (type.width + 7) // 8
         held, numbers = self._bytes.setdefault(array, {}), self._numbers.setdefault(array, {})
@@ -134,20 +134,20 @@ class GivenMemory:
         """What elements are given of."""
         return iter(self._bytes)
 
-    def read(self, array: str, offset: int, type: IntType) -> int:
+    def read(self, array: str, offset: int, type: t.IntType) -> int:
         """The value of ``type`` at a byte offset. Raises :class:`EvaluationError` where it is not given."""
         name = array.removeprefix("*")
         if type.width is None:
             found = self._numbers.get(name, {}).get(offset)
             if found is None:
-                raise EvaluationError(f"no value for the element at byte {offset} of {name}")
+                raise t.EvaluationError(f"no value for the element at byte {offset} of {name}")
             return found
         held, size = self._bytes.get(name, {}), (type.width + 7) // 8
         try:
             content = bytes(held[at] for at in range(offset, offset + size))
         except KeyError:
-            raise EvaluationError(f"no value for byte {offset} of {name}") from None
+            raise t.EvaluationError(f"no value for byte {offset} of {name}") from None
         value = int.from_bytes(content, "little", signed=type.signed)
         if not type.holds(value):
-            raise EvaluationError(f"byte {offset} of {name} is no {type}")
+            raise t.EvaluationError(f"byte {offset} of {name} is no {type}")
         return value

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.bounds.without_data import without_data
 from loopless.errors import UsageError
@@ -18,21 +19,6 @@ from loopless.queries.given_memory import GivenMemory, Value, array_of, check_el
 from loopless.queries.layouts import layouts_in
 from loopless.queries.program import Function
 from loopless.refusals import Refused
-from loopless.terms import (
-    INTEGERS,
-    TRUE,
-    Condition,
-    EvaluationError,
-    IntType,
-    Node,
-    Read,
-    Term,
-    Var,
-    evaluate,
-    holds,
-    negate,
-    walk_inside,
-)
 
 Given = Mapping[str, Value]
 """Values by the names of inputs; ``a[2]`` is one element of what ``a`` points to."""
@@ -115,14 +101,14 @@ def _memory(function: Function) -> Iterator[str]:
             yield pointee.removeprefix("*")
 
 
-def _inputs(function: Function) -> Iterator[tuple[str, IntType | None]]:
+def _inputs(function: Function) -> Iterator[tuple[str, t.IntType | None]]:
     """The names of parameters, globals and what pointers point to, with their types in the source."""
     graph = function.graph()
     assert not isinstance(graph, Refused)
     for parameter in graph.parameters:
         of_value = parameter.var.type if parameter.var is not None and parameter.object is None else None
         pointee = parameter.pointee if parameter.object is not None and not parameter.shared else None
-        yield parameter.name, of_value if of_value == INTEGERS else parameter.type or of_value or pointee
+        yield parameter.name, of_value if of_value == t.INTEGERS else parameter.type or of_value or pointee
     for var, info in graph.variables.items():
         if info.kind in (Kind.GLOBAL, Kind.POINTEE):
             yield info.shown, var.type
@@ -141,7 +127,7 @@ def names_in_bounds(answers: Iterable[FunctionBound]) -> set[str]:
     return {name for answer in answers for var in _spoken_of(answer) for name in _names(var, answer)}
 
 
-def _names(var: Var, found: FunctionBound) -> tuple[str, ...]:
+def _names(var: t.Var, found: FunctionBound) -> tuple[str, ...]:
     """What users may call a variable."""
     return var.name, found.shown.get(var, var.name), _unnumbered(var.name)
 
@@ -151,9 +137,9 @@ def _unnumbered(name: str) -> str:
     return re.sub(r"'\d+$", "", name)
 
 
-def _spoken_of(found: FunctionBound) -> set[Var]:
+def _spoken_of(found: FunctionBound) -> set[t.Var]:
     """The variables that bounds over inputs are about."""
-    nodes: list[Node | None] = [found.call.upper, found.call.when, found.call.never, found.over_inputs]
+    nodes: list[t.Node | None] = [found.call.upper, found.call.when, found.call.never, found.over_inputs]
     for bound in found.loops:
         call = bound.call
         nodes += [call.upper, call.when, call.never, bound.any_entry, *(line.upper for line in bound.lines)]
@@ -173,7 +159,7 @@ class AtValues:
     value: int | None = None
     whatever: bool = False
     never: bool = False
-    needs: tuple[Var, ...] = ()
+    needs: tuple[t.Var, ...] = ()
     contents: tuple[str, ...] = ()
     late: bool = False
 
@@ -195,11 +181,11 @@ def at_values(found: FunctionBound, claim: Claim, given: Given) -> AtValues:
         return AtValues(value, whatever=claim.upper is not None and here.number(claim.upper, exactly=True) is None)
     if here.left < 0:
         return AtValues(late=True)
-    if claim.upper is None or here.holds(negate(claim.when)):
+    if claim.upper is None or here.holds(~claim.when):
         return AtValues()
     nodes = (claim.upper, claim.when)
     missing = {var for node in nodes for var in node.variables if var not in here.values}
-    reads = [part.array for node in nodes for part in walk_inside(node) if isinstance(part, Read)]
+    reads = [part.array for node in nodes for part in t.walk_inside(node) if isinstance(part, t.Read)]
     contents = [array.removeprefix("*") for array in reads]
     needs = [var for var in missing if not set(_names(var, found)) & set(contents)]  # elements count from pointers
     return AtValues(needs=tuple(sorted(needs, key=lambda var: var.key)), contents=tuple(dict.fromkeys(contents)))
@@ -213,7 +199,7 @@ class _Here:
         self.memory = GivenMemory(found.layouts, meant)
         spoken_of = _spoken_of(found)
         shared = Counter(_unnumbered(var.name) for var in spoken_of)
-        self.values: dict[Var, int] = {}
+        self.values: dict[t.Var, int] = {}
         for var in spoken_of:
             for name in _names(var, found):
                 number = meant.get(name)
@@ -227,40 +213,40 @@ class _Here:
         self.left = _most_read(len(self.memory))
         """How often elements of memory may still be looked at."""
 
-    def number(self, term: Term | None, when: Condition = TRUE, *, exactly: bool = False) -> int | None:
+    def number(self, term: t.Term | None, when: t.Condition = t.TRUE, *, exactly: bool = False) -> int | None:
         """What a bound comes to, or without ``exactly`` is at most where it depends on what is read; None where it
         does not hold, or depends on something else.
         """
         for upper in (term,) if exactly or term is None else (term, without_data(term)):
             try:
-                if upper is not None and holds(when, self._of(when), self._read):
-                    return evaluate(upper, self._of(upper), self._read)
-            except EvaluationError:
+                if upper is not None and t.holds(when, self._of(when), self._read):
+                    return t.evaluate(upper, self._of(upper), self._read)
+            except t.EvaluationError:
                 continue
         return None
 
-    def holds(self, condition: Condition) -> bool:
+    def holds(self, condition: t.Condition) -> bool:
         """Whether the condition surely holds."""
         try:
-            return holds(condition, self._of(condition), self._read)
-        except EvaluationError:
+            return t.holds(condition, self._of(condition), self._read)
+        except t.EvaluationError:
             return False
 
-    def _of(self, node: Node) -> dict[Var, int]:
+    def _of(self, node: t.Node) -> dict[t.Var, int]:
         """The values of the variables of a node: those of bounds of one entry, or on costs, may be others."""
         others = (var for var in node.variables if var not in self.values)
         named = {var: self._given.get(self._found.shown.get(var, var.name)) for var in others}
         return self.values | {var: value for var, value in named.items() if isinstance(value, int)}
 
-    def _read(self, array: str, offset: int, type: IntType) -> int:
+    def _read(self, array: str, offset: int, type: t.IntType) -> int:
         self.left -= 1
         if self.left < 0:
-            raise EvaluationError("this takes too long")
+            raise t.EvaluationError("this takes too long")
         return self.memory.read(array, offset, type)
 
 
 def number_at(
-    found: FunctionBound, term: Term | None, when: Condition, given: Given | None, *, exactly: bool = False
+    found: FunctionBound, term: t.Term | None, when: t.Condition, given: Given | None, *, exactly: bool = False
 ) -> int | None:
     """The number that a bound comes to, or without ``exactly`` is at most where it depends on what is read; names that
     several variables have give none of them a value. None where it does not hold there, or depends on something else.

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, MemoryObject, VariableInfo
 from loopless.flowgraph.places import Base
 from loopless.flowgraph.source_types import leaf_type, type_in
@@ -18,16 +19,15 @@ from loopless.refusals import Refused
 from loopless.source.debug import DebugType, DebugTypes, Kind
 from loopless.source.ir import Function as Code
 from loopless.source.ir import Module
-from loopless.terms import IntType, Layout, Rows, Scalar
 
 _MOST_MEMBERS: Final = 200
 """Structures of more members are not looked into. A guess."""
 _POINTED: Final = ("parameter", "pointee")
 """The kinds of objects that are named after a pointer to them."""
-_NONE: Final = Layout()
+_NONE: Final = t.Layout()
 
 
-def layouts_in(function: Function) -> dict[str, Layout]:
+def layouts_in(function: Function) -> dict[str, t.Layout]:
     """What is declared in the objects that the function touches, by their names, and in what pointers point to, by
     those of the pointers. Names that mean several layouts are left out.
     """
@@ -35,7 +35,7 @@ def layouts_in(function: Function) -> dict[str, Layout]:
     if isinstance(graph, Refused):
         return {}
     source = _Source(graph, function.program.source.inlined, function.code.name)
-    found: dict[str, Layout | None] = {}
+    found: dict[str, t.Layout | None] = {}
     for name, layout in (*source.of_objects(), *source.of_pointers()):
         found[name] = layout if found.get(name, layout) == layout else None
     return {name: layout for name, layout in found.items() if layout is not None}
@@ -50,7 +50,7 @@ class _Source:
         self._code: Code = module.functions[name]
         self._types: DebugTypes = module.debug_types
 
-    def of_objects(self) -> Iterator[tuple[str, Layout]]:
+    def of_objects(self) -> Iterator[tuple[str, t.Layout]]:
         """Of objects; a pointer is none here, since what it points to has its name."""
         for one in self._graph.objects.values():
             if one.name and one.kind not in ("null", "function", "dead"):
@@ -69,14 +69,14 @@ class _Source:
         return debug is not None and "&" in debug.type.description
 
     @cached_property
-    def _text(self) -> Layout:
+    def _text(self) -> t.Layout:
         """The layout of a string literal."""
         types = [variable.type for variable in self._code.variables.values()]
         types += [inner for type in types if (inner := self._types.element(type)) is not None]
         signed = next((type.signed for type in types if type.kind is Kind.CHAR), True)
-        return Layout((Rows(0, None, 1, "", {(0, 1): Scalar("", IntType(8, bool(signed)))}),))
+        return t.Layout((t.Rows(0, None, 1, "", {(0, 1): t.Scalar("", t.IntType(8, bool(signed)))}),))
 
-    def of_pointers(self) -> Iterator[tuple[str, Layout]]:
+    def of_pointers(self) -> Iterator[tuple[str, t.Layout]]:
         """Of pointers that are variables, by what they are declared to point to."""
         for var, info in self._graph.variables.items():
             name = self._graph.pointee_name(var)
@@ -123,11 +123,11 @@ def _content(one: MemoryObject) -> bytes | None:
     return one.content.ljust(one.size, b"\0") if known and one.content is not None and one.size is not None else None
 
 
-def _layout(types: DebugTypes, type: DebugType, *, behind_pointer: bool) -> Layout:
-    return Layout(tuple(_rows(types, type, behind_pointer)), not behind_pointer and type.kind is not Kind.ARRAY)
+def _layout(types: DebugTypes, type: DebugType, *, behind_pointer: bool) -> t.Layout:
+    return t.Layout(tuple(_rows(types, type, behind_pointer)), not behind_pointer and type.kind is not Kind.ARRAY)
 
 
-def _rows(types: DebugTypes, type: DebugType, behind_pointer: bool) -> Iterator[Rows]:  # noqa: FBT001
+def _rows(types: DebugTypes, type: DebugType, behind_pointer: bool) -> Iterator[t.Rows]:  # noqa: FBT001
     """The arrays in an object of a type; a pointer points to as many of its type as there are."""
     element = types.element(type) if type.kind is Kind.ARRAY else type
     if element is None or not element.bits or element.bits % 8:
@@ -139,10 +139,10 @@ def _rows(types: DebugTypes, type: DebugType, behind_pointer: bool) -> Iterator[
                 head = f"{'->' if behind_pointer else '.'}{member.name}"
                 start, end = member.offset // 8, (member.offset + member.bits) // 8
                 counts = _inner(member.type.counts[1:])
-                yield Rows(start, end, inner.bits // 8, head, _members(types, inner), counts)
+                yield t.Rows(start, end, inner.bits // 8, head, _members(types, inner), counts)
     inner_counts = type.counts if behind_pointer else type.counts[1:]
     if (type.kind is Kind.ARRAY or behind_pointer) and _counted(inner_counts):
-        yield Rows(0, None, element.bits // 8, "", _members(types, element), _inner(inner_counts))
+        yield t.Rows(0, None, element.bits // 8, "", _members(types, element), _inner(inner_counts))
 
 
 def _counted(counts: tuple[int | None, ...]) -> bool:
@@ -153,13 +153,13 @@ def _inner(counts: tuple[int | None, ...]) -> tuple[int, ...]:
     return tuple(count for count in counts if count)
 
 
-def _members(types: DebugTypes, element: DebugType) -> dict[tuple[int, int], Scalar]:
+def _members(types: DebugTypes, element: DebugType) -> dict[tuple[int, int], t.Scalar]:
     """The scalars in an element, by their places: all of it, or the members of a structure, of which the first ones
     are told where there are many.
     """
-    found: dict[tuple[int, int], Scalar] = {}
+    found: dict[tuple[int, int], t.Scalar] = {}
     for offset, bits, name, type in islice(_scalars(types, element, 0, ""), _MOST_MEMBERS):
-        found.setdefault((offset // 8, bits // 8), Scalar(name, integer_type(type)))
+        found.setdefault((offset // 8, bits // 8), t.Scalar(name, integer_type(type)))
     return found
 
 
@@ -180,8 +180,8 @@ def _scalars(types: DebugTypes, type: DebugType, start: int, name: str) -> Itera
             yield start, type.bits, name, type
 
 
-def integer_type(type: DebugType) -> IntType | None:
+def integer_type(type: DebugType) -> t.IntType | None:
     """The integer type that a source type is; None for others."""
     if not type.is_integer or type.bits % 8 or not type.bits:
         return None
-    return IntType(1, signed=False) if type.kind is Kind.BOOL else IntType(type.bits, bool(type.signed))
+    return t.IntType(1, signed=False) if type.kind is Kind.BOOL else t.IntType(type.bits, bool(type.signed))

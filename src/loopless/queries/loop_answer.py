@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from loopless import terms as t
 from loopless.automaton import Automaton, Classification
 from loopless.paths import LoopPaths
 from loopless.queries.loop_name import LoopName
 from loopless.queries.told import Untold
 from loopless.refusals import Refused
 from loopless.summary import AtEntry, Merged, Summary
-from loopless.terms import Layout, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class LoopAnswer:
     untyped: Refused | None = None
     cut: Refused | None = None
     assumptions: tuple[str, ...] = ()
-    shown: Mapping[Var, str] = field(default_factory=dict)
-    pointers: Mapping[Var, str] = field(default_factory=dict)
-    layouts: Mapping[str, Layout] = field(default_factory=dict)
+    shown: Mapping[t.Var, str] = field(default_factory=dict)
+    pointers: Mapping[t.Var, str] = field(default_factory=dict)
+    layouts: Mapping[str, t.Layout] = field(default_factory=dict)
     time_ms: float = 0.0
     trouble: str = ""
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from loopless import clock
+from loopless import terms as t
 from loopless.bounds.joint_claims import always
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.bounds import answer_bounds
@@ -20,7 +21,6 @@ from loopless.queries.runs import RunBound
 from loopless.queries.selection import select_loops
 from loopless.queries.settings import Settings
 from loopless.queries.verification import DEFAULT_S
-from loopless.terms import FALSE, Condition, Term, disjunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class RuledLoop:
 
     function: FunctionBound
     found: LoopBound
-    bound: Term | None
-    never: Condition
+    bound: t.Term | None
+    never: t.Condition
     meant: bool
-    perhaps: Condition = FALSE
+    perhaps: t.Condition = t.FALSE
     told_by: tuple[FunctionBound, LoopBound] | None = None
     run: EndlessRun | None = None
     reached: bool = True
@@ -50,7 +50,7 @@ class RuledLoop:
     @property
     def broken(self) -> bool:
         """Whether a run enters the loop and never leaves it."""
-        return not self.kept and (self.never is not FALSE or self.run is not None)
+        return not self.kept and (self.never is not t.FALSE or self.run is not None)
 
 
 def verdict_of(loops: Sequence[RuledLoop]) -> str:
@@ -96,8 +96,8 @@ def _ruled(answer: FunctionBound, found: LoopBound, *, meant: bool) -> RuledLoop
     bound = always(found.entry)
     if bound is None:
         bound = found.any_entry if found.any_entry is not None else always(found.call)
-    states = disjunction((found.entry.never, *(one.condition for one in found.recurrent)))
-    never = found.call.never if found.entry.entered else FALSE
+    states = t.disjunction((found.entry.never, *(one.condition for one in found.recurrent)))
+    never = found.call.never if found.entry.entered else t.FALSE
     return RuledLoop(answer, found, bound, never, meant, perhaps=states)
 
 
@@ -110,10 +110,10 @@ def _in_run(loop: RuledLoop, bound: RunBound | None, run: Run) -> RuledLoop:
     told_by = (run.entry, copies[0] if copies else loop.found)
     most = bound.any_entry if bound.any_entry is not None else bound.total
     if most is not None:
-        return replace(loop, bound=most, never=FALSE, told_by=told_by)
-    endless = next((copy for copy in copies if copy.entry.entered and copy.call.never is not FALSE), None)
+        return replace(loop, bound=most, never=t.FALSE, told_by=told_by)
+    endless = next((copy for copy in copies if copy.entry.entered and copy.call.never is not t.FALSE), None)
     if endless is None:
-        return replace(loop, never=FALSE)
+        return replace(loop, never=t.FALSE)
     return replace(loop, never=endless.call.never, told_by=(run.entry, endless))
 
 
@@ -123,7 +123,7 @@ def _with_calls(loops: Sequence[RuledLoop], functions: Sequence[Function]) -> li
     runs: dict[str, list[EndlessRun]] = {}
     for loop in loops:
         name = loop.function.name
-        if not loop.kept and not loop.broken and loop.perhaps is not FALSE and name not in runs:
+        if not loop.kept and not loop.broken and loop.perhaps is not t.FALSE and name not in runs:
             runs[name] = of_function(by_name[name])
     return [_with_run(loop, runs.get(loop.function.name, ())) for loop in loops]
 

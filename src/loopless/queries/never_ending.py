@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.bounds.joint_claims import always
 from loopless.bounds.methods.nontermination import Recurrent, has_point, recurrent
@@ -23,7 +24,6 @@ from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.program import Function
 from loopless.refusals import Refused
 from loopless.summary.arrivals import Arrivals
-from loopless.terms import FALSE, Condition, Term, conjunction, disjunction, negate
 
 OPERATIONS: Final = 100_000
 """isl's operations for shortening one condition. Some 10 ms. A guess."""
@@ -50,33 +50,33 @@ class Entries:
         known = answer.summary.inputs if answer.summary is not None else ()
         self._not_chosen = frozenset(one.var for one in known if one.kind in _NOT_CHOSEN)
 
-    def told(self, loop: LoopInfo | None, found: Told, any_entry: Term | None) -> Told:
+    def told(self, loop: LoopInfo | None, found: Told, any_entry: t.Term | None) -> Told:
         """The same, of those states alone in which the function may enter the loop; whether it does, and with which
         inputs. ``any_entry``: a bound on every entry.
         """
         entry, call, recurs = found.entry, found.call, found.recurrent
-        if entry.never is FALSE and not recurs:
+        if entry.never is t.FALSE and not recurs:
             return found
         if any_entry is not None or always(call) is not None:
-            return Told(replace(entry, never=FALSE), call)  # it ends, whatever it is entered with
+            return Told(replace(entry, never=t.FALSE), call)  # it ends, whatever it is entered with
         if loop is not None and not isinstance(self._graph, Refused):
             facts = entry_facts(self._graph, loop)
-            entry = replace(entry, never=entry.never if _may_hold(entry.never, facts) else FALSE)
+            entry = replace(entry, never=entry.never if _may_hold(entry.never, facts) else t.FALSE)
             recurs = tuple(states for states in recurs if _may_hold(states.condition, facts))
-            if call.never is FALSE:
+            if call.never is t.FALSE:
                 call = self._with_inputs(loop, entry, call, recurs)
-        chosen = call.never is not FALSE and call.never.variables.isdisjoint(self._not_chosen)
+        chosen = call.never is not t.FALSE and call.never.variables.isdisjoint(self._not_chosen)
         entered = chosen and has_point(call.never)
         return Told(replace(entry, entered=entered), call, recurs)
 
     def _with_inputs(self, loop: LoopInfo, entry: Claim, call: Claim, recurs: Sequence[Recurrent]) -> Claim:
         """The claim about a call with inputs that lead to where the loop never ends."""
-        states = disjunction((entry.never, *(one.condition for one in recurs if not one.chosen)))
-        never = self._arrivals.inputs_for(loop, states) if states is not FALSE else FALSE
-        if never is FALSE or not feasible(never):
+        states = t.disjunction((entry.never, *(one.condition for one in recurs if not one.chosen)))
+        never = self._arrivals.inputs_for(loop, states) if states is not t.FALSE else t.FALSE
+        if never is t.FALSE or not feasible(never):
             return call
         never = simplify(never, operations=OPERATIONS)
-        return replace(call, never=never, gap=conjunction((call.gap, negate(never))))
+        return replace(call, never=never, gap=call.gap & ~never)
 
     @functools.cached_property
     def _arrivals(self) -> Arrivals:
@@ -92,11 +92,11 @@ def recurrent_sets(loop: LoopAnswer, entry: Claim) -> tuple[Recurrent, ...]:
     found = list(recurrent(loop.paths, loop.summary))
     for states in tuple(found):
         others = [r.condition for r in found if r is not states and (states.chosen or not r.chosen)]
-        told = disjunction((entry.never, *others))
-        if not feasible(conjunction((states.condition, negate(told))), solver=False):
+        told = t.disjunction((entry.never, *others))
+        if not feasible(states.condition & ~told, solver=False):
             found.remove(states)
     return tuple(found)
 
 
-def _may_hold(states: Condition, facts: Condition) -> bool:
-    return states is not FALSE and feasible(conjunction((states, facts)), solver=False)
+def _may_hold(states: t.Condition, facts: t.Condition) -> bool:
+    return states is not t.FALSE and feasible(states & facts, solver=False)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.bounds.floats import number_of
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import LooplessError, UsageError
@@ -39,21 +40,6 @@ from loopless.refusals import Reason, Refused
 from loopless.source.ir import FloatConst
 from loopless.source.targets import Target, out_of_sight
 from loopless.source.vocabulary import TARGET
-from loopless.terms import (
-    Condition,
-    Const,
-    Sum,
-    Var,
-    comparisons,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    greater_equal,
-    less_equal,
-    not_equal,
-    walk,
-)
 from loopless.verification.proofs import Search
 from loopless.verification.transitions import START, TransitionSystem, system_of
 
@@ -272,8 +258,8 @@ class ReachQuestion:
             limit = most
             if self.minimize == "":
                 limit = self._timed("counters", functools.partial(self._short, general))
-            short = [] if limit is None else [less_equal(general.length, const(limit))]
-            blocked: list[Condition] = []
+            short = [] if limit is None else [general.length.le(limit)]
+            blocked: list[t.Condition] = []
             slow = 0
             for attempt in range(MOST_ATTEMPTS):
                 if attempt == 1 and (chance := self._by_chance(system, driver)) is not None:
@@ -291,7 +277,7 @@ class ReachQuestion:
                     break
                 if attempt == 0 and most is None:
                     short = []  # the shortest runs may be none
-                blocked.append(disjunction(not_equal(var, const(value)) for var, value in fixed.items()))
+                blocked.append(t.disjunction(var.ne(value) for var, value in fixed.items()))
         if most is not None and self.why == "":
             answer = self._search(system, driver, {}, clock.counted() + 2.0, most)
             if answer is not None:
@@ -306,14 +292,14 @@ class ReachQuestion:
         not found at once.
         """
         for length in SHORT:
-            found = general.solve([less_equal(general.length, const(length))], SHORT_MS)
+            found = general.solve([general.length.le(length)], SHORT_MS)
             if isinstance(found, Plan):
                 return length
             if found is Answer.UNKNOWN:
                 return None
         return None
 
-    def _smallest(self, general: CounterSystem, blocked: list[Condition]) -> dict[Var, int] | None:
+    def _smallest(self, general: CounterSystem, blocked: list[t.Condition]) -> dict[t.Var, int] | None:
         """Small values to begin with for which the constraints have a solution; no negative ones where it can be."""
         infos = general.system.graph.variables
         scalars = [var for var in general.scalars if not (var in infos and infos[var].pointer_part == "object")]
@@ -326,15 +312,15 @@ class ReachQuestion:
             if clock.counted() > until and rungs[0] not in ANY_SIZE:
                 rungs = list(ANY_SIZE)
             least, most = rungs.pop(0)
-            small = [conjunction((less_equal(v, const(most)), greater_equal(v, const(least)))) for v in scalars]
+            small = [v.le(most) & v.ge(least) for v in scalars]
             if rungs:
-                small += [equal(v, const(0)) for v in starts]
+                small += [v.eq(0) for v in starts]
             found = general.solve([*small, *blocked], 500)
             if isinstance(found, Plan):
                 if self.minimize == "inputs":
                     found = self._smaller(general, scalars, found, [*small, *blocked])
                 return {
-                    Var(var.name.partition("~")[0], var.type): found.values[var]
+                    t.Var(var.name.partition("~")[0], var.type): found.values[var]
                     for var in scalars
                     if var in found.values
                 }
@@ -343,26 +329,26 @@ class ReachQuestion:
         return None
 
     @staticmethod
-    def _smaller(general: CounterSystem, scalars: Sequence[Var], plan: Plan, also: list[Condition]) -> Plan:
+    def _smaller(general: CounterSystem, scalars: Sequence[t.Var], plan: Plan, also: list[t.Condition]) -> Plan:
         """The same with one value after the other as near to 0 as the constraints let it be."""
         for var in scalars:
             low, high = -1, abs(plan.values.get(var, 0))  # not as small as low, but as high
             while high - low > 1:
                 middle = (low + high) // 2
-                near = conjunction((less_equal(var, const(middle)), greater_equal(var, const(-middle))))
+                near = var.le(middle) & var.ge(-middle)
                 found = general.solve([*also, near], 500)
                 if isinstance(found, Plan):
                     high, plan = abs(found.values.get(var, 0)), found
                 else:
                     low = middle
-            also = [*also, less_equal(var, const(high)), greater_equal(var, const(-high))]
+            also = [*also, var.le(high), var.ge(-high)]
         return plan
 
     def _least_length(self, general: CounterSystem) -> int | None:
         """The fewest transitions with which the constraints have a solution."""
 
         def can(length: int) -> bool:
-            return isinstance(general.solve([less_equal(general.length, const(length))], 500), Plan)
+            return isinstance(general.solve([general.length.le(length)], 500), Plan)
 
         most = next((1 << k for k in range(1, 40) if can(1 << k)), None)
         if most is None:
@@ -374,7 +360,7 @@ class ReachQuestion:
         return high
 
     def _search(
-        self, system: TransitionSystem, driver: Driver, fixed: dict[Var, int], until: float, most: int | None = None
+        self, system: TransitionSystem, driver: Driver, fixed: dict[t.Var, int], until: float, most: int | None = None
     ) -> Reach | None:
         until = min(until, self.deadline)
         begun = self._begun()
@@ -495,10 +481,10 @@ def _numbers(system: TransitionSystem) -> list[int]:
     """Numbers that conditions compare with, for inputs drawn at random."""
     found: dict[int, None] = {}
     for transition in system.transitions:
-        for compared in comparisons(transition.condition):
-            for node in walk(compared.term):
-                if isinstance(node, Const):
+        for compared in t.comparisons(transition.condition):
+            for node in t.walk(compared.term):
+                if isinstance(node, t.Const):
                     found[node.value] = None
-                elif isinstance(node, Sum):
+                elif isinstance(node, t.Sum):
                     found |= {-value: None for monomial, value in node.items if not monomial}
     return [value for value in found if abs(value) < 1 << 31][:40]

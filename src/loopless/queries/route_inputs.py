@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.check.oracle.adapters import RESULT
 from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter, Pointer, Signature
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
@@ -16,7 +17,6 @@ from loopless.navigation.memory import Led, pointer_size
 from loopless.navigation.routes import Route
 from loopless.navigation.store import size_of
 from loopless.queries.reached import Field, Given, Inputs, Memory, Number, Pointed, Run, joined, runs_of
-from loopless.terms import Term, Var, evaluate
 from loopless.verification.runs import is_input
 from loopless.verification.transitions import TransitionSystem
 
@@ -43,11 +43,11 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
     graph = system.graph
     values = dict(route.values)
 
-    def number(term: Term) -> int:
+    def number(term: t.Term) -> int:
         unknown = {var: 0 for var in term.variables if var not in values}
-        return evaluate(term, {**unknown, **values})
+        return t.evaluate(term, {**unknown, **values})
 
-    def at_begin(var: Var | None) -> int:
+    def at_begin(var: t.Var | None) -> int:
         return 0 if var is None else number(route.begin.get(var, var))
 
     nondet: list[Run] = []
@@ -81,7 +81,7 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
     return Inputs(function, arguments, joined(nondet), uninitialised=uninitialised, globals=own, words=words)
 
 
-def _words(route: Route, graph: Flowgraph, at_begin: Callable[[Var | None], int]) -> Iterator[tuple[Run, ...]]:
+def _words(route: Route, graph: Flowgraph, at_begin: Callable[[t.Var | None], int]) -> Iterator[tuple[Run, ...]]:
     """The words of argv, the name of the program first; none where the path does not depend on them."""
     if not graph.parameters or (argc := graph.parameters[0].var) is None:
         return
@@ -102,7 +102,7 @@ def _words(route: Route, graph: Flowgraph, at_begin: Callable[[Var | None], int]
             yield _word(route, led.array, at_begin)
 
 
-def _word(route: Route, array: str, at_begin: Callable[[Var | None], int]) -> tuple[Run, ...]:
+def _word(route: Route, array: str, at_begin: Callable[[t.Var | None], int]) -> tuple[Run, ...]:
     """A string, up to its end where the path reads so far, else so far as it is read."""
     content: dict[int, int] = {}
     for run in route.runs:
@@ -119,7 +119,7 @@ def _word(route: Route, array: str, at_begin: Callable[[Var | None], int]) -> tu
 
 
 def _arguments(
-    route: Route, graph: Flowgraph, signature: Signature, at_begin: Callable[[Var | None], int]
+    route: Route, graph: Flowgraph, signature: Signature, at_begin: Callable[[t.Var | None], int]
 ) -> Iterator[Given]:
     if graph.source_name == "main":
         return
@@ -219,10 +219,10 @@ def _called_so(memory: Memory, name: str, shown: str) -> Memory:
 class _Image:
     """The bytes of objects at the beginning, as far as a path reads them."""
 
-    def __init__(self, route: Route, graph: Flowgraph, at_begin: Callable[[Var | None], int]) -> None:
+    def __init__(self, route: Route, graph: Flowgraph, at_begin: Callable[[t.Var | None], int]) -> None:
         self.route, self.graph, self.at_begin = route, graph, at_begin
-        self.halves: dict[tuple[int, int], dict[str, Var]] = {}
-        self.fields: dict[int, list[tuple[Var, VariableInfo]]] = {}
+        self.halves: dict[tuple[int, int], dict[str, t.Var]] = {}
+        self.fields: dict[int, list[tuple[t.Var, VariableInfo]]] = {}
         for var, info in graph.variables.items():
             if info.object is not None and info.kind in (Kind.POINTEE, Kind.GLOBAL):
                 if info.pointer_part:
@@ -268,7 +268,7 @@ class _Image:
         named = tuple(replace(one, offset=one.offset + image.before) for one in fields)
         return Memory(bytes(image.content), moved, named, image.before)
 
-    def _half(self, number: int, offset: int, halves: Mapping[str, Var], depth: int) -> Pointed:
+    def _half(self, number: int, offset: int, halves: Mapping[str, t.Var], depth: int) -> Pointed:
         """What a pointer leads to that is a variable."""
         owner = halves["object"]
         behind = self._behind(number, offset)
@@ -305,7 +305,7 @@ class _Image:
             raise NotDriven(f"{led.shown} points into the same memory as another pointer")
         yield Pointed(led.shown, offset, self.memory(None, [led.array], depth + 1))
 
-    def _is_null(self, owner: Var) -> bool:
+    def _is_null(self, owner: t.Var) -> bool:
         known = owner in self.route.values or owner in self.route.begin
         return known and self.at_begin(owner) == NULL_OBJECT
 

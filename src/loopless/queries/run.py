@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from loopless import terms as t
 from loopless.bounds.activations import activations_of
 from loopless.bounds.joint_claims import always
 from loopless.bounds.model import LARGE
@@ -35,7 +36,6 @@ from loopless.queries.runs import Homes, RunBound, by_end, is_recursion, of_entr
 from loopless.queries.settings import Settings
 from loopless.queries.settled import settled
 from loopless.refusals import Reason, Refused
-from loopless.terms import ZERO, Const, Term, Var, add, const, maximum, range_of, scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +237,8 @@ class _Asked:
 
 def _summed(copies: Sequence[LoopBound], uses: Sequence[Use], sites: dict[str, LoopBound]) -> LoopCount:
     """What a call takes of one written loop, with all copies of it, and calls."""
-    totals: list[Term | None] = [always(copy.call) for copy in copies]
-    entries: list[Term | None] = [of_entry(copy) for copy in copies]
+    totals: list[t.Term | None] = [always(copy.call) for copy in copies]
+    entries: list[t.Term | None] = [of_entry(copy) for copy in copies]
     exact = all(_is_exact(copy) for copy in copies)
     for use in uses:
         site = sites.get(use.site)
@@ -248,9 +248,9 @@ def _summed(copies: Sequence[LoopBound], uses: Sequence[Use], sites: dict[str, L
             continue
         total = always(site.call)
         if use.what == "total":
-            totals.append(None if total is None else scale(total, use.times))
+            totals.append(None if total is None else total * use.times)
             exact = exact and use.exact and _is_exact(site)
-        elif isinstance(total, Const) and total.value == 0:
+        elif isinstance(total, t.Const) and total.value == 0:
             continue
         else:
             most = of_entry(site)
@@ -258,31 +258,31 @@ def _summed(copies: Sequence[LoopBound], uses: Sequence[Use], sites: dict[str, L
     return LoopCount(_sum(totals), _most(entries), exact)
 
 
-def _over_inputs(count: LoopCount, inputs: frozenset[Var]) -> LoopCount:
+def _over_inputs(count: LoopCount, inputs: frozenset[t.Var]) -> LoopCount:
     """The count without what is read on the way: the most that such terms come to, where that is a number."""
     total, entry = (_known(term, inputs) for term in (count.total, count.entry))
     return LoopCount(total, entry, count.exact and total is count.total)
 
 
-def _known(term: Term | None, inputs: frozenset[Var]) -> Term | None:
+def _known(term: t.Term | None, inputs: frozenset[t.Var]) -> t.Term | None:
     if term is None or term.variables <= inputs:
         return term
-    most = range_of(term)[1]
-    return const(most) if most is not None and most < LARGE else term
+    most = t.range_of(term)[1]
+    return t.const(most) if most is not None and most < LARGE else term
 
 
-def _times(most: Term | None, times: int) -> Term | None:
-    return None if most is None else scale(most, times)
+def _times(most: t.Term | None, times: int) -> t.Term | None:
+    return None if most is None else most * times
 
 
-def _sum(terms: Sequence[Term | None]) -> Term | None:
+def _sum(terms: Sequence[t.Term | None]) -> t.Term | None:
     known = [term for term in terms if term is not None]
-    return add(*known) if len(known) == len(terms) else None
+    return t.add(*known) if len(known) == len(terms) else None
 
 
-def _most(terms: Sequence[Term | None]) -> Term | None:
+def _most(terms: Sequence[t.Term | None]) -> t.Term | None:
     known = [term for term in terms if term is not None]
-    return maximum(ZERO, *known) if len(known) == len(terms) else None
+    return t.maximum(t.ZERO, *known) if len(known) == len(terms) else None
 
 
 def _is_exact(copy: LoopBound) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.joint_claims import always
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.loop_name import LoopName
 from loopless.queries.program import Function, Program
-from loopless.terms import Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class RunBound:
     """
 
     loop: LoopName
-    total: Term | None
-    any_entry: Term | None
+    total: t.Term | None
+    any_entry: t.Term | None
     copies: tuple[LoopBound, ...]
     number: int = 0
     exact: bool = False
@@ -79,7 +79,7 @@ def _callee(loop: LoopName) -> str:
     return loop.info.loc.function if loop.info is not None and loop.info.loc is not None else ""
 
 
-def of_entry(bound: LoopBound) -> Term | None:
+def of_entry(bound: LoopBound) -> t.Term | None:
     """A bound on any entry; what is entered once at most takes no more than it takes in all."""
     if bound.any_entry is not None:
         return bound.any_entry

@@ -6,11 +6,11 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 
+from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.program import Loop, Program
 from loopless.refusals import Refused
-from loopless.terms import Var
 
 _LINE = re.compile(r"(.+):(\d+)")
 _PLACE = re.compile(r"(.+:)?\d+(:\d+)?([~@].*)?", re.DOTALL)
@@ -90,7 +90,7 @@ def shown_names(graph: Flowgraph) -> tuple[str, ...]:
     return tuple(dict.fromkeys(i.shown for i in graph.variables.values() if i.is_source and i.pointer_part != "object"))
 
 
-def variables_named(graph: Flowgraph, name: str, occurring: Iterable[Var]) -> tuple[Var, ...]:
+def variables_named(graph: Flowgraph, name: str, occurring: Iterable[t.Var]) -> tuple[t.Var, ...]:
     """The variables that the source calls ``name`` (or that have this very name inside): those that occur in the loop
     where there are some, else all.
     """

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds import Claim, claim_of_call
 from loopless.bounds.joint_claims import at_most, unless_ended
 from loopless.flowgraph.model import Call
@@ -21,7 +22,6 @@ from loopless.queries.loop_answer import LoopAnswer
 from loopless.queries.program import Function
 from loopless.queries.returning import Calls, before, calls_in
 from loopless.refusals import Refused
-from loopless.terms import FALSE, ZERO
 
 Answers = Callable[[Sequence[Function]], list[FunctionBound]]
 """The bounds of functions, each by itself."""
@@ -60,7 +60,7 @@ def asked_with(function: Function, among: Mapping[str, Function]) -> frozenset[s
 
 def _counts(bound: FunctionBound) -> bool:
     """Whether something is said of how often at least."""
-    return any(claim.exact or claim.lower is not ZERO for loop in bound.loops for claim in (loop.entry, loop.call))
+    return any(claim.exact or claim.lower is not t.ZERO for loop in bound.loops for claim in (loop.entry, loop.call))
 
 
 def _body(function: Function, call: Call) -> str | None:
@@ -112,7 +112,7 @@ def _own_end(function: Function, bound: FunctionBound | None) -> _End:
         return _End(known)
     if bound is None or not bound.loops:
         return _UNKNOWN
-    endless = next((loop.answer.loop for loop in bound.loops if loop.call.never is not FALSE), None)
+    endless = next((loop.answer.loop for loop in bound.loops if loop.call.never is not t.FALSE), None)
     if endless is not None:
         return _End(never=f"the loop at {endless.place} never ends for some inputs")
     return _End(known and all(_is_bounded(loop.entry) or _is_bounded(loop.call) for loop in bound.loops))
@@ -120,7 +120,7 @@ def _own_end(function: Function, bound: FunctionBound | None) -> _End:
 
 def _is_bounded(claim: Claim) -> bool:
     """Whether the iterations are bounded whatever the values at the beginning."""
-    return claim.upper is not None and not claim.has_gap and claim.never is FALSE
+    return claim.upper is not None and not claim.has_gap and claim.never is t.FALSE
 
 
 # -- what that makes of the bounds of a caller ------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def _of_loop(loop: LoopBound, inside: _Made, way: _Made, *, by_summary: bool) ->
 
 
 def _says_least(claim: Claim) -> bool:
-    return claim.exact or claim.lower is not ZERO or claim.never is not FALSE
+    return claim.exact or claim.lower is not t.ZERO or claim.never is not t.FALSE
 
 
 class _Made:

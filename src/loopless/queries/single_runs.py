@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.check.interpreter.run import Interpreter, Run
 from loopless.errors import LooplessError
 from loopless.flowgraph import Options
@@ -22,7 +23,6 @@ from loopless.refusals import Refused
 from loopless.stepping import forbidden
 from loopless.summary import FunctionCase, FunctionSummary
 from loopless.summary.function import Diverges
-from loopless.terms import TRUE, Condition, EvaluationError, Var, conjunction, const, disjunction, equal, holds
 
 MAX_RUNS: Final = 1024
 """So many runs are followed for one function. A guess."""
@@ -40,7 +40,7 @@ _KINDS: Final = {
 }
 """What cases call the ends of runs; the iterations before undefined behaviour count, too."""
 
-Point = Mapping[Var, int]
+Point = Mapping[t.Var, int]
 
 
 def completed(function: Function, summary: FunctionSummary | None) -> FunctionSummary | None:
@@ -52,7 +52,7 @@ def completed(function: Function, summary: FunctionSummary | None) -> FunctionSu
     graph = _runnable(function)
     if graph is None or forbidden() or (summary is not None and summary.complete):
         return None
-    gap = TRUE if summary is None else disjunction(part.when for part in summary.residual)
+    gap = t.TRUE if summary is None else t.disjunction(part.when for part in summary.residual)
     inputs = _inputs(graph, summary, gap)
     points = None if inputs is None else _points(gap, inputs)
     if inputs is None or points is None:
@@ -63,7 +63,7 @@ def completed(function: Function, summary: FunctionSummary | None) -> FunctionSu
         graph,
         options=Options(options.mathematical, options.wrapv, options.apart),
     )
-    ends: dict[_End, list[Condition]] = {}
+    ends: dict[_End, list[t.Condition]] = {}
     left = MAX_STEPS
     for point in points:
         run = _followed(interpreter, inputs, point, left)
@@ -71,7 +71,7 @@ def completed(function: Function, summary: FunctionSummary | None) -> FunctionSu
         if run is None or end is None:
             return None
         left -= sum(run.iterations.values())
-        here = conjunction(equal(var, const(value)) for var, value in sorted(point.items(), key=lambda p: p[0].key))
+        here = t.conjunction(var.eq(value) for var, value in sorted(point.items(), key=lambda p: p[0].key))
         ends.setdefault(end, []).append(here)
     return _with_ends(function, graph, summary, ends)
 
@@ -80,8 +80,8 @@ def completed(function: Function, summary: FunctionSummary | None) -> FunctionSu
 class _Inputs:
     """The inputs of a run: its parameters, and what it reads from outside, in order."""
 
-    parameters: tuple[Var, ...]
-    read: tuple[Var, ...]
+    parameters: tuple[t.Var, ...]
+    read: tuple[t.Var, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _is_closed(graph: Flowgraph) -> bool:
     return not outside and not any(o.kind == "global" and not o.constant for o in graph.objects.values())
 
 
-def _inputs(graph: Flowgraph, summary: FunctionSummary | None, gap: Condition) -> _Inputs | None:
+def _inputs(graph: Flowgraph, summary: FunctionSummary | None, gap: t.Condition) -> _Inputs | None:
     """The inputs of the runs; None where more decides them."""
     parameters = tuple(p.var for p in graph.parameters if p.var is not None)
     numbers = {} if summary is None else {one.var: one.number for one in summary.inputs if one.kind == "nondet"}
@@ -138,7 +138,7 @@ def _inputs(graph: Flowgraph, summary: FunctionSummary | None, gap: Condition) -
     return _Inputs(parameters, read)
 
 
-def _points(gap: Condition, inputs: _Inputs) -> list[Point] | None:
+def _points(gap: t.Condition, inputs: _Inputs) -> list[Point] | None:
     """The values of the inputs for which ``gap`` holds; None where they are too many."""
     variables = (*inputs.parameters, *inputs.read)
     if not variables:
@@ -158,8 +158,8 @@ def _points(gap: Condition, inputs: _Inputs) -> list[Point] | None:
                 return None
             ranges.append(range(low, high + 1))
         drawn = (dict(zip(variables, values, strict=True)) for values in itertools.product(*ranges))
-        found: list[Point] = [point for point in drawn if holds(gap, point)]
-    except (BudgetExceeded, NotPresburger, EvaluationError):
+        found: list[Point] = [point for point in drawn if t.holds(gap, point)]
+    except (BudgetExceeded, NotPresburger, t.EvaluationError):
         return None
     return found if len(found) <= MAX_RUNS else None
 
@@ -185,17 +185,17 @@ def _end_of(graph: Flowgraph, run: Run) -> _End | None:
 
 
 def _with_ends(
-    function: Function, graph: Flowgraph, summary: FunctionSummary | None, ends: Mapping[_End, Sequence[Condition]]
+    function: Function, graph: Flowgraph, summary: FunctionSummary | None, ends: Mapping[_End, Sequence[t.Condition]]
 ) -> FunctionSummary:
     """The summary with these ends in place of what it leaves open."""
     names, parameters = tuple(loop.name for loop in graph.loops), tuple(graph.parameters)
     known = summary or FunctionSummary(function.name, function.place, parameters, (), (), (), (), (), names, {})
     cases, diverges = list(known.cases), list(known.diverges)
     for end, points in ends.items():
-        when = disjunction(points)
+        when = t.disjunction(points)
         if end.endless:
             diverges.append(Diverges(when, end.endless))
         else:
-            counts = {name: const(count) for name, count in end.iterations}
+            counts = {name: t.const(count) for name, count in end.iterations}
             cases.append(FunctionCase(when, end.kind, end.line, None, "", {}, counts, (), (), ()))
     return replace(known, cases=tuple(cases), diverges=tuple(diverges), residual=())

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import OBJECT_PART, Call, Copy, Fill, Flowgraph, LoopInfo, MemoryObject, Store
 from loopless.flowgraph.words import afterwards
@@ -15,7 +16,6 @@ from loopless.paths import LoopPaths
 from loopless.paths.build import changed_variables, seen_at_ends, used_behind
 from loopless.refusals import Refused
 from loopless.summary import Summary
-from loopless.terms import Const, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Untold:
 
 
 def untold(
-    graph: Flowgraph, loop: LoopInfo, summary: Summary | None, asked: Iterable[Var] | None
+    graph: Flowgraph, loop: LoopInfo, summary: Summary | None, asked: Iterable[t.Var] | None
 ) -> tuple[Untold, ...]:
     """What ``loop`` changes and ``summary`` does not tell, of the variables ``asked`` for where these are named."""
     ends = seen_at_ends(graph)
@@ -50,7 +50,7 @@ def untold(
     return tuple(Untold(name, used) for name, used in found.items())
 
 
-def pointers_shown(graph: Flowgraph | Refused, shown: Collection[Var]) -> dict[Var, str]:
+def pointers_shown(graph: Flowgraph | Refused, shown: Collection[t.Var]) -> dict[t.Var, str]:
     """Of the variables ``shown``, those that are 0 where a pointer is null, and flags of one bit that say that an
     argument is, with the name that people know it by.
     """
@@ -68,14 +68,14 @@ def pointers_shown(graph: Flowgraph | Refused, shown: Collection[Var]) -> dict[V
     return found
 
 
-def used_variables(graph: Flowgraph, loop: LoopInfo) -> tuple[Var, ...]:
+def used_variables(graph: Flowgraph, loop: LoopInfo) -> tuple[t.Var, ...]:
     """The variables that ``loop`` changes and that are used behind it, in the order of their names."""
     ends = seen_at_ends(graph)
     used = used_behind(graph, loop, live_at_entry(graph.blocks, ends), ends)
     return tuple(sorted(changed_variables(graph, loop) & used, key=lambda var: var.key))
 
 
-def _told(summary: Summary) -> frozenset[Var]:
+def _told(summary: Summary) -> frozenset[t.Var]:
     """The variables of which some case says what they are at the exit."""
     found = {var for case in summary.cases for var in summary.known(case)}
     for case in summary.approximation.cases if summary.approximation is not None else ():
@@ -93,7 +93,7 @@ def _written(graph: Flowgraph, loop: LoopInfo) -> Iterator[str]:
             match statement:
                 case Store(address=at) | Fill(address=at) | Copy(target=at):
                     owner = at.object
-                    numbers = (owner.value,) if isinstance(owner, Const) else statement.objects or ()
+                    numbers = (owner.value,) if isinstance(owner, t.Const) else statement.objects or ()
                     yield from _named(graph, numbers) or ["what a pointer points to"]
                 case Call(writes_memory=True, outside=False):
                     yield from _named(graph, statement.objects or ())
@@ -114,9 +114,9 @@ def _name(found: MemoryObject) -> str:
     return f"*{found.name}" if found.size is None and found.kind == "parameter" else found.name
 
 
-def occurring(paths: LoopPaths) -> list[Var]:
+def occurring(paths: LoopPaths) -> list[t.Var]:
     """The variables of which paths speak."""
-    found: set[Var] = set(paths.state) | set(paths.invariants) | set(paths.shown)
+    found: set[t.Var] = set(paths.state) | set(paths.invariants) | set(paths.shown)
     for path in paths.all:
         found |= path.condition.variables | set(path.update)
         found |= {v for term in path.update.values() for v in term.variables}
@@ -126,9 +126,9 @@ def occurring(paths: LoopPaths) -> list[Var]:
     return sorted(found, key=lambda var: var.key)
 
 
-def shown_at_exit(summary: Summary, shown: Mapping[Var, str]) -> dict[Var, str]:
+def shown_at_exit(summary: Summary, shown: Mapping[t.Var, str]) -> dict[t.Var, str]:
     """The names of final values that an approximation leaves open: x' for that of x."""
-    found: dict[Var, str] = {}
+    found: dict[t.Var, str] = {}
     for case in summary.approximation.cases if summary.approximation is not None else ():
         values = {term: var for var, term in case.then.items() if var in shown}
         found |= {var: afterwards(shown[values[var]]) for var in case.free if var in values}

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any, Final, cast
 
 from loopless import clock
+from loopless import terms as t
 from loopless.check.certificates.document import Subject, document_of
 from loopless.check.certificates.judge import Claim
 from loopless.check.certificates.property import (
@@ -37,9 +38,6 @@ from loopless.queries.sandbox import Limits, note
 from loopless.queries.settings import Settings
 from loopless.queries.verdict import Verdict
 from loopless.refusals import Reason, Refused
-from loopless.terms import (
-    smt,
-)
 from loopless.verification.contracts import Contracts, contracted
 from loopless.verification.portfolio import safety_methods
 from loopless.verification.proofs import NO_INVARIANT, Invariants, Proof, Search, Suspect, input_lists, short_inputs
@@ -115,7 +113,7 @@ def proved(program: Program, entry: str, settings: Settings, deadline: float) ->
 
 def takes_inputs(system: TransitionSystem) -> bool:
     """Whether runs take something from outside, or from variables that are not initialised."""
-    return any(i.origin is not Origin.MEMORY for t in system.transitions for i in t.inputs)
+    return any(i.origin is not Origin.MEMORY for transition in system.transitions for i in transition.inputs)
 
 
 class _Question:
@@ -197,7 +195,8 @@ class _Question:
         if found is None:
             return None
         self.contracts = {
-            name: tuple(text for text in map(smt, parts) if text is not None) for name, parts in found.contracts.items()
+            name: tuple(text for text in map(t.smt, parts) if text is not None)
+            for name, parts in found.contracts.items()
         }
         self.ensured = told_contracts(found.system.graph, found.contracts)
         return self._asked(found.system, found.invariants)
@@ -413,7 +412,7 @@ class _Question:
                 kept = self._timed("shortening", lambda: search.safety.shortened(found.invariants, goals, 4.0))  # noqa: B023
                 claim = claim_of(kept, system)
                 ranks = {
-                    label: tuple(text for text in (smt(term) for term in terms) if text is not None)
+                    label: tuple(text for text in (t.smt(term) for term in terms) if text is not None)
                     for label, terms in found.ranks.items()
                 }
                 shown = told(system, kept, found.ranks)
@@ -454,7 +453,7 @@ class _Question:
     def _trapped(self, system: TransitionSystem, trap: Trap) -> Verdict | None:
         """``false`` if the judge accepts the recurrent set, and a native run with these inputs does not end."""
         recurrent = {
-            label: tuple(text for text in (smt(c) for c in conditions) if text is not None)
+            label: tuple(text for text in (t.smt(c) for c in conditions) if text is not None)
             for label, conditions in trap.recurrent.items()
         }
         claim = replace(claim_of({}, system), recurrent=recurrent, chosen=trap.chosen)

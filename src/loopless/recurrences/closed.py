@@ -9,8 +9,6 @@ from typing import Literal
 from loopless import terms as t
 from loopless.recurrences.linearize import LinearSystem
 from loopless.recurrences.sequences import MAX_PERIOD, Sequence
-from loopless.terms import EvaluationError, IntType, Term, Var
-from loopless.terms.evaluate import Reader
 
 Kind = Literal[
     "constant",
@@ -39,15 +37,15 @@ MAX_SYMBOLIC = 64
 class Repeated:
     """The evaluator of x' = ``update`` where x reaches a fixed point after logarithmically many steps."""
 
-    update: Term
+    update: t.Term
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
     """The evaluator of x' = ``update`` over variables with their own closed forms (x itself not among them)."""
 
-    update: Term
-    sources: Mapping[Var, Closed]
+    update: t.Term
+    sources: Mapping[t.Var, Closed]
 
 
 Evaluator = LinearSystem | Repeated | Composed
@@ -64,23 +62,23 @@ class Closed:
     where the term is absent or would build large numbers.
     """
 
-    var: Var
-    counter: Var
+    var: t.Var
+    counter: t.Var
     kind: Kind
-    term: Term | None
+    term: t.Term | None
     valid_from: int = 0
     period: int = 1
-    prefix: tuple[Term, ...] = ()
-    wrap: IntType | None = None
+    prefix: tuple[t.Term, ...] = ()
+    wrap: t.IntType | None = None
     evaluator: Evaluator | None = field(default=None, repr=False)
 
-    def at(self, k: int) -> Term:
+    def at(self, k: int) -> t.Term:
         """The value after ``k`` ≥ 0 iterations as a term over the entry values.
 
         Raises :class:`loopless.terms.EvaluationError` where there is no term and k > :data:`MAX_SYMBOLIC`.
         """
         if k < 0:
-            raise EvaluationError(f"{k} iterations")
+            raise t.EvaluationError(f"{k} iterations")
         if k == 0:
             return self.var
         if k < self.valid_from:
@@ -88,7 +86,7 @@ class Closed:
         if self.term is not None:
             return t.substitute(self.term, {self.counter: t.const(k)})
         if k > MAX_SYMBOLIC:
-            raise EvaluationError(f"the value of {self.var.name} after {k} iterations is not composed symbolically")
+            raise t.EvaluationError(f"the value of {self.var.name} after {k} iterations is not composed symbolically")
         if isinstance(self.evaluator, Composed):
             return t.substitute(
                 self.evaluator.update, {v: closed.at(k - 1) for v, closed in self.evaluator.sources.items()}
@@ -96,14 +94,14 @@ class Closed:
         assert isinstance(self.evaluator, LinearSystem)
         return self.evaluator.symbolic(k)
 
-    def evaluate(self, values: Mapping[Var, int], k: int, reader: Reader | None = None) -> int:
+    def evaluate(self, values: Mapping[t.Var, int], k: int, reader: t.Reader | None = None) -> int:
         """The value after ``k`` ≥ 0 iterations from the entry ``values``, in time logarithmic in k.
 
         A value over ℤ with more bits than :data:`loopless.terms.evaluate.MAX_BITS` raises
         :class:`loopless.terms.EvaluationError`; reduced values are computed modulo 2^width times the denominator.
         """
         if k < 0:
-            raise EvaluationError(f"{k} iterations")
+            raise t.EvaluationError(f"{k} iterations")
         if k == 0:
             return values[self.var]
         if k < self.valid_from:
@@ -120,7 +118,7 @@ class Closed:
                 assert self.term is not None
                 return t.evaluate(self.term, {**values, self.counter: k}, reader)
 
-    def _repeat(self, update: Term, values: Mapping[Var, int], k: int, reader: Reader | None) -> int:
+    def _repeat(self, update: t.Term, values: Mapping[t.Var, int], k: int, reader: t.Reader | None) -> int:
         current = dict(values)
         for _ in range(k):
             value = t.evaluate(update, current, reader)
@@ -137,16 +135,16 @@ class Solution:
     ``closed`` and ``refused`` together have exactly the variables of the update.
     """
 
-    counter: Var
-    closed: Mapping[Var, Closed]
-    refused: Mapping[Var, str]
+    counter: t.Var
+    closed: Mapping[t.Var, Closed]
+    refused: Mapping[t.Var, str]
 
-    def at(self, k: int) -> dict[Var, Term]:
+    def at(self, k: int) -> dict[t.Var, t.Term]:
         """The solved variables after ``k`` iterations as terms over the entry values."""
         return {variable: closed.at(k) for variable, closed in self.closed.items()}
 
 
-def closed_of(var: Var, counter: Var, sequence: Sequence, wrap: IntType | None, raw: int) -> Closed:
+def closed_of(var: t.Var, counter: t.Var, sequence: Sequence, wrap: t.IntType | None, raw: int) -> Closed:
     """The closed form with the values of ``sequence``, from index ``raw`` on reduced into ``wrap``."""
     while raw and (wrap is None or t.fits(sequence.at(raw - 1).value_term(), wrap)):
         raw -= 1
@@ -168,7 +166,7 @@ def closed_of(var: Var, counter: Var, sequence: Sequence, wrap: IntType | None, 
     )
 
 
-def _outgrows(sequence: Sequence, type: IntType) -> bool:
+def _outgrows(sequence: Sequence, type: t.IntType) -> bool:
     """Whether some value may lie outside the range of ``type``, as far as ranges of terms can tell."""
     values = (*sequence.prefix, *sequence.forms)
     return any(value.bases - {1} or value.degree for value in values) or not all(
@@ -196,16 +194,16 @@ def _without_signs(sequence: Sequence) -> Sequence:
     return sequence
 
 
-def shown_term(sequence: Sequence, counter: Term) -> Term:
+def shown_term(sequence: Sequence, counter: t.Term) -> t.Term:
     """The term of a sequence at ``counter`` ≥ its start."""
-    offset = t.sub(counter, t.const(sequence.start))
+    offset = counter - sequence.start
     if sequence.period == 1:
         return sequence.forms[0].term(offset, shift=sequence.start)
     period = t.const(sequence.period)
-    quotient = t.floor_div(offset, period)
-    residue = t.mod(offset, period)
+    quotient = offset // period
+    residue = offset % period
     result = sequence.forms[-1].term(quotient)
     for index in range(sequence.period - 2, -1, -1):
-        chosen = t.equal(residue, t.const(index))
+        chosen = residue.eq(index)
         result = t.ite(chosen, sequence.forms[index].term(quotient), result)
     return result

@@ -15,7 +15,6 @@ from loopless.recurrences.closed import shown_term
 from loopless.recurrences.expoly import NoClosedForm, invariant
 from loopless.recurrences.lifting import Known, lift
 from loopless.recurrences.sequences import solve_first_order
-from loopless.terms import Const, Op, Term, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +26,18 @@ class Halved:
 
 
 def sum_of_digits(
-    var: Var, update: Term, halved: Mapping[Var, Halved], known: Mapping[Var, Known], counter: Var, ring: int | None
-) -> Term:
+    var: t.Var,
+    update: t.Term,
+    halved: Mapping[t.Var, Halved],
+    known: Mapping[t.Var, Known],
+    counter: t.Var,
+    ring: int | None,
+) -> t.Term:
     """``var`` after ``counter`` iterations of var' = ``update``, a sum of multiples of itself, of digits and of values
     with a closed form; modulo 2^ring only if ``ring`` is given. Raises :class:`NoClosedForm`.
     """
-    plain: list[Term] = []
-    sums: list[tuple[Term, int]] = []
+    plain: list[t.Term] = []
+    sums: list[tuple[t.Term, int]] = []
     ratio = 0
     for monomial, coefficient in t.polynomial(update).items():
         part = t.from_polynomial({monomial: coefficient})
@@ -52,42 +56,42 @@ def sum_of_digits(
     rest = solve_first_order(ratio, lift(t.add(*plain), known, ring), invariant(var)).normal()
     if rest.start:
         raise NoClosedForm("its summands take their final form only after some iterations")
-    summed = [t.scale(_sum(atom, halved, ratio, counter), coefficient) for atom, coefficient in sums]
+    summed = [_sum(atom, halved, ratio, counter) * coefficient for atom, coefficient in sums]
     return t.add(shown_term(rest, counter), *summed)
 
 
-def _sum(atom: Term, halved: Mapping[Var, Halved], ratio: int, counter: Var) -> Term:
+def _sum(atom: t.Term, halved: Mapping[t.Var, Halved], ratio: int, counter: t.Var) -> t.Term:
     """Σ atom_i·ratio^(counter-1-i) for a digit or a quotient of a variable that is divided again and again."""
     inner, digit = atom, None
-    if isinstance(atom, Op) and atom.op in ("mod", "trunc_rem") and isinstance(atom.args[1], Const):
+    if isinstance(atom, t.Op) and atom.op in ("mod", "trunc_rem") and isinstance(atom.args[1], t.Const):
         inner, digit = atom.args[0], atom
     variable, start = _start(inner)
     found = halved.get(variable)
     if found is None:
         raise NoClosedForm(f"{t.brief(atom)} is not about a value that is divided again and again")
     for op in (digit, inner):
-        if isinstance(op, Op):
+        if isinstance(op, t.Op):
             _check(op, variable, found, is_digit=op is digit)
     if not found.truncated:
         return _natural(start, found.base, ratio, counter, digit=digit is not None)
     above = _natural(start, found.base, ratio, counter, digit=digit is not None)
-    below = _natural(t.neg(start), found.base, ratio, counter, digit=digit is not None)
-    return t.ite(t.greater_equal(variable, t.ZERO), above, t.neg(below))
+    below = _natural(-start, found.base, ratio, counter, digit=digit is not None)
+    return t.ite(variable.ge(0), above, -below)
 
 
-def _start(term: Term) -> tuple[Var, Term]:
+def _start(term: t.Term) -> tuple[t.Var, t.Term]:
     """The variable and the term itself, if that is the variable or a quotient of it."""
-    if isinstance(term, Var):
+    if isinstance(term, t.Var):
         return term, term
-    if isinstance(term, Op) and term.op in ("floor_div", "trunc_div") and isinstance(term.args[0], Var):
+    if isinstance(term, t.Op) and term.op in ("floor_div", "trunc_div") and isinstance(term.args[0], t.Var):
         return term.args[0], term
     raise NoClosedForm(f"{t.brief(term)} is not about a value that is divided again and again")
 
 
-def _check(op: Op, variable: Var, halved: Halved, *, is_digit: bool) -> None:
+def _check(op: t.Op, variable: t.Var, halved: Halved, *, is_digit: bool) -> None:
     """The divisor must be the base, or for a quotient a power of it, and the rounding the same."""
     low = t.range_of(variable)[0]
-    divisor = op.args[1].value if isinstance(op.args[1], Const) else 0
+    divisor = op.args[1].value if isinstance(op.args[1], t.Const) else 0
     while not is_digit and divisor > halved.base and divisor % halved.base == 0:
         divisor //= halved.base
     same = op.op.startswith("trunc") == halved.truncated or (low is not None and low >= 0)
@@ -95,10 +99,10 @@ def _check(op: Op, variable: Var, halved: Halved, *, is_digit: bool) -> None:
         raise NoClosedForm(f"{t.brief(op)} is not a digit to base {halved.base}, by which {variable.name} is divided")
 
 
-def _natural(start: Term, base: int, ratio: int, counter: Var, *, digit: bool) -> Term:
+def _natural(start: t.Term, base: int, ratio: int, counter: t.Var, *, digit: bool) -> t.Term:
     digits = t.digits(start, base, t.const(ratio), counter)
     if digit:
         return digits
-    last = t.floor_div(start, t.power(t.const(base), counter))
-    grown = t.mul(t.power(t.const(ratio), counter), start) if ratio != 1 else start
-    return t.floor_div(t.sub(t.scale(t.sub(grown, last), base), digits), t.const(base * ratio - 1))
+    last = start // t.power(t.const(base), counter)
+    grown = t.power(t.const(ratio), counter) * start if ratio != 1 else start
+    return ((grown - last) * base - digits) // (base * ratio - 1)

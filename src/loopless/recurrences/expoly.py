@@ -13,9 +13,8 @@ from math import comb, lcm
 from flint import fmpq
 
 from loopless import terms as t
-from loopless.terms import Monomial, Term, Var
 
-Key = tuple[int, int, Monomial]
+Key = tuple[int, int, t.Monomial]
 """Base λ, degree d in q, monomial of atoms."""
 
 MAX_ITEMS = 600
@@ -122,25 +121,25 @@ class ExpPoly:
             return quotient
         return None
 
-    def term(self, q: Term, *, shift: int = 0) -> Term:
+    def term(self, q: t.Term, *, shift: int = 0) -> t.Term:
         """The term of the value at ``q``; with ``shift`` s the polynomial parts are written in q + s instead.
 
         Division is exact: the whole numerator is divided at once, which is an integer for every q ≥ 0.
         """
         form = self.polynomials_in(shift) if shift else self
-        variable = t.add(q, t.const(shift))
+        variable = q + shift
         divisor = form.denominator()
-        parts: list[Term] = []
+        parts: list[t.Term] = []
         for (base, degree, monomial), value in form.items.items():
             factor = t.from_polynomial({monomial: int((value * divisor).p)})
             if degree:
-                factor = t.mul(factor, _raise(variable, degree))
+                factor = factor * _raise(variable, degree)
             if base == -1:
-                factor = t.mul(factor, t.sub(t.ONE, t.scale(t.mod(q, t.const(2)), 2)))
+                factor = factor * (1 - q % 2 * 2)
             elif base != 1:
-                factor = t.mul(factor, t.power(t.const(base), q))
+                factor = factor * t.power(t.const(base), q)
             parts.append(factor)
-        return t.floor_div(t.add(*parts), t.const(divisor)) if parts else t.ZERO
+        return t.add(*parts) // divisor if parts else t.ZERO
 
     def polynomials_in(self, shift: int) -> ExpPoly:
         """The same function with q = v - shift in the polynomial factors, the exponents of the bases left in q."""
@@ -152,21 +151,21 @@ class ExpPoly:
                 total[key] = total[key] + coefficient if key in total else coefficient
         return _clean(total)
 
-    def value_term(self) -> Term:
+    def value_term(self) -> t.Term:
         """The term of a function without q (an integer polynomial of the atoms)."""
         return self.term(t.ZERO)
 
 
-def _raise(base: Term, exponent: int) -> Term:
-    if isinstance(base, (Var, t.Op)):
+def _raise(base: t.Term, exponent: int) -> t.Term:
+    if isinstance(base, (t.Var, t.Op)):
         return t.from_polynomial({((base, exponent),): 1})
-    result: Term = t.ONE
+    result: t.Term = t.ONE
     for _ in range(exponent):
-        result = t.mul(result, base)
+        result = result * base
     return result
 
 
-def times(a: Monomial, b: Monomial) -> Monomial:
+def times(a: t.Monomial, b: t.Monomial) -> t.Monomial:
     """The product of two monomials."""
     if not a or not b:
         return a or b
@@ -198,7 +197,7 @@ def exponential(base: int) -> ExpPoly:
     return ExpPoly({(base, 0, ()): fmpq(1)})
 
 
-def invariant(term: Term) -> ExpPoly:
+def invariant(term: t.Term) -> ExpPoly:
     """A term that does not depend on q."""
     return _clean({(1, 0, monomial): fmpq(value) for monomial, value in t.polynomial(term).items()})
 
@@ -217,7 +216,7 @@ def first_order(ratio: int, forcing: ExpPoly, start: ExpPoly) -> ExpPoly:
     For ratio 1 this is summation (Faulhaber's formulas for powers of q). A particular solution λ^q Σ c_d q^d is found
     from the top degree down: (λ-ratio)·c_d + λ Σ_{i>d} C(i,d)·c_i = g_d; where λ = ratio the degree goes up by one.
     """
-    groups: dict[tuple[int, Monomial], dict[int, fmpq]] = {}
+    groups: dict[tuple[int, t.Monomial], dict[int, fmpq]] = {}
     for (base, degree, monomial), value in forcing.items.items():
         groups.setdefault((base, monomial), {})[degree] = value
     particular: dict[Key, fmpq] = {}

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.graphs import reachable
-from loopless.terms import Const, Term, TermTooLarge, Var
 
 
-def compose(first: Mapping[Var, Term], then: Mapping[Var, Term]) -> dict[Var, Term]:
+def compose(first: Mapping[t.Var, t.Term], then: Mapping[t.Var, t.Term]) -> dict[t.Var, t.Term]:
     """The update that does ``first`` and after it ``then``; variables outside a mapping keep their value.
 
     Raises :class:`loopless.terms.TermTooLarge`.
@@ -21,10 +20,10 @@ def compose(first: Mapping[Var, Term], then: Mapping[Var, Term]) -> dict[Var, Te
     return result
 
 
-def iterate(update: Mapping[Var, Term], n: int) -> dict[Var, Term]:
+def iterate(update: Mapping[t.Var, t.Term], n: int) -> dict[t.Var, t.Term]:
     """The update that does ``update`` n ≥ 0 times. Raises :class:`loopless.terms.TermTooLarge`."""
     assert n >= 0, n
-    result: dict[Var, Term] = {var: var for var in update}
+    result: dict[t.Var, t.Term] = {var: var for var in update}
     power = dict(update)
     while n:
         if n & 1:
@@ -45,18 +44,18 @@ class FiniteOrder:
 
     start: int
     period: int
-    translation: Mapping[Var, Term]
-    iterates: tuple[Mapping[Var, Term], ...]
+    translation: Mapping[t.Var, t.Term]
+    iterates: tuple[Mapping[t.Var, t.Term], ...]
 
-    def at(self, residue: int, k: Term) -> dict[Var, Term]:
+    def at(self, residue: int, k: t.Term) -> dict[t.Var, t.Term]:
         """The control variables after start + residue + k·period iterations, 0 ≤ residue < period, k ≥ 0."""
         base = self.iterates[self.start + residue]
-        return {v: t.add(base[v], t.mul(k, d)) for v, d in self.translation.items()}
+        return {v: base[v] + k * d for v, d in self.translation.items()}
 
 
 def finite_order(
-    update: Mapping[Var, Term],
-    control: Iterable[Var],
+    update: Mapping[t.Var, t.Term],
+    control: Iterable[t.Var],
     max_start: int = 4,
     max_period: int = 12,
     *,
@@ -69,20 +68,20 @@ def finite_order(
     """
     controls = [v for v in dict.fromkeys(control) if v in update]
     part = _closure(update, controls)
-    iterates: list[dict[Var, Term]] = [{v: v for v in part}]
+    iterates: list[dict[t.Var, t.Term]] = [{v: v for v in part}]
     try:
         for start in range(max_start + 1):
             for period in range(1, max_period + 1):
                 while len(iterates) <= start + period:
                     iterates.append(compose(iterates[-1], part))
-                shift = {v: t.sub(iterates[start + period][v], iterates[start][v]) for v in controls}
-                if all(isinstance(d, Const) or (symbolic and not d.variables & part.keys()) for d in shift.values()):
+                shift = {v: iterates[start + period][v] - iterates[start][v] for v in controls}
+                if all(isinstance(d, t.Const) or (symbolic and not d.variables & part.keys()) for d in shift.values()):
                     return FiniteOrder(start, period, shift, tuple(iterates[: start + period]))
-    except TermTooLarge:
+    except t.TermTooLarge:
         return None
     return None
 
 
-def _closure(update: Mapping[Var, Term], roots: Iterable[Var]) -> dict[Var, Term]:
+def _closure(update: Mapping[t.Var, t.Term], roots: Iterable[t.Var]) -> dict[t.Var, t.Term]:
     found = reachable(roots, lambda var: sorted(v for v in update[var].variables if v in update))
     return {var: update[var] for var in found}

@@ -15,7 +15,6 @@ from loopless.recurrences.sequences import (
     floor_quotient,
     remainder,
 )
-from loopless.terms import NAMED_FUNCTIONS, Aggregate, Const, IntType, Ite, Op, Read, Sum, Term, Var, Wrap
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Known:
     """
 
     sequence: Sequence | None
-    wrap: IntType | None = None
+    wrap: t.IntType | None = None
     raw: int = 0
     reason: str = "it has no closed form"
 
@@ -34,7 +33,7 @@ class Known:
 _PARTIAL = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem", "shl", "shr", "pow"))
 
 
-def lift(term: Term, known: Mapping[Var, Known], ring: int | None = None) -> Sequence:
+def lift(term: t.Term, known: Mapping[t.Var, Known], ring: int | None = None) -> Sequence:
     """The sequence of ``term``, in which the variables in ``known`` move and all others keep their entry value.
 
     With ``ring`` w the sequence is congruent to the term modulo 2^w only; without, it is equal.
@@ -48,28 +47,28 @@ def lift(term: Term, known: Mapping[Var, Known], ring: int | None = None) -> Seq
     return once.found[term, ring]
 
 
-class _Once(Mapping[Var, Known]):
+class _Once(Mapping[t.Var, Known]):
     """What is known of variables, with the sequences found by it: terms share their parts."""
 
-    def __init__(self, known: Mapping[Var, Known]) -> None:
+    def __init__(self, known: Mapping[t.Var, Known]) -> None:
         self._known = known
-        self.found: dict[tuple[Term, int | None], Sequence] = {}
+        self.found: dict[tuple[t.Term, int | None], Sequence] = {}
 
-    def __getitem__(self, var: Var) -> Known:
+    def __getitem__(self, var: t.Var) -> Known:
         return self._known[var]
 
-    def __iter__(self) -> Iterator[Var]:
+    def __iter__(self) -> Iterator[t.Var]:
         return iter(self._known)
 
     def __len__(self) -> int:
         return len(self._known)
 
 
-def _lift(term: Term, known: Mapping[Var, Known], ring: int | None) -> Sequence:
+def _lift(term: t.Term, known: Mapping[t.Var, Known], ring: int | None) -> Sequence:
     try:
         return _lifted(term, known, ring)
     except NoClosedForm:
-        if not isinstance(term, Wrap | Op | Ite):
+        if not isinstance(term, t.Wrap | t.Op | t.Ite):
             raise
         found = _of_few_values(term, known)
         if found is None:
@@ -77,10 +76,10 @@ def _lift(term: Term, known: Mapping[Var, Known], ring: int | None) -> Sequence:
         return found
 
 
-def _of_few_values(term: Term, known: Mapping[Var, Known]) -> Sequence | None:
+def _of_few_values(term: t.Term, known: Mapping[t.Var, Known]) -> Sequence | None:
     """The sequence of any term over variables that take the same values again and again; None if some do not."""
     for node in t.walk(term):
-        if isinstance(node, Op) and node.op in _PARTIAL and any(v in known for v in node.args[1].variables):
+        if isinstance(node, t.Op) and node.op in _PARTIAL and any(v in known for v in node.args[1].variables):
             return None  # it need not have a value after so many iterations as are not made
     read = [(v, known[v]) for v in sorted(term.variables) if v in known]
     if any(k.sequence is None or any(f.degree or f.bases - {1} for f in k.sequence.forms) for _, k in read):
@@ -100,11 +99,11 @@ def _of_few_values(term: Term, known: Mapping[Var, Known]) -> Sequence | None:
     return Sequence(prefix, tuple(at([s.forms[r] for s in even], start + r) for r in range(even[0].period)))
 
 
-def _lifted(term: Term, known: Mapping[Var, Known], ring: int | None) -> Sequence:
+def _lifted(term: t.Term, known: Mapping[t.Var, Known], ring: int | None) -> Sequence:
     match term:
-        case Var():
+        case t.Var():
             return _variable(term, known[term], ring)
-        case Sum():
+        case t.Sum():
             total = Sequence((), (ExpPoly({}),))
             for monomial, coefficient in term.items:
                 part = Sequence((), (constant(coefficient),))
@@ -114,19 +113,19 @@ def _lifted(term: Term, known: Mapping[Var, Known], ring: int | None) -> Sequenc
                         part = part * factor
                 total = total + part
             return total
-        case Wrap():
+        case t.Wrap():
             return _wrap(term, known, ring)
-        case Op():
+        case t.Op():
             return _operator(term, known, ring)
-        case Ite():
+        case t.Ite():
             raise NoClosedForm(f"{t.brief(term)} is piecewise")
-        case Read() | Aggregate():
+        case t.Read() | t.Aggregate():
             raise NoClosedForm(f"{t.brief(term)} reads at an offset that changes")
         case _:
             raise AssertionError(type(term))
 
 
-def _variable(var: Var, known: Known, ring: int | None) -> Sequence:
+def _variable(var: t.Var, known: Known, ring: int | None) -> Sequence:
     if known.sequence is None:
         raise NoClosedForm(f"{var.name} has no closed form over powers of the counter: {known.reason}")
     if known.wrap is not None and known.wrap.width is not None:
@@ -140,20 +139,20 @@ def _variable(var: Var, known: Known, ring: int | None) -> Sequence:
     return known.sequence
 
 
-def _wrap(term: Wrap, known: Mapping[Var, Known], ring: int | None) -> Sequence:
+def _wrap(term: t.Wrap, known: Mapping[t.Var, Known], ring: int | None) -> Sequence:
     width = term.type.width
     if width is None or (ring is not None and width >= ring):
         return lift(term.arg, known, ring)
     raise NoClosedForm(f"{t.brief(term)} wraps around at {width} bits inside an expression that needs more")
 
 
-def _operator(term: Op, known: Mapping[Var, Known], ring: int | None) -> Sequence:
+def _operator(term: t.Op, known: Mapping[t.Var, Known], ring: int | None) -> Sequence:
     if term.op in ("min", "max"):
         raise NoClosedForm(f"{t.brief(term)} is piecewise")
-    if term.op in NAMED_FUNCTIONS:
+    if term.op in t.NAMED_FUNCTIONS:
         raise NoClosedForm(f"{term.op} of what changes is not summed")
     left, right = term.args
-    if term.op in ("floor_div", "mod") and isinstance(right, Const) and right.value > 0:
+    if term.op in ("floor_div", "mod") and isinstance(right, t.Const) and right.value > 0:
         divisor = right.value
         if term.op == "floor_div":
             return floor_quotient(lift(left, known), divisor)
@@ -161,14 +160,14 @@ def _operator(term: Op, known: Mapping[Var, Known], ring: int | None) -> Sequenc
         return remainder(lift(left, known, divisor.bit_length() - 1 if two_power else None), divisor)
     if term.op == "shl":
         return lift(left, known, ring) * _exponential(2, lift(right, known), term)
-    if term.op == "pow" and isinstance(left, Const) and left.value != 0:
+    if term.op == "pow" and isinstance(left, t.Const) and left.value != 0:
         return _exponential(left.value, lift(right, known), term)
     if term.op in ("trunc_div", "trunc_rem"):
         raise NoClosedForm(f"{t.brief(term)} rounds towards 0, and the sign of what it divides may change")
     raise NoClosedForm(f"{t.brief(term)} is not a polynomial of variables with a closed form")
 
 
-def _exponential(base: int, exponent: Sequence, term: Term) -> Sequence:
+def _exponential(base: int, exponent: Sequence, term: t.Term) -> Sequence:
     """base^exponent for exponent c + d·i with d ≥ 0; c is the first exponent, so c ≥ 0 wherever the body runs."""
     if exponent.period == 1 and not exponent.prefix and exponent.forms[0].bases <= {1}:
         form = exponent.forms[0]

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.recurrences.expoly import NoClosedForm, times
-from loopless.terms import EvaluationError, IntType, Monomial, Term, Var, Wrap, powers
-from loopless.terms.evaluate import Reader
+from loopless.terms import powers
 from loopless.terms.operators import MAX_BITS
 
 MAX_MONOMIALS = 48
@@ -32,13 +31,13 @@ class LinearSystem:
     into which the target is reduced; the system then holds modulo 2^width. ``update`` is what the system came from.
     """
 
-    target: Var
-    basis: tuple[Monomial, ...]
-    rows: tuple[Mapping[int, Term], ...]
-    wrap: IntType | None
-    update: Mapping[Var, Term]
+    target: t.Var
+    basis: tuple[t.Monomial, ...]
+    rows: tuple[Mapping[int, t.Term], ...]
+    wrap: t.IntType | None
+    update: Mapping[t.Var, t.Term]
 
-    def evaluate(self, values: Mapping[Var, int], k: int, reader: Reader | None = None) -> int:
+    def evaluate(self, values: Mapping[t.Var, int], k: int, reader: t.Reader | None = None) -> int:
         """The target after ``k`` ≥ 1 iterations. Raises :class:`EvaluationError` where a value over ℤ is too large."""
         size = len(self.basis)
         matrix = [[0] * size for _ in range(size)]
@@ -51,9 +50,9 @@ class LinearSystem:
         try:
             return powers.repeated(matrix, entry, k, limit=MAX_BITS)
         except ValueError as error:
-            raise EvaluationError(str(error)) from None
+            raise t.EvaluationError(str(error)) from None
 
-    def power(self, count: Term) -> Term | None:
+    def power(self, count: t.Term) -> t.Term | None:
         """The target after ``count`` iterations as a power of the matrix; None where that is too large to be read."""
         if len(self.basis) > MAX_SHOWN:
             return None
@@ -61,26 +60,28 @@ class LinearSystem:
         found = t.linear_power(count, matrix, [t.from_polynomial({m: 1}) for m in self.basis])
         return found if self.wrap is None else t.wrap(found, self.wrap)
 
-    def symbolic(self, k: int) -> Term:
+    def symbolic(self, k: int) -> t.Term:
         """The target after ``k`` ≥ 1 iterations as a term. Raises :class:`loopless.terms.TermTooLarge`."""
-        current: dict[Var, Term] = dict(self.update)
+        current: dict[t.Var, t.Term] = dict(self.update)
         for _ in range(k - 1):
             current = {v: t.substitute(term, current) for v, term in self.update.items()}
         return current[self.target]
 
 
-def linearize(target: Var, update: Mapping[Var, Term], changing: frozenset[Var], wrap: IntType | None) -> LinearSystem:
+def linearize(
+    target: t.Var, update: Mapping[t.Var, t.Term], changing: frozenset[t.Var], wrap: t.IntType | None
+) -> LinearSystem:
     """The system of ``target`` under ``update``; ``changing`` are the variables that it changes.
 
     ``wrap`` is the type into which the target is reduced and decides the ring; in it every variable that is read must
     be exact or wrapped to at least as many bits. Raises :class:`NoClosedForm`.
     """
-    used: dict[Var, Term] = {}
-    basis: list[Monomial] = [((target, 1),)]
-    index: dict[Monomial, int] = {basis[0]: 0}
-    rows: list[dict[int, Term]] = []
+    used: dict[t.Var, t.Term] = {}
+    basis: list[t.Monomial] = [((target, 1),)]
+    index: dict[t.Monomial, int] = {basis[0]: 0}
+    rows: list[dict[int, t.Term]] = []
     while len(rows) < len(basis):
-        row: dict[int, Term] = {}
+        row: dict[int, t.Term] = {}
         for monomial, coefficient in _image(basis[len(rows)], update, wrap, used).items():
             moving = tuple((a, e) for a, e in monomial if a in changing)
             fixed = tuple((a, e) for a, e in monomial if a not in changing)
@@ -92,26 +93,26 @@ def linearize(target: Var, update: Mapping[Var, Term], changing: frozenset[Var],
                 index[moving] = len(basis)
                 basis.append(moving)
             part = t.from_polynomial({fixed: coefficient})
-            row[index[moving]] = t.add(row.get(index[moving], t.ZERO), part)
+            row[index[moving]] = row.get(index[moving], t.ZERO) + part
         rows.append(row)
     return LinearSystem(target, tuple(basis), tuple(rows), wrap, used)
 
 
 def _image(
-    monomial: Monomial,
-    update: Mapping[Var, Term],
-    wrap: IntType | None,
-    used: dict[Var, Term],
-) -> dict[Monomial, int]:
-    image: dict[Monomial, int] = {(): 1}
+    monomial: t.Monomial,
+    update: Mapping[t.Var, t.Term],
+    wrap: t.IntType | None,
+    used: dict[t.Var, t.Term],
+) -> dict[t.Monomial, int]:
+    image: dict[t.Monomial, int] = {(): 1}
     for atom, exponent in monomial:
-        assert isinstance(atom, Var)
+        assert isinstance(atom, t.Var)
         used[atom] = update[atom]
         factor = t.polynomial(_in_ring(atom, update[atom], wrap))
         for _ in range(exponent):
             if len(image) * len(factor) > 400:
                 raise NoClosedForm("its powers and products do not close under the update")
-            product: dict[Monomial, int] = {}
+            product: dict[t.Monomial, int] = {}
             for m, c in image.items():
                 for n, d in factor.items():
                     key = times(m, n)
@@ -120,9 +121,9 @@ def _image(
     return image
 
 
-def _in_ring(var: Var, update: Term, wrap: IntType | None) -> Term:
+def _in_ring(var: t.Var, update: t.Term, wrap: t.IntType | None) -> t.Term:
     """The update without its outermost reduction, where that is sound in the ring of ``wrap``."""
-    if not isinstance(update, Wrap) or update.type.width is None:
+    if not isinstance(update, t.Wrap) or update.type.width is None:
         return update
     if wrap is None:
         raise NoClosedForm(f"{var.name} wraps at {update.type.width} bits and is read where its exact value counts")
@@ -132,7 +133,7 @@ def _in_ring(var: Var, update: Term, wrap: IntType | None) -> Term:
     return update.arg
 
 
-def _check_invariant(atom: Term, changing: frozenset[Var]) -> None:
+def _check_invariant(atom: t.Term, changing: frozenset[t.Var]) -> None:
     moving = sorted(v.name for v in atom.variables & changing)
     if moving:
         raise NoClosedForm(f"{t.brief(atom)} is not a polynomial of {moving[0]}, which changes")

@@ -13,7 +13,6 @@ from math import lcm
 
 from loopless import terms as t
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, constant, counter, first_order, invariant
-from loopless.terms import Term
 
 MAX_PERIOD = 64
 """Sequences of a longer period are not built."""
@@ -123,7 +122,7 @@ def _shortened(sequence: Sequence, period: int) -> Sequence | None:
     return Sequence(sequence.prefix, tuple(forms))
 
 
-def constant_sequence(term: Term) -> Sequence:
+def constant_sequence(term: t.Term) -> Sequence:
     """The sequence of one value, a term over what does not change."""
     return Sequence((), (invariant(term),))
 
@@ -159,7 +158,7 @@ def floor_quotient(sequence: Sequence, divisor: int) -> Sequence:
         start = value.at(0)
         moved = (value - start).divided_exactly(divisor)
         assert moved is not None
-        return moved + invariant(t.floor_div(start.value_term(), t.const(divisor)))
+        return moved + invariant(start.value_term() // divisor)
 
     exact = [value.divided_exactly(divisor) for value in (*sequence.prefix, *sequence.forms)]
     divided = [value for value in exact if value is not None]
@@ -170,7 +169,7 @@ def floor_quotient(sequence: Sequence, divisor: int) -> Sequence:
 
 def remainder(sequence: Sequence, divisor: int) -> Sequence:
     """The sequence s_i mod divisor, divisor ≥ 1. Raises :class:`NoClosedForm`."""
-    return _inflated(sequence, divisor).map(lambda value: invariant(t.mod(value.at(0).value_term(), t.const(divisor))))
+    return _inflated(sequence, divisor).map(lambda value: invariant(value.at(0).value_term() % divisor))
 
 
 def _inflated(sequence: Sequence, divisor: int) -> Sequence:

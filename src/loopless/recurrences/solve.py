@@ -15,13 +15,12 @@ from loopless.recurrences.linear import solve_linear
 from loopless.recurrences.linearize import linearize
 from loopless.recurrences.residues import sum_of_residues
 from loopless.recurrences.sequences import Sequence, solve_first_order
-from loopless.terms import Const, IntType, Op, Term, TermTooLarge, Var, Wrap
 
 MAX_COMPONENT = 12
 """Systems of more mutually dependent variables are refused."""
 
 
-def solve(update: Mapping[Var, Term], counter: Var) -> Solution:
+def solve(update: Mapping[t.Var, t.Term], counter: t.Var) -> Solution:
     """The closed forms of X' = f(X) for every variable that ``update`` changes.
 
     ``update`` maps each changed variable to its next value over the values before; variables outside it are invariant.
@@ -38,16 +37,16 @@ def solve(update: Mapping[Var, Term], counter: Var) -> Solution:
 
 
 class _Solver:
-    def __init__(self, update: Mapping[Var, Term], counter: Var) -> None:
+    def __init__(self, update: Mapping[t.Var, t.Term], counter: t.Var) -> None:
         self.update = update
         self.changing = frozenset(update)
         self.counter = counter
-        self.known: dict[Var, Known] = {}
-        self.closed: dict[Var, Closed] = {}
-        self.refused: dict[Var, str] = {}
-        self.halved: dict[Var, Halved] = {}
+        self.known: dict[t.Var, Known] = {}
+        self.closed: dict[t.Var, Closed] = {}
+        self.refused: dict[t.Var, str] = {}
+        self.halved: dict[t.Var, Halved] = {}
 
-    def component(self, component: tuple[Var, ...]) -> None:
+    def component(self, component: tuple[t.Var, ...]) -> None:
         """Solve the variables of one strongly connected component of the dependency graph."""
         first = component[0]
         if len(component) == 1 and first not in self.update[first].variables:
@@ -69,7 +68,7 @@ class _Solver:
         ):
             try:
                 method(component)
-            except (NoClosedForm, TermTooLarge) as failure:
+            except (NoClosedForm, t.TermTooLarge) as failure:
                 reasons.append(str(failure))
                 continue
             return
@@ -77,9 +76,9 @@ class _Solver:
 
     # Variables that forget their own value: resets, copies, temporaries.
 
-    def _last_value(self, var: Var) -> None:
+    def _last_value(self, var: t.Var) -> None:
         update = self.update[var]
-        if isinstance(update, Var) and update in self.known:
+        if isinstance(update, t.Var) and update in self.known:
             source = self.known[update]
             if source.sequence is not None:
                 self._accept(var, source.sequence.delayed(invariant(var)), source.wrap, source.raw + 1)
@@ -87,12 +86,12 @@ class _Solver:
         wrap, inner = _unwrapped(update)
         try:
             sequence = lift(inner, self.known, None if wrap is None else wrap.width)
-        except (NoClosedForm, TermTooLarge) as failure:
+        except (NoClosedForm, t.TermTooLarge) as failure:
             self._compose(var, str(failure))
             return
         self._accept(var, sequence.delayed(invariant(var)), wrap, 1)
 
-    def _compose(self, var: Var, reason: str) -> None:
+    def _compose(self, var: t.Var, reason: str) -> None:
         """x_k = f(closed forms at k - 1), without a form over powers of the counter that others could use."""
         update = self.update[var]
         read = sorted(update.variables & self.changing)
@@ -102,15 +101,15 @@ class _Solver:
             return
         sources = {v: self.closed[v] for v in read}
         start = 1 + max(c.valid_from for c in sources.values())
-        before = t.sub(self.counter, t.ONE)
+        before = self.counter - 1
         try:
-            term: Term | None = None
+            term: t.Term | None = None
             if all(c.term is not None for c in sources.values()):
                 at = {v: t.substitute(c.term, {self.counter: before}) for v, c in sources.items() if c.term is not None}
                 term = t.substitute(update, at)
-            prefix: list[Term] = [var]
+            prefix: list[t.Term] = [var]
             prefix.extend(t.substitute(update, {v: c.at(k - 1) for v, c in sources.items()}) for k in range(1, start))
-        except TermTooLarge:
+        except t.TermTooLarge:
             self._refuse(var, "the expression of its value is too large")
             return
         self.known[var] = Known(None, reason=reason)
@@ -120,16 +119,16 @@ class _Solver:
 
     # Linear systems.
 
-    def _reflection(self, component: tuple[Var, ...]) -> bool:
+    def _reflection(self, component: tuple[t.Var, ...]) -> bool:
         """Reflections, x' = c - x, that wrap around: two exact values in turn, which others can be summed over."""
         var = component[0]
         wrap, inner = _unwrapped(self.update[var])
-        if len(component) > 1 or wrap is None or not t.fits(var, wrap) or t.add(inner, var).variables & self.changing:
+        if len(component) > 1 or wrap is None or not t.fits(var, wrap) or (inner + var).variables & self.changing:
             return False
         self._accept(var, Sequence((), (invariant(var), invariant(self.update[var]))), None, 0)
         return True
 
-    def _linear(self, component: tuple[Var, ...]) -> None:
+    def _linear(self, component: tuple[t.Var, ...]) -> None:
         if len(component) > MAX_COMPONENT:
             raise NoClosedForm(f"{len(component)} variables depend on one another")
         wraps = self._wraps(component)
@@ -148,13 +147,13 @@ class _Solver:
         for var, sequence in zip(component, solved, strict=True):
             self._accept(var, sequence, *wraps[var])
 
-    def _wraps(self, component: tuple[Var, ...]) -> dict[Var, tuple[IntType | None, int]]:
+    def _wraps(self, component: tuple[t.Var, ...]) -> dict[t.Var, tuple[t.IntType | None, int]]:
         """The type into which each variable of a component is reduced: none at all, or all of one width.
 
         With it, how many values from the first on are exact as they stand: a variable's entry value, and for a plain
         copy, which is reduced as what it copies, one more than for that.
         """
-        found: dict[Var, tuple[IntType | None, int]] = {}
+        found: dict[t.Var, tuple[t.IntType | None, int]] = {}
         for var in component:
             wrap = _unwrapped(self.update[var])[0]
             if wrap is not None:
@@ -164,7 +163,7 @@ class _Solver:
         for _ in component:
             for var in component:
                 source = self.update[var]
-                if var not in found and isinstance(source, Var) and source in found:
+                if var not in found and isinstance(source, t.Var) and source in found:
                     wrap, raw = found[source]
                     found[var] = (wrap, raw + 1)
         wrapped = next(iter(found))
@@ -179,11 +178,11 @@ class _Solver:
             raise NoClosedForm(f"variables that depend on one another wrap around at different widths: {shown}")
         return found
 
-    def _row(self, var: Var, component: tuple[Var, ...]) -> tuple[list[int], Term]:
+    def _row(self, var: t.Var, component: tuple[t.Var, ...]) -> tuple[list[int], t.Term]:
         """Integer coefficients of the component's variables in the update of ``var``, and the rest."""
         _, inner = _unwrapped(self.update[var])
         row = [0] * len(component)
-        rest: list[Term] = []
+        rest: list[t.Term] = []
         for monomial, coefficient in t.polynomial(inner).items():
             part = t.from_polynomial({monomial: coefficient})
             own = [(atom, e) for atom, e in monomial if atom.variables & set(component)]
@@ -191,7 +190,7 @@ class _Solver:
                 rest.append(part)
                 continue
             atom, exponent = own[0]
-            if not isinstance(atom, Var):
+            if not isinstance(atom, t.Var):
                 raise NoClosedForm(f"{t.brief(atom)} is not linear in {_names(atom.variables & set(component))}")
             if len(own) > 1 or exponent > 1:
                 raise NoClosedForm(f"{t.brief(part)} multiplies variables that depend on one another")
@@ -202,22 +201,22 @@ class _Solver:
             row[component.index(atom)] = coefficient
         return row, t.add(*rest)
 
-    def _residue_sums(self, component: tuple[Var, ...]) -> None:
+    def _residue_sums(self, component: tuple[t.Var, ...]) -> None:
         """Sums of values that move by a constant and wrap around, or are divided: x' = x + u with a narrower u."""
         var = component[0]
         wrap, inner = _unwrapped(self.update[var])
-        rest = t.sub(inner, var)
+        rest = inner - var
         if len(component) > 1 or var in rest.variables:
             raise NoClosedForm("it is not a sum")
         total = sum_of_residues(rest, self.known, self.counter, None if wrap is None else wrap.width)
-        term = t.add(var, total)
+        term = var + total
         fits = wrap is None or t.fits(var, wrap)
         self.known[var] = Known(None, wrap, int(not fits), f"it sums {t.brief(rest)}, which wraps around or is divided")
         shown = term if wrap is None else t.wrap(term, wrap)
         prefix = () if fits else (var,)
         self.closed[var] = Closed(var, self.counter, "residue-sum", shown, int(not fits), 1, prefix, wrap)
 
-    def _digit_sums(self, component: tuple[Var, ...]) -> None:
+    def _digit_sums(self, component: tuple[t.Var, ...]) -> None:
         """Sums over a value that is divided again and again, or its digits."""
         var = component[0]
         wrap, inner = _unwrapped(self.update[var])
@@ -232,11 +231,11 @@ class _Solver:
 
     # Particular nonlinear updates.
 
-    def _repeated_division(self, component: tuple[Var, ...]) -> None:
+    def _repeated_division(self, component: tuple[t.Var, ...]) -> None:
         """Repeated division, x' = floor((x + b) / c): floor(floor(y/a)/b) = floor(y/(a·b)), and so it is for C's /."""
         var = component[0]
         op, numerator, divisor = _division(self.update[var])
-        offset = t.sub(numerator, var)
+        offset = numerator - var
         if len(component) > 1 or divisor < 2 or offset.variables & self.changing:
             raise NoClosedForm("it is not a repeated division")
         if op == "trunc_div" and offset is not t.ZERO:
@@ -244,56 +243,56 @@ class _Solver:
         if offset is t.ZERO:
             self.halved[var] = Halved(divisor, op == "trunc_div")
         power = t.power(t.const(divisor), self.counter)
-        shift = t.floor_div(t.mul(offset, t.sub(power, t.ONE)), t.const(divisor - 1))
-        term = t.operation(op, (t.add(var, shift), power))
+        shift = offset * (power - 1) // (divisor - 1)
+        term = t.operation(op, (var + shift, power))
         self.known[var] = Known(None, reason=f"it is divided by {divisor} again and again")
         evaluator = Repeated(self.update[var])
         self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=evaluator)
 
-    def _repeated_quotient(self, component: tuple[Var, ...]) -> None:
+    def _repeated_quotient(self, component: tuple[t.Var, ...]) -> None:
         """C's quotient with summands again and again, x' = (x + a) / c + b: the named function ``divided``."""
         var = component[0]
         items = t.polynomial(self.update[var])
         for monomial, coefficient in items.items():
             atom = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == coefficient == 1 else None
-            if len(component) > 1 or not isinstance(atom, Op) or atom.op != "trunc_div":
+            if len(component) > 1 or not isinstance(atom, t.Op) or atom.op != "trunc_div":
                 continue
             number, divisor = atom.args
-            inner, outer = t.sub(number, var), t.sub(self.update[var], atom)
+            inner, outer = number - var, self.update[var] - atom
             still = not (inner.variables | outer.variables) & self.changing
-            if still and isinstance(divisor, Const) and divisor.value > 1:
+            if still and isinstance(divisor, t.Const) and divisor.value > 1:
                 term = t.divided(self.counter, var, inner, divisor.value, outer)
                 self.known[var] = Known(None, reason=f"it is divided by {divisor.value} again and again")
                 self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=Repeated(self.update[var]))
                 return
         raise NoClosedForm("it is not a repeated division")
 
-    def _repeated_remainder(self, component: tuple[Var, ...]) -> None:
+    def _repeated_remainder(self, component: tuple[t.Var, ...]) -> None:
         """Remainders of what moves, x' = (x + c) mod m or C's: with the first value r, x_k is that of r + c·(k - 1).
 
         For C's: once x has the sign of c it keeps it, and until then nothing is reduced after the first iteration.
         """
         var = component[0]
         update = self.update[var]
-        if len(component) > 1 or not isinstance(update, Op) or update.op not in ("mod", "trunc_rem"):
+        if len(component) > 1 or not isinstance(update, t.Op) or update.op not in ("mod", "trunc_rem"):
             raise NoClosedForm("it is not a remainder")
         number, divisor = update.args
-        step = t.sub(number, var)
-        if not isinstance(divisor, Const) or step.variables & self.changing:
+        step = number - var
+        if not isinstance(divisor, t.Const) or step.variables & self.changing:
             raise NoClosedForm("it is not a remainder of itself moved by a constant")
         first = number if update.op == "mod" else update
-        moved = t.add(first, t.mul(step, t.sub(self.counter, t.ONE)))
+        moved = first + step * (self.counter - 1)
         term = t.operation(update.op, (moved, divisor))
         start = 0 if update.op == "mod" and _is_remainder(var, divisor.value) else 1
         self.known[var] = Known(None, reason=f"it is reduced modulo {divisor.value}")
         self.closed[var] = Closed(var, self.counter, "residue", term, start, prefix=(var,) * start)
 
-    def _eventually_periodic(self, component: tuple[Var, ...]) -> None:
+    def _eventually_periodic(self, component: tuple[t.Var, ...]) -> None:
         """Idempotent and alike: U^(m+p) = U^m as terms, for m and p up to 2 (x % c, min(x, n), c - max(x, y))."""
         part = {v: self.update[v] for v in component}
         if len(component) == 1 and self._absorbed(component[0]):
             return
-        if all(isinstance(a, Var) for u in part.values() for m in t.polynomial(u) for a, _ in m):
+        if all(isinstance(a, t.Var) for u in part.values() for m in t.polynomial(u) for a, _ in m):
             raise NoClosedForm("it is a polynomial")
         if len(component) > 4 or any((u.variables & self.changing) - part.keys() for u in part.values()):
             raise NoClosedForm("it depends on other variables that change")
@@ -308,10 +307,10 @@ class _Solver:
                     return
         raise NoClosedForm("its iterates do not repeat")
 
-    def _absorbed(self, var: Var) -> bool:
+    def _absorbed(self, var: t.Var) -> bool:
         """Handle x' = x op c with c invariant, where a second c changes nothing more, or undoes the first."""
         update = self.update[var]
-        if not isinstance(update, Op):
+        if not isinstance(update, t.Op):
             return False
         operands = list(update.args)
         if var not in operands:
@@ -329,7 +328,7 @@ class _Solver:
             return False
         return True
 
-    def _symbolic_ratio(self, component: tuple[Var, ...]) -> None:
+    def _symbolic_ratio(self, component: tuple[t.Var, ...]) -> None:
         """Powers of an invariant, x' = c·y·x: x·(c·y)^k, a form that other variables cannot be summed over."""
         var = component[0]
         wrap, inner = _unwrapped(self.update[var])
@@ -340,7 +339,7 @@ class _Solver:
             if powers.get(var) == 1:
                 ratio = t.from_polynomial({tuple((a, e) for a, e in monomial if a is not var): coefficient})
                 if not ratio.variables & self.changing:
-                    term = t.mul(var, t.power(ratio, self.counter))
+                    term = var * t.power(ratio, self.counter)
                     reason = f"it is multiplied by {t.brief(ratio)}, which is not a constant"
                     self.known[var] = Known(None, wrap, reason=reason)
                     shown = term if wrap is None else t.wrap(term, wrap)
@@ -351,7 +350,7 @@ class _Solver:
                     return
         raise NoClosedForm("it is not a multiple of itself")
 
-    def _powers(self, component: tuple[Var, ...]) -> None:
+    def _powers(self, component: tuple[t.Var, ...]) -> None:
         """Powers that move, x' = c·b^e·x in a ring: x_k = x·c^k·b^(e_0 + … + e_(k-1)), where e can be summed."""
         var = component[0]
         wrap, inner = _unwrapped(self.update[var])
@@ -359,23 +358,23 @@ class _Solver:
         if len(component) > 1 or wrap is None or len(items) != 1 or dict(items[0][0]).get(var) != 1:
             raise NoClosedForm("it is not a multiple of itself")
         monomial, coefficient = items[0]
-        term = t.mul(var, t.power(t.const(coefficient), self.counter))
+        term = var * t.power(t.const(coefficient), self.counter)
         for atom, times in monomial:
             if atom is var:
                 continue
-            if not isinstance(atom, Op) or atom.op != "pow" or not isinstance(atom.args[0], Const):
+            if not isinstance(atom, t.Op) or atom.op != "pow" or not isinstance(atom.args[0], t.Const):
                 raise NoClosedForm(f"it is multiplied by {t.brief(atom)}")
-            summed = solve_first_order(1, lift(t.scale(atom.args[1], times), self.known), ExpPoly({})).normal()
+            summed = solve_first_order(1, lift(atom.args[1] * times, self.known), ExpPoly({})).normal()
             if summed.start:
                 raise NoClosedForm("the exponents have no common form")
-            term = t.mul(term, t.power(atom.args[0], shown_term(summed, self.counter)))
+            term = term * t.power(atom.args[0], shown_term(summed, self.counter))
         reason = f"it is multiplied by {t.brief(inner)}"
         fits = t.fits(var, wrap)
         self.known[var] = Known(None, wrap, int(not fits), reason=reason)
         prefix = () if fits else (var,)
         self.closed[var] = Closed(var, self.counter, "geometric", t.wrap(term, wrap), int(not fits), 1, prefix, wrap)
 
-    def _evaluators(self, component: tuple[Var, ...], reason: str) -> None:
+    def _evaluators(self, component: tuple[t.Var, ...], reason: str) -> None:
         """The last resort: matrix powers, without a term."""
         try:
             wraps = self._wraps(component)
@@ -390,7 +389,7 @@ class _Solver:
             try:
                 system = linearize(var, self.update, self.changing, wrap)
                 values = [var, *(system.symbolic(i) for i in range(1, raw))]
-            except (NoClosedForm, TermTooLarge):
+            except (NoClosedForm, t.TermTooLarge):
                 self._refuse(var, reason)
                 continue
             while raw and wrap is not None and t.fits(values[raw - 1], wrap):
@@ -400,30 +399,30 @@ class _Solver:
             term = system.power(self.counter)
             self.closed[var] = Closed(var, self.counter, kind, term, raw, 1, tuple(values[:raw]), wrap, system)
 
-    def _accept(self, var: Var, sequence: Sequence, wrap: IntType | None, raw: int) -> None:
+    def _accept(self, var: t.Var, sequence: Sequence, wrap: t.IntType | None, raw: int) -> None:
         try:
             normal = sequence.normal()
             closed = closed_of(var, self.counter, normal, wrap, raw if wrap is not None else 0)
-        except (NoClosedForm, TermTooLarge) as failure:
+        except (NoClosedForm, t.TermTooLarge) as failure:
             self._refuse(var, str(failure))
             return
         self.closed[var] = closed
         self.known[var] = Known(normal, closed.wrap, raw if closed.wrap is not None else 0)
 
-    def _refuse(self, var: Var, reason: str) -> None:
+    def _refuse(self, var: t.Var, reason: str) -> None:
         shown = t.brief(self.update[var])
         self.refused[var] = f"{var.name} becomes {shown} in each iteration: {reason}"
         self.known[var] = Known(None, reason=reason)
 
 
-def _unwrapped(update: Term) -> tuple[IntType | None, Term]:
+def _unwrapped(update: t.Term) -> tuple[t.IntType | None, t.Term]:
     """The outermost reduction and what it reduces."""
-    if isinstance(update, Wrap) and update.type.width is not None:
+    if isinstance(update, t.Wrap) and update.type.width is not None:
         return update.type, update.arg
     return None, update
 
 
-def _division(update: Term) -> tuple[str, Term, int]:
+def _division(update: t.Term) -> tuple[str, t.Term, int]:
     """The update as (operator, numerator, constant divisor): q + floor(e / c) is floor((e + c·q) / c).
 
     Raises :class:`NoClosedForm`.
@@ -432,24 +431,24 @@ def _division(update: Term) -> tuple[str, Term, int]:
     for monomial, coefficient in rest.items():
         if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
             quotient = monomial[0][0]
-            if isinstance(quotient, Op) and quotient.op in ("floor_div", "trunc_div"):
+            if isinstance(quotient, t.Op) and quotient.op in ("floor_div", "trunc_div"):
                 numerator, divisor = quotient.args
                 others = t.from_polynomial({m: c for m, c in rest.items() if m != monomial})
-                if isinstance(divisor, Const) and (quotient.op == "floor_div" or others is t.ZERO):
-                    return quotient.op, t.add(numerator, t.mul(divisor, others)), divisor.value
+                if isinstance(divisor, t.Const) and (quotient.op == "floor_div" or others is t.ZERO):
+                    return quotient.op, numerator + divisor * others, divisor.value
     raise NoClosedForm("it is not a repeated division")
 
 
-def _is_remainder(term: Term, divisor: int) -> bool:
+def _is_remainder(term: t.Term, divisor: int) -> bool:
     low, high = t.range_of(term)
     return low is not None and low >= 0 and high is not None and high < divisor
 
 
-def _width(type: IntType | None) -> int:
+def _width(type: t.IntType | None) -> int:
     assert type is not None
     assert type.width is not None
     return type.width
 
 
-def _names(variables: Iterable[Var]) -> str:
+def _names(variables: Iterable[t.Var]) -> str:
     return " and ".join(sorted(v.name for v in variables))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.bounds import AsymptoticClass, Claim
 from loopless.bounds.deciding import in_a_sentence
 from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
@@ -19,7 +20,6 @@ from loopless.report.json_report import assumptions_of, expression, refused_json
 from loopless.report.json_report import loop as loop_json
 from loopless.report.names import Names
 from loopless.report.text import condition_lines, region_lines, where_lines, why
-from loopless.terms import FALSE, TRUE, ZERO, Condition, Node, Term, Truth, disjuncts, walk
 
 Values = Given
 
@@ -29,7 +29,7 @@ def names_of(found: FunctionBound, bound: LoopBound) -> Names:
     return Names(bound.answer, _nodes(bound), found.shown)
 
 
-def _nodes(bound: LoopBound) -> Iterator[Node]:
+def _nodes(bound: LoopBound) -> Iterator[t.Node]:
     for claim in (bound.entry, bound.call):
         yield from (claim.lower, claim.when, claim.never, claim.gap, claim.always_undefined)
         yield from (term for term in (claim.upper, claim.completed) if term is not None)
@@ -109,7 +109,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     names, name = names_of(found, bound), bound.answer.loop.name
     names.name_folds(_nodes(bound))
     lines = [f"{name}: {_headline(bound.call, found, names)} in a call{_states(bound.call, names)}"]
-    by_entry = bound.call.upper is None and bound.call.never is FALSE and bound.entry.upper is not None
+    by_entry = bound.call.upper is None and bound.call.never is t.FALSE and bound.entry.upper is not None
     if by_entry:
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry{_states(bound.entry, names)}"]
     lines += _at_line(found, bound.call, given, names)
@@ -117,7 +117,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
     if bound.entry.upper is not None and not by_entry:
         lines.append(f"  one entry: {claim_words(bound.entry, names)}, over the values there")
         lines += ["  " + line for line in claim_conditions(bound.entry, names)]
-    if bound.entry.upper is None and bound.call.never is FALSE:
+    if bound.entry.upper is None and bound.call.never is t.FALSE:
         lines += _endless(_never(bound.entry), bound.entry.never, _unseen(bound.entry), names)
     for states in bound.recurrent:
         word = "need not end" if states.chosen else _never(bound.entry)
@@ -151,7 +151,7 @@ def _unseen(claim: Claim) -> str:
     return "" if claim.entered else " (no run is known to enter it so)"
 
 
-def _endless(word: str, states: Condition, about: str, names: Names) -> list[str]:
+def _endless(word: str, states: t.Condition, about: str, names: Names) -> list[str]:
     return region_lines(f"one entry: {word}, over the values there,", states, about, names)
 
 
@@ -163,7 +163,7 @@ def _headline(claim: Claim, found: FunctionBound, names: Names) -> str:
 def claim_words(claim: Claim, names: Names) -> str:
     """How many iterations, in words."""
     if claim.upper is None:
-        return "no bound on the iterations" if claim.never is not TRUE else "never ends"
+        return "no bound on the iterations" if claim.never is not t.TRUE else "never ends"
     return f"{'exactly' if claim.exact else 'at most'} {iterations(names.text(claim.upper))}"
 
 
@@ -189,16 +189,16 @@ def _states(claim: Claim, names: Names) -> str:
     return f"{f' if {when}' if when else ''}{f'; {_never(claim)} if {never}' if never else ''}"
 
 
-def _in_few_words(states: Condition, names: Names) -> str | None:
+def _in_few_words(states: t.Condition, names: Names) -> str | None:
     """A condition for the headline; None where it takes many words, or says nothing."""
     short = _short(states)
-    if isinstance(short, Truth) or len(disjuncts(short)) > 1:
+    if isinstance(short, t.Truth) or len(t.disjuncts(short)) > 1:
         return None
     shown = names.text(short)
     return shown if len(shown) <= _SHORT else None
 
 
-def _short(states: Condition) -> Condition:
+def _short(states: t.Condition) -> t.Condition:
     """The same states in few words."""
     return simplify(states, operations=_SIMPLIFYING)
 
@@ -212,31 +212,31 @@ def claim_conditions(claim: Claim, names: Names, *, headed: bool = False) -> lis
     (``headed``: it says what takes few words).
     """
     lines: list[str] = []
-    told = claim.lower is not ZERO and not claim.exact and sum(1 for _ in walk(claim.lower)) <= _MOST_WORDS
+    told = claim.lower is not t.ZERO and not claim.exact and sum(1 for _ in t.walk(claim.lower)) <= _MOST_WORDS
     if told:
         lines.append(f"  at least {names.text(claim.lower)}")
     if claim.completed is not None:
         many = "that many" if claim.completed is claim.upper else names.text(claim.completed)
         lines.append(f"  exactly {many}, if the function goes on behind the loop")
-    if claim.upper is not None and claim.when is not TRUE and not (headed and _in_few_words(claim.when, names)):
+    if claim.upper is not None and claim.when is not t.TRUE and not (headed and _in_few_words(claim.when, names)):
         lines += condition_lines("  valid when ", _short(claim.when), names)
     counted = (claim.upper is not None and claim.exact) or claim.completed is not None
     if claim.may_be_fewer and (told or counted):
         lines.append(f"  {_FEWER}")
-    if claim.always_undefined is TRUE:
+    if claim.always_undefined is t.TRUE:
         lines.append(f"  {_UNDEFINED}")
-    elif claim.always_undefined is not FALSE:
+    elif claim.always_undefined is not t.FALSE:
         lines += region_lines(_UNDEFINED, _short(claim.always_undefined), "", names)
-    if claim.never not in (FALSE, TRUE) and not (headed and _in_few_words(claim.never, names)):
+    if claim.never not in (t.FALSE, t.TRUE) and not (headed and _in_few_words(claim.never, names)):
         lines += region_lines(_never(claim), _short(claim.never), _unseen(claim), names)
-    if claim.upper is not None and claim.gap is not FALSE:
+    if claim.upper is not None and claim.gap is not t.FALSE:
         lines += region_lines("no bound", _short(claim.gap), "", names)
     return lines
 
 
 def _at_line(found: FunctionBound, claim: Claim, given: Values | None, names: Names) -> list[str]:
     """What a claim comes to at the values that are given."""
-    if not given or (claim.upper is None and claim.never is FALSE):
+    if not given or (claim.upper is None and claim.never is t.FALSE):
         return []
     return [f"  at {given_words(given)}: {at_words(at_values(found, claim, given), names)}"]
 
@@ -290,7 +290,7 @@ def names_of_call(found: FunctionBound) -> Names:
     return Names(found.loops[0].answer, _nodes_of_call(found), found.shown)
 
 
-def _nodes_of_call(found: FunctionBound) -> list[Node]:
+def _nodes_of_call(found: FunctionBound) -> list[t.Node]:
     call = found.call
     return [n for n in (call.upper, call.lower, call.when, call.always_undefined, found.over_inputs) if n is not None]
 
@@ -362,7 +362,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
                 {"when": expression(states.condition, names), "chosen": list(states.chosen)}
                 for states in bound.recurrent
             ],
-            "entered": bool(entry.never is not FALSE or bound.recurrent) and entry.entered,
+            "entered": bool(entry.never is not t.FALSE or bound.recurrent) and entry.entered,
             "reads": list(bound.reads.sources),
             "by_inputs": bound.reads.inputs,
             "if_returning": list(bound.reads.returning),
@@ -371,7 +371,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
             {
                 "line": line.line,
                 "upper": expression(line.upper, names),
-                "value": number_at(found, line.upper, TRUE, given) if given else None,
+                "value": number_at(found, line.upper, t.TRUE, given) if given else None,
             }
             for line in bound.lines
         ],
@@ -392,7 +392,7 @@ def _inputs_json(claim: Claim, names: Names | None) -> dict[str, dict[str, Any]]
     return {} if names is None else _types_json([node for node in (claim.upper, claim.when) if node is not None], names)
 
 
-def _types_json(nodes: Iterable[Node], names: Names) -> dict[str, dict[str, Any]]:
+def _types_json(nodes: Iterable[t.Node], names: Names) -> dict[str, dict[str, Any]]:
     """The types of the variables that occur."""
     variables = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
     return {names.name(var): {"bits": var.type.width, "signed": var.type.signed} for var in variables}
@@ -404,7 +404,7 @@ def _status(bound: LoopBound) -> str:
     return "refused" if bound.call.upper is None and bound.entry.upper is None else "over-approximate"
 
 
-def maybe_expression(term: Term | None, names: Names) -> dict[str, Any] | None:
+def maybe_expression(term: t.Term | None, names: Names) -> dict[str, Any] | None:
     """The expression of a term, null where there is none."""
     return None if term is None else expression(term, names)
 
@@ -417,7 +417,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
     """The bounds of one function."""
     call = found.call
     told = (call.upper, call.lower, call.when, call.never, call.always_undefined, found.over_inputs)
-    nodes: list[Term | Condition] = [n for n in told if n is not None]
+    nodes: list[t.Term | t.Condition] = [n for n in told if n is not None]
     names = Names(found.loops[0].answer, nodes, found.shown) if found.loops else None
     worst = _worst_case(found)
     return {
@@ -480,10 +480,10 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
                 "file": found.loop.file,
                 "upper": maybe_expression(found.total, names),
                 "big_o": _text(class_of_bound(found.total, entry.shown, exact=found.exact)),
-                "value": number_at(entry, found.total, TRUE, given),
+                "value": number_at(entry, found.total, t.TRUE, given),
                 "any": maybe_expression(found.any_entry, names),
                 "any_big_o": _text(class_of_bound(found.any_entry, entry.shown, exact=False)),
-                "any_value": number_at(entry, found.any_entry, TRUE, given),
+                "any_value": number_at(entry, found.any_entry, t.TRUE, given),
                 "inputs": _types_json(nodes, names),
             }
         )

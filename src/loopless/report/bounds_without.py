@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.queries.bound_answers import FunctionBound, LoopBound
 from loopless.queries.overrun import Overrun
 from loopless.report.functions import assumptions_of
 from loopless.report.making import loop_without, unwritten
-from loopless.terms import FALSE, TRUE, Node, Term, is_plain
 
 
 def pair_without(pair: tuple[FunctionBound, LoopBound], overrun: Overrun) -> tuple[FunctionBound, LoopBound]:
@@ -21,8 +21,8 @@ def bounds_without(found: FunctionBound, overrun: Overrun) -> FunctionBound:
     """The same of the bounds of a function."""
     granted = assumptions_of(found.summary) if found.summary is not None else []
     call = _short(found.call)
-    if call is not found.call and found.call.never is FALSE:
-        larger = next((t for t in map(_short_term, (found.wider, found.over_inputs)) if t is not None), None)
+    if call is not found.call and found.call.never is t.FALSE:
+        larger = next((term for term in map(_short_term, (found.wider, found.over_inputs)) if term is not None), None)
         call = call if larger is None else Claim(larger)
     why = unwritten("all but what is told", overrun, found.place)
     return replace(
@@ -46,18 +46,18 @@ def _loop_bounds_without(bound: LoopBound, overrun: Overrun) -> LoopBound:
         entry=entry,
         call=call,
         any_entry=_short_term(bound.any_entry),
-        lines=tuple(line for line in bound.lines if is_plain(line.upper)),
-        recurrent=tuple(states for states in bound.recurrent if is_plain(states.condition)),
+        lines=tuple(line for line in bound.lines if t.is_plain(line.upper)),
+        recurrent=tuple(states for states in bound.recurrent if t.is_plain(states.condition)),
         refused=answer.refused if entry is not bound.entry else bound.refused or answer.refused,
         refused_call=answer.refused if call is not bound.call else bound.refused_call,
     )
 
 
 def _short(claim: Claim) -> Claim:
-    terms: tuple[Node | None, ...] = (claim.upper, claim.lower, claim.when, claim.never, claim.gap, claim.undefined)
+    terms: tuple[t.Node | None, ...] = (claim.upper, claim.lower, claim.when, claim.never, claim.gap, claim.undefined)
     terms = (*terms, claim.reached, claim.completed)
-    return claim if all(term is None or is_plain(term) for term in terms) else Claim(None, gap=TRUE)
+    return claim if all(term is None or t.is_plain(term) for term in terms) else Claim(None, gap=t.TRUE)
 
 
-def _short_term(term: Term | None) -> Term | None:
-    return term if term is not None and is_plain(term) else None
+def _short_term(term: t.Term | None) -> t.Term | None:
+    return term if term is not None and t.is_plain(term) else None

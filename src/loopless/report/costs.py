@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from loopless import terms as t
 from loopless.queries.costs import CostAnswer
 from loopless.queries.inputs import Given, number_at
 from loopless.report.bounds import given_words, maybe_expression
 from loopless.report.json_report import refused_json
 from loopless.report.names import Names
 from loopless.report.text import where_lines, why
-from loopless.terms import TRUE
 
 
 def cost_text(answer: CostAnswer, given: Given | None) -> str:
@@ -21,7 +21,7 @@ def cost_text(answer: CostAnswer, given: Given | None) -> str:
     words = f"{head} {kind} {names.text(cost.upper)}" if cost.upper is not None else f"{head} no known bound"
     if cost.lower is not None and not cost.exact:
         words += f", at least {names.text(cost.lower)}"
-    value = number_at(answer.bound, cost.upper, TRUE, given) if given else None
+    value = number_at(answer.bound, cost.upper, t.TRUE, given) if given else None
     lines = [words] + ([f"  at {given_words(given)}: {value}"] if given and value is not None else [])
     lines += why(cost.refused) if cost.refused is not None else []
     return "\n".join([*lines, *where_lines(names)])
@@ -40,6 +40,6 @@ def cost_json(answer: CostAnswer, given: Given | None) -> dict[str, Any]:
         "function": answer.bound.name,
         "upper": maybe_expression(cost.upper, names),
         "lower": maybe_expression(cost.lower, names),
-        "value": number_at(answer.bound, cost.upper, TRUE, given) if given else None,
+        "value": number_at(answer.bound, cost.upper, t.TRUE, given) if given else None,
         "refused": refused_json(cost.refused) if cost.refused is not None else None,
     }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from loopless import terms as t
 from loopless.automaton import dot
 from loopless.queries.loop_answer import LoopAnswer
-from loopless.terms import as_declared
 
 
 def drawing(answers: Sequence[LoopAnswer]) -> str:
@@ -14,7 +14,7 @@ def drawing(answers: Sequence[LoopAnswer]) -> str:
     parts = []
     for answer in answers:
         if answer.automaton is not None:
-            with as_declared(answer.layouts):
+            with t.as_declared(answer.layouts):
                 parts.append(dot(answer.automaton, answer.loop.name))
         else:
             refused = answer.untyped or answer.refused

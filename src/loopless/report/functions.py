@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loop_name import split_place
 from loopless.report.json_report import expression, inputs_read, refused_json
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, reason_lines, region_lines
 from loopless.summary import FunctionCase, FunctionSummary, Input
-from loopless.terms import ONE, ZERO, type_name
 
 _ENDS: Final = {
     "abort": "ends the program by abort",
@@ -60,8 +60,8 @@ def _case_lines(case: FunctionCase, summary: FunctionSummary, names: Names) -> l
     lines += [f"    {effect}" for effect in names.effects(case.then.items())]
     lines += inputs_lines(case.then, names)
     for name, count in case.iterations.items():
-        if count is not ZERO:
-            word = "iteration" if count is ONE else "iterations"
+        if count is not t.ZERO:
+            word = "iteration" if count is t.ONE else "iterations"
             lines.append(f"    {names.text(count)} {word} of {short_loop(name, summary)}")
     lines += [f"    iterations of {short_loop(name, summary)}: not known" for name in sorted(case.uncounted)]
     return lines
@@ -121,7 +121,7 @@ def _regions(summary: FunctionSummary | None) -> dict[str, Any]:
     names = Names(summary)
     return {
         "inputs": [
-            {"name": names.name(i.var), "type": type_name(i.var.type), "kind": i.kind, "number": i.number or None}
+            {"name": names.name(i.var), "type": t.type_name(i.var.type), "kind": i.kind, "number": i.number or None}
             for i in summary.inputs
         ],
         "cases": [_case(case, names) for case in summary.cases],

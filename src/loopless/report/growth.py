@@ -9,40 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from loopless.terms import (
-    FALSE,
-    INTEGERS,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    EvaluationError,
-    IntType,
-    Node,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    evaluate,
-    floor_div,
-    greater,
-    greater_equal,
-    holds,
-    ite,
-    less,
-    less_equal,
-    maximum,
-    mod,
-    mul,
-    neg,
-    negate,
-    not_equal,
-    sub,
-)
+from loopless import terms as t
 
 _SMALL: Final = range(1 << 31)
 """Where an answer does not tell the range of an input, it is taken to have these values; others are not excluded."""
@@ -81,8 +48,8 @@ def _short(ratio: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    upper: Term
-    when: Condition
+    upper: t.Term
+    when: t.Condition
 
 
 class _Unread(Exception):
@@ -96,22 +63,22 @@ def grown(old: Mapping[str, Any], new: Mapping[str, Any]) -> Growth | bool | Non
     types = {**_types(old), **_types(new)}
     try:
         was, now = _read(old, types), _read(new, types)
-    except (_Unread, RecursionError, TermTooLarge):
+    except (_Unread, RecursionError, t.TermTooLarge):
         return None
     variables = sorted(_variables(was, now), key=lambda var: var.key)
     untold = [var for var in variables if var.name not in types]
     seen = [growth for point in _points(variables, untold) if (growth := _at(was, now, point)) is not None]
     if seen:
         return next((growth for growth in seen if growth.new is not None), seen[0])
-    larger = conjunction((now.when, greater(maximum(ZERO, now.upper), maximum(ZERO, was.upper))))
-    return _searched(was, now, conjunction((was.when, disjunction((negate(now.when), larger)))), untold)
+    larger = now.when & t.maximum(t.ZERO, now.upper).gt(t.maximum(t.ZERO, was.upper))
+    return _searched(was, now, was.when & (~now.when | larger), untold)
 
 
-def _searched(was: _Bound, now: _Bound, states: Condition, untold: Sequence[Var]) -> Growth | bool | None:
+def _searched(was: _Bound, now: _Bound, states: t.Condition, untold: Sequence[t.Var]) -> Growth | bool | None:
     """The same by a solver."""
     from loopless.logic import Answer, satisfiable
 
-    if states is FALSE:
+    if states is t.FALSE:
         return False
     outcome = satisfiable(states, _SOLVER_MS)
     if outcome.answer is Answer.NO:
@@ -122,24 +89,24 @@ def _searched(was: _Bound, now: _Bound, states: Condition, untold: Sequence[Var]
     return _at(was, now, point) if all(point[var] in _SMALL for var in untold) else None
 
 
-def _variables(*bounds: _Bound) -> set[Var]:
+def _variables(*bounds: _Bound) -> set[t.Var]:
     return {var for bound in bounds for node in (bound.upper, bound.when) for var in node.variables}
 
 
-def _at(was: _Bound, now: _Bound, point: Mapping[Var, int]) -> Growth | None:
+def _at(was: _Bound, now: _Bound, point: Mapping[t.Var, int]) -> Growth | None:
     """How the bound grows at one point, if it does."""
     try:
-        if not holds(was.when, point):
+        if not t.holds(was.when, point):
             return None
-        old = max(0, evaluate(was.upper, point))
-        new = max(0, evaluate(now.upper, point)) if holds(now.when, point) else None
-    except EvaluationError:
+        old = max(0, t.evaluate(was.upper, point))
+        new = max(0, t.evaluate(now.upper, point)) if t.holds(now.when, point) else None
+    except t.EvaluationError:
         return None
     at = {var.name: value for var, value in point.items()}
     return Growth(at, old, new) if new is None or new > old else None
 
 
-def _points(variables: Sequence[Var], untold: Sequence[Var]) -> Iterator[dict[Var, int]]:
+def _points(variables: Sequence[t.Var], untold: Sequence[t.Var]) -> Iterator[dict[t.Var, int]]:
     """Values for the variables, within their types, or where these are ``untold`` small ones."""
     if not variables:
         yield {}
@@ -147,7 +114,7 @@ def _points(variables: Sequence[Var], untold: Sequence[Var]) -> Iterator[dict[Va
     ranges = {var: (var.type.min, var.type.max) for var in variables}
     ranges |= dict.fromkeys(untold, (_SMALL.start, _SMALL.stop - 1))
 
-    def within(var: Var, value: int) -> int:
+    def within(var: t.Var, value: int) -> int:
         low, high = ranges[var]
         return max(low if low is not None else value, min(value, high if high is not None else value))
 
@@ -167,28 +134,28 @@ def _points(variables: Sequence[Var], untold: Sequence[Var]) -> Iterator[dict[Va
 # -- reading ----------------------------------------------------------------------------------------------------------
 
 
-def _types(row: Mapping[str, Any]) -> dict[str, IntType]:
+def _types(row: Mapping[str, Any]) -> dict[str, t.IntType]:
     """The types of the inputs, where the row tells them."""
     inputs = row.get("inputs")
-    found: dict[str, IntType] = {}
+    found: dict[str, t.IntType] = {}
     for name, type in inputs.items() if isinstance(inputs, dict) else ():
         if isinstance(type, dict) and isinstance(type.get("bits"), int) and type["bits"] > 0:
-            found[name] = IntType(type["bits"], signed=bool(type.get("signed")))
+            found[name] = t.IntType(type["bits"], signed=bool(type.get("signed")))
         elif isinstance(type, dict) and type.get("bits", 0) is None:
-            found[name] = INTEGERS
+            found[name] = t.INTEGERS
     return found
 
 
-def _read(row: Mapping[str, Any], types: Mapping[str, IntType]) -> _Bound:
+def _read(row: Mapping[str, Any], types: Mapping[str, t.IntType]) -> _Bound:
     when = row.get("valid_when")
     upper = _expression(row.get("upper"), types)
-    condition = TRUE if when is None else _expression(when, types)
-    if not isinstance(upper, Term) or not isinstance(condition, Condition):
+    condition = t.TRUE if when is None else _expression(when, types)
+    if not isinstance(upper, t.Term) or not isinstance(condition, t.Condition):
         raise _Unread
     return _Bound(upper, condition)
 
 
-def _expression(shown: Any, types: Mapping[str, IntType]) -> Node:
+def _expression(shown: Any, types: Mapping[str, t.IntType]) -> t.Node:
     text = shown.get("smt") if isinstance(shown, dict) else None
     if not isinstance(text, str):
         raise _Unread
@@ -218,7 +185,7 @@ def _parsed(tokens: Sequence[str], at: int) -> tuple[Any, int]:
     return found, at + 1
 
 
-def _node(tree: Any, bound: Mapping[str, Node], types: Mapping[str, IntType]) -> Node:
+def _node(tree: Any, bound: Mapping[str, t.Node], types: Mapping[str, t.IntType]) -> t.Node:
     if isinstance(tree, str):
         return _atom(tree, bound, types)
     if not tree or not isinstance(tree[0], str):
@@ -229,10 +196,10 @@ def _node(tree: Any, bound: Mapping[str, Node], types: Mapping[str, IntType]) ->
             raise _Unread
         return _node(rest[1], {**bound, **{name: _node(value, bound, types) for name, value in rest[0]}}, types)
     args = [_node(part, bound, types) for part in rest]
-    conditions = [arg for arg in args if isinstance(arg, Condition)]
-    numbers = [arg for arg in args if isinstance(arg, Term)]
+    conditions = [arg for arg in args if isinstance(arg, t.Condition)]
+    numbers = [arg for arg in args if isinstance(arg, t.Term)]
     if head == "ite" and len(args) == 3 and len(conditions) == 1 and args[0] is conditions[0]:
-        return ite(conditions[0], *numbers)
+        return t.ite(conditions[0], *numbers)
     if len(conditions) == len(args):
         return _condition(head, conditions)
     if len(numbers) == len(args):
@@ -240,52 +207,52 @@ def _node(tree: Any, bound: Mapping[str, Node], types: Mapping[str, IntType]) ->
     raise _Unread
 
 
-def _atom(word: str, bound: Mapping[str, Node], types: Mapping[str, IntType]) -> Node:
+def _atom(word: str, bound: Mapping[str, t.Node], types: Mapping[str, t.IntType]) -> t.Node:
     if word in bound:
         return bound[word]
     if word in ("true", "false"):
-        return TRUE if word == "true" else FALSE
+        return t.TRUE if word == "true" else t.FALSE
     if word.isdigit():
-        return const(int(word))
+        return t.const(int(word))
     name = word.strip("|")
-    return Var(name, types.get(name, INTEGERS))
+    return t.Var(name, types.get(name, t.INTEGERS))
 
 
-def _condition(head: str, args: Sequence[Condition]) -> Condition:
+def _condition(head: str, args: Sequence[t.Condition]) -> t.Condition:
     if head == "and":
-        return conjunction(args)
+        return t.conjunction(args)
     if head == "or":
-        return disjunction(args)
+        return t.disjunction(args)
     if head == "not" and len(args) == 1:
-        return negate(args[0])
+        return ~args[0]
     raise _Unread
 
 
-_RELATIONS: Final[Mapping[str, Callable[[Term, Term], Condition]]] = {
-    "<=": less_equal,
-    "<": less,
-    ">=": greater_equal,
-    ">": greater,
-    "=": equal,
-    "distinct": not_equal,
+_RELATIONS: Final[Mapping[str, Callable[[t.Term, t.Term], t.Condition]]] = {
+    "<=": t.less_equal,
+    "<": t.less,
+    ">=": t.greater_equal,
+    ">": t.greater,
+    "=": t.equal,
+    "distinct": t.not_equal,
 }
 
 
-def _term(head: str, args: Sequence[Term]) -> Node:
+def _term(head: str, args: Sequence[t.Term]) -> t.Node:
     match head:
         case "+":
-            return add(*args)
+            return t.add(*args)
         case "-" if len(args) == 1:
-            return neg(args[0])
+            return -args[0]
         case "-":
-            return sub(args[0], add(*args[1:]))
+            return args[0] - t.add(*args[1:])
         case "*":
             found = args[0]
             for arg in args[1:]:
-                found = mul(found, arg)
+                found = found * arg
             return found
-        case "div" | "mod" if len(args) == 2 and isinstance(args[1], Const) and args[1].value > 0:
-            return floor_div(*args) if head == "div" else mod(*args)
+        case "div" | "mod" if len(args) == 2 and isinstance(args[1], t.Const) and args[1].value > 0:
+            return t.floor_div(*args) if head == "div" else t.mod(*args)
         case _ if head in _RELATIONS and len(args) == 2:
             return _RELATIONS[head](args[0], args[1])
         case _:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from typing import Final
 
+from loopless import terms as t
 from loopless.automaton import Classification
 from loopless.paths import Path
 from loopless.queries.functions import FunctionAnswer
@@ -31,7 +32,6 @@ from loopless.report.text import (
     verdict,
 )
 from loopless.summary import Approximation, Case, FunctionCase, FunctionSummary, Merged, Summary
-from loopless.terms import FALSE, TRUE, ZERO, Condition, Node, disjunction
 
 _LINE: Final = "1px solid rgba(128,128,128,.35)"
 _BOX: Final = "text-align:left;line-height:1.45;margin:.3em 0"
@@ -92,9 +92,9 @@ def folded(title: str, inside: str) -> str:
     return f'<details><summary style="opacity:.75">{escape(title)}</summary>{inside}</details>'
 
 
-def condition(shown: Condition, names: Names) -> Cell:
+def condition(shown: t.Condition, names: Names) -> Cell:
     """A condition, one line a disjunct."""
-    return ["always"] if shown is TRUE else [line.strip() for line in condition_lines("   ", shown, names)]
+    return ["always"] if shown is t.TRUE else [line.strip() for line in condition_lines("   ", shown, names)]
 
 
 def why(refused: Refused) -> list[str]:
@@ -123,7 +123,7 @@ def loop_summary(answer: LoopAnswer) -> str:
     if answer.refused is not None:
         parts.append(refusal(answer.refused))
     if summary is not None:
-        if summary.entered is not TRUE:
+        if summary.entered is not t.TRUE:
             parts.append(note("entered only with", [" or ".join(condition(summary.entered, names))]))
         rows = [_case(case, answer.loop, names) for case in as_asked(answer)]
         rows += _never([(summary.diverges, "")], names, len(_OF_LOOPS)) + _gaps(summary, names, len(_OF_LOOPS))
@@ -169,7 +169,11 @@ def _case_cells(case: Merged, loop: LoopName, names: Names) -> list[Cell]:
 
 
 def _abbreviated(
-    cells: Callable[[Names], list[Cell]], nodes: Iterable[Node], names: Names, words: Sequence[int] = (), last: int = 1
+    cells: Callable[[Names], list[Cell]],
+    nodes: Iterable[t.Node],
+    names: Names,
+    words: Sequence[int] = (),
+    last: int = 1,
 ) -> str:
     """A row in which exit times that stand there more than once have names, and below it what these are."""
     other, short = names.abbreviated(lambda own: [line for cell in cells(own) for line in cell], nodes)
@@ -178,11 +182,13 @@ def _abbreviated(
     return row(shown, words, last) + (row([where], last=len(shown) - 1 + last, style=_BELOW) if where else "")
 
 
-def _never(regions: Iterable[tuple[Condition, str]], names: Names, columns: int, word: str = "never ends") -> list[str]:
+def _never(
+    regions: Iterable[tuple[t.Condition, str]], names: Names, columns: int, word: str = "never ends"
+) -> list[str]:
     return [
         row([condition(when, names), [f"{word}{about}"]], words=(1,), last=columns - 1)
         for when, about in regions
-        if when is not FALSE
+        if when is not t.FALSE
     ]
 
 
@@ -194,11 +200,11 @@ def _gaps(summary: Summary | FunctionSummary, names: Names, columns: int) -> lis
         about = f"undefined: {undefined.kind.replace('-', ' ')}{place}"
         rows.append(_region(undefined.when, [about], names, columns))
     found = summary.approximation if isinstance(summary, Summary) else None
-    reasons: dict[Refused, list[Condition]] = {}
+    reasons: dict[Refused, list[t.Condition]] = {}
     for residual in summary.residual:
         reasons.setdefault(residual.why, []).append(residual.when)
     rows += [
-        _region(disjunction(regions), ["unknown" if found is None else "not exact", *why(refused)], names, columns)
+        _region(t.disjunction(regions), ["unknown" if found is None else "not exact", *why(refused)], names, columns)
         for refused, regions in reasons.items()
     ]
     return rows if found is None else [*rows, *_approximation(found, names, columns)]
@@ -224,13 +230,13 @@ def _relation(case: Case, names: Names) -> list[Cell]:
     values = names.effects(values_apart(case, names))
     if case.result is not None and case.result not in case.free:
         values.append(f"returns {names.text(case.result)}")
-    facts = [] if case.facts is TRUE else condition(case.facts, names)
+    facts = [] if case.facts is t.TRUE else condition(case.facts, names)
     some = [f"for some {', '.join(names.listed(case.free))}"] if case.free else []
     leaves = ["over-approximate: may leave so", exit_words(case.exit)]
     return [condition(case.when, names), counts, values, leaves, [*some, *([" or ".join(facts)] if facts else [])]]
 
 
-def _region(when: Condition, about: Cell, names: Names, columns: int) -> str:
+def _region(when: t.Condition, about: Cell, names: Names, columns: int) -> str:
     return _abbreviated(lambda own: [condition(when, own), about], (when,), names, words=(1,), last=columns - 1)
 
 
@@ -273,7 +279,7 @@ def _function_case(case: FunctionCase, summary: FunctionSummary, names: Names) -
     counts = [
         f"{names.text(count)} of {short_loop(name, summary)}"
         for name, count in case.iterations.items()
-        if count is not ZERO
+        if count is not t.ZERO
     ]
     counts += [f"not known: {short_loop(name, summary)}" for name in sorted(case.uncounted)]
     ends = [*([] if case.exact else [OVER_APPROXIMATE]), end_words(case, names)]

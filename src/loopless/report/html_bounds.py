@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.bounds.lower_asymptotics import class_of_claim
 from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
@@ -21,7 +22,6 @@ from loopless.report.bounds import (
 )
 from loopless.report.html import box, condition, heading, note, refusal, row, table
 from loopless.report.names import Names
-from loopless.terms import FALSE
 
 _COLUMNS: Final = ("", "how often", "grows as", "where, and at least")
 
@@ -40,7 +40,7 @@ def _loop(found: FunctionBound, bound: LoopBound) -> Iterable[str]:
     yield heading(loop.name)
     grows = class_of_claim(bound.call, found.shown)
     rows = [_claim("iterations in a call", bound.call, grows.text() if grows is not None else "", names)]
-    if bound.entry.upper is not None or bound.call.never is FALSE:
+    if bound.entry.upper is not None or bound.call.never is t.FALSE:
         rows.append(_claim("in one entry, over the values there", bound.entry, "", names))
     if loop.parent is not None and bound.any_entry is not None:
         rows.append(_row("in any entry", f"at most {names.text(bound.any_entry)}"))

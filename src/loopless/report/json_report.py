@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
+from loopless import terms as t
 from loopless.flowgraph.streams import counts_inputs
 from loopless.paths import Exit, Path
 from loopless.queries.loop_answer import LoopAnswer
@@ -23,7 +24,6 @@ from loopless.summary import (
     Summary,
     Undefined,
 )
-from loopless.terms import ZERO, Node, ReadAs, Term, Var, conjuncts, disjuncts, read_as
 
 
 def loop(answer: LoopAnswer) -> dict[str, Any]:
@@ -41,11 +41,13 @@ def loop(answer: LoopAnswer) -> dict[str, Any]:
         "status": answer.status,
         "complete": answer.complete,
         "method": summary.method if summary is not None and summary.method else None,
-        "entered": [expression(part, names) for part in (conjuncts(summary.entered) if summary is not None else ())],
+        "entered": [expression(part, names) for part in (t.conjuncts(summary.entered) if summary is not None else ())],
         "paths": [_path(path, names) for path in (answer.paths.all if answer.paths is not None else ())],
         "cases": [_case(case, summary, names) for case in summary.cases] if summary is not None else [],
         "merged": [_merged(found, names) for found in answer.merged],
-        "diverges": [expression(part, names) for part in (disjuncts(summary.diverges) if summary is not None else ())],
+        "diverges": [
+            expression(part, names) for part in (t.disjuncts(summary.diverges) if summary is not None else ())
+        ],
         "undefined": _undefined(summary.undefined if summary is not None else (), names),
         "residual": _residual(summary.residual if summary is not None else (), names),
         "approximation": _approximation(summary.approximation, names)
@@ -71,9 +73,9 @@ def _beside(answer: LoopAnswer) -> dict[str, Any]:
         summary, cases = answer.at_entry.summary, answer.at_entry.merged
         names = Names(replace(answer, summary=summary, merged=cases), (summary.entered,))
         found["at_entry"] = {
-            "entered": [expression(part, names) for part in conjuncts(summary.entered)],
+            "entered": [expression(part, names) for part in t.conjuncts(summary.entered)],
             "merged": [_merged(one, names) for one in cases],
-            "diverges": [expression(part, names) for part in disjuncts(summary.diverges)],
+            "diverges": [expression(part, names) for part in t.disjuncts(summary.diverges)],
             "undefined": _undefined(summary.undefined, names),
             "residual": _residual(summary.residual, names),
         }
@@ -93,7 +95,7 @@ def _residual(parts: Iterable[Residual], names: Names) -> list[dict[str, Any]]:
 def _approximation(found: Approximation, names: Names) -> dict[str, Any]:
     return {
         "cases": [_relation(case, names) for case in found.cases],
-        "may_diverge": [expression(part, names) for part in disjuncts(found.may_diverge)],
+        "may_diverge": [expression(part, names) for part in t.disjuncts(found.may_diverge)],
         "may_be_undefined": _undefined(found.may_be_undefined, names),
         "may_be_lost": _residual(found.may_be_lost, names),
     }
@@ -103,7 +105,7 @@ def _relation(case: Case, names: Names) -> dict[str, Any]:
     return {
         "when": expression(case.when, names),
         "free": [names.name(var) for var in case.free],
-        "facts": [expression(part, names) for part in conjuncts(case.facts)],
+        "facts": [expression(part, names) for part in t.conjuncts(case.facts)],
         "then": _values(case.then, case.result, names),
         "exit": _exit(case.exit),
         "iterations": {
@@ -123,7 +125,7 @@ def assumptions_of(answer: LoopAnswer) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def expression(node: Node, names: Names) -> dict[str, Any]:
+def expression(node: t.Node, names: Names) -> dict[str, Any]:
     """A term or condition; where it is long, with what the names of parts in its text stand for; where it speaks of
     what memory holds, with the types of what is read.
     """
@@ -136,13 +138,13 @@ def expression(node: Node, names: Names) -> dict[str, Any]:
     return found
 
 
-def _read(told: ReadAs) -> dict[str, Any]:
+def _read(told: t.ReadAs) -> dict[str, Any]:
     """How an expression names what is read: as a declared element, or by its bytes, and the type of the value."""
     return {
         "array": told.array,
         "element": told.element,
-        "declared": None if told.declared is None else read_as(told.declared),
-        "type": read_as(told.type),
+        "declared": None if told.declared is None else t.read_as(told.declared),
+        "type": t.read_as(told.type),
         "width": told.type.width,
         "signed": told.type.signed,
     }
@@ -212,17 +214,17 @@ def _merged(found: Merged, names: Names) -> dict[str, Any]:
     }
 
 
-def inputs_read(then: Mapping[Var, Term], names: Names) -> dict[str, Any]:
+def inputs_read(then: Mapping[t.Var, t.Term], names: Names) -> dict[str, Any]:
     """How many inputs are read, where loops read some."""
-    read = next((term for var, term in then.items() if counts_inputs(var)), ZERO)
-    return {} if read is ZERO else {"inputs_read": expression(read, names)}
+    read = next((term for var, term in then.items() if counts_inputs(var)), t.ZERO)
+    return {} if read is t.ZERO else {"inputs_read": expression(read, names)}
 
 
-def _totals(totals: Mapping[str, Term], names: Names) -> dict[str, Any]:
+def _totals(totals: Mapping[str, t.Term], names: Names) -> dict[str, Any]:
     return {name: expression(totals[name], names) for name in sorted(totals)}
 
 
-def _values(values: Mapping[Var, Term], result: Term | None, names: Names) -> dict[str, Any]:
+def _values(values: Mapping[t.Var, t.Term], result: t.Term | None, names: Names) -> dict[str, Any]:
     then = {names.name(var): expression(value, names) for var, value in values.items() if names.is_source(var)}
     return then if result is None else {**then, "return": expression(result, names)}
 

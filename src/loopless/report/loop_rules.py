@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from loopless import terms as t
 from loopless.queries.loop_rules import RuledLoop, verdict_of
 from loopless.report.bounds import names_of
-from loopless.terms import FALSE, TRUE, Condition, Term
 
 
 def rule_text(loops: Sequence[RuledLoop]) -> str:
@@ -31,20 +31,20 @@ def _words(loop: RuledLoop) -> str:
         return ends
     found = loop.found.refused or loop.found.refused_call
     why = f"no bound: {found.detail}" if found is not None else "no bound was found"
-    if loop.perhaps is FALSE:
+    if loop.perhaps is t.FALSE:
         return why
     states = names_of(loop.function, loop.found).text(loop.perhaps)
-    return f"{why}; it may never end{'' if loop.perhaps is TRUE else f', if a run enters it with {states}'}"
+    return f"{why}; it may never end{'' if loop.perhaps is t.TRUE else f', if a run enters it with {states}'}"
 
 
 def _never_words(loop: RuledLoop) -> str:
     """When the loop surely never ends; empty where that is not known."""
-    if loop.never is not FALSE:
-        return "never ends" if loop.never is TRUE else f"never ends if {_text(loop, loop.never)}"
+    if loop.never is not t.FALSE:
+        return "never ends" if loop.never is t.TRUE else f"never ends if {_text(loop, loop.never)}"
     return f"never ends {loop.run.words}" if loop.run is not None else ""
 
 
-def _text(loop: RuledLoop, node: Term | Condition) -> str:
+def _text(loop: RuledLoop, node: t.Term | t.Condition) -> str:
     return names_of(*(loop.told_by or (loop.function, loop.found))).text(node)
 
 
@@ -58,7 +58,7 @@ def _loop_json(loop: RuledLoop) -> dict[str, Any]:
     return {
         "name": loop.found.answer.loop.name,
         "bound": None if loop.bound is None else _text(loop, loop.bound),
-        "never_ends": None if loop.never is FALSE else _text(loop, loop.never),
+        "never_ends": None if loop.never is t.FALSE else _text(loop, loop.never),
         "run": None if loop.run is None else {"words": loop.run.words, "inputs": list(loop.run.inputs)},
         "reached": loop.reached,
         "meant": loop.meant,

@@ -9,40 +9,11 @@ from copy import copy
 from dataclasses import replace
 from itertools import chain
 
+from loopless import terms as t
 from loopless.flowgraph.model import NULL_PART, OBJECT_PART
 from loopless.queries.loop_answer import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
 from loopless.summary import Approximation, Cycle, FunctionSummary, Step
-from loopless.terms import (
-    ZERO,
-    Aggregate,
-    Condition,
-    Const,
-    Definitions,
-    Folding,
-    Layout,
-    Node,
-    Op,
-    ReadAs,
-    Style,
-    Term,
-    TermTooLarge,
-    Var,
-    about_pointers,
-    brief,
-    disjuncts,
-    fold_text,
-    folding,
-    is_plain,
-    operands,
-    smt,
-    substitute,
-    text,
-    walk,
-    walk_inside,
-    words_in,
-    words_of,
-)
 
 _NAMED = frozenset(("first_positive", "first_zero"))
 _FUNCTIONS = ("F", "G", "H", *(f"F{number}" for number in range(1, 20)))
@@ -64,17 +35,17 @@ class Names:
     def __init__(
         self,
         answer: LoopAnswer | FunctionSummary | None,
-        more: Iterable[Node] = (),
-        shown: Mapping[Var, str] | None = None,
+        more: Iterable[t.Node] = (),
+        shown: Mapping[t.Var, str] | None = None,
         *,
         extent: Extent = WHOLE,
-        layouts: Mapping[str, Layout] | None = None,
+        layouts: Mapping[str, t.Layout] | None = None,
     ) -> None:
         """``more``: further terms and conditions that are printed beside the answer; ``shown``: their names;
         ``extent``: how much is printed; ``layouts``: what is declared in objects, beside what the answer says.
         """
         self.extent = extent
-        self.shown: Mapping[Var, str] = {**(answer.shown if answer is not None else {}), **(shown or {})}
+        self.shown: Mapping[t.Var, str] = {**(answer.shown if answer is not None else {}), **(shown or {})}
         spoken = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else nodes_of(answer)
         nodes = [*spoken, *more]
         occurring = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
@@ -82,13 +53,13 @@ class Names:
         count = Counter(wanted.values())
         taken = {var.name for var in occurring}
         self.short: Mapping[str, str] = {}
-        self._renamed: dict[Var, Term] = {
-            var: Var(name, var.type)
+        self._renamed: dict[t.Var, t.Term] = {
+            var: t.Var(name, var.type)
             for var, name in wanted.items()
             if name != var.name and count[name] == 1 and name not in taken
         }
-        words = (words_in(name) for name in wanted.values())
-        self._words = words_of(nodes).union(*words)
+        words = (t.words_in(name) for name in wanted.values())
+        self._words = t.words_of(nodes).union(*words)
         """What no name may be that is given here, of a bound variable, of a part or of a function."""
         self._taken = self._words | set(_SHORT)
         self.quantified = False
@@ -97,83 +68,83 @@ class Names:
         written = pointers_among(known) | {self._written(var): pointer for var, pointer in pointers.items()}
         declared = {**(layouts or {}), **(answer.layouts if answer is not None else {})}
         halves = _halves(known, written)
-        self._style = Style(numerals=True, taken=self._taken, pointers=written, halves=halves, layouts=declared)
-        self._definitions = Definitions(self._taken, self._style)
+        self._style = t.Style(numerals=True, taken=self._taken, pointers=written, halves=halves, layouts=declared)
+        self._definitions = t.Definitions(self._taken, self._style)
 
-    def name_folds(self, nodes: Iterable[Node]) -> None:
+    def name_folds(self, nodes: Iterable[t.Node]) -> None:
         """From here on print names for folds that stand in ``nodes`` more than once, of any length and for any of their
         variables; :meth:`where` says what they stand for.
         """
-        count: Counter[Folding] = Counter()
+        count: Counter[t.Folding] = Counter()
         for node in dict.fromkeys(nodes):
-            if any(isinstance(part, Aggregate) for part in walk_inside(node)):
+            if any(isinstance(part, t.Aggregate) for part in t.walk_inside(node)):
                 named = self._named(node)
-                uses = chain([(named, 1)], *(operands(part) for part in walk_inside(named)))
+                uses = chain([(named, 1)], *(t.operands(part) for part in t.walk_inside(named)))
                 for part, times in uses:
-                    shared = folding(part)
+                    shared = t.folding(part)
                     count.update({} if shared is None else {shared: times})
         free = (name for name in _FUNCTIONS if name not in self._taken)
         folds = dict(zip((shared for shared, times in count.items() if times > 1), free, strict=False))
         self._style = replace(self._style, folds=folds)
-        self._definitions = Definitions(self._taken, self._style)
+        self._definitions = t.Definitions(self._taken, self._style)
 
-    def name(self, var: Var) -> str:
+    def name(self, var: t.Var) -> str:
         """The name of a variable."""
-        return text(self._renamed.get(var, var))
+        return t.text(self._renamed.get(var, var))
 
-    def becomes(self, var: Var, term: Term) -> str:
+    def becomes(self, var: t.Var, term: t.Term) -> str:
         """What a variable is afterwards: ``x' = x + 1``."""
         pointer = self._style.pointers.get(self._written(var))
-        if pointer and term is ZERO:
+        if pointer and term is t.ZERO:
             return f"{pointer}' = NULL"
         return f"{f'object({pointer})' if pointer else self.name(var)}' = {self.text(term)}"
 
-    def effects(self, then: Iterable[tuple[Var, Term]]) -> list[str]:
+    def effects(self, then: Iterable[tuple[t.Var, t.Term]]) -> list[str]:
         """What variables that users know are afterwards. Of a pointer that becomes another one, or null, that is said
         once of both its halves.
         """
         values = {var: term for var, term in then if self.is_source(var)}
         whole = {self._written(var): var for var in values}
-        left_out: set[Var] = set()
+        left_out: set[t.Var] = set()
         for var, term in values.items():
             offset = self._style.halves.get(self._written(var))
             if offset is None or offset not in whole:
                 continue
             owner, place = self._named(term), values[whole[offset]]
-            if term is ZERO and place is ZERO:
+            if term is t.ZERO and place is t.ZERO:
                 left_out.add(whole[offset])
-            elif isinstance(owner, Var) and self._style.halves.get(owner, owner) in self._named(place).variables:
+            elif isinstance(owner, t.Var) and self._style.halves.get(owner, owner) in self._named(place).variables:
                 left_out.add(var)
         return [self.becomes(var, term) for var, term in values.items() if var not in left_out]
 
-    def listed(self, variables: Iterable[Var]) -> list[str]:
+    def listed(self, variables: Iterable[t.Var]) -> list[str]:
         """The names of variables, of a pointer one of both its halves."""
         written = [self._written(var) for var in variables]
         owners = {var for var in written if self._style.halves.get(var) in written}
-        return [text(var) for var in written if var not in owners]
+        return [t.text(var) for var in written if var not in owners]
 
-    def alternatives(self, condition: Condition) -> list[str]:
+    def alternatives(self, condition: t.Condition) -> list[str]:
         """The disjuncts of a condition; that two pointers differ is one of them."""
-        parts = [self._named(part) for part in disjuncts(condition)]
-        conditions = [part for part in parts if isinstance(part, Condition)]
-        pairs = about_pointers(conditions, self._style.halves, self._style.pointers, all_of=False)
+        parts = [self._named(part) for part in t.disjuncts(condition)]
+        conditions = [part for part in parts if isinstance(part, t.Condition)]
+        pairs = t.about_pointers(conditions, self._style.halves, self._style.pointers, all_of=False)
         second = {other for _, other in pairs.values()}
         return [
             pairs[at][0] if at in pairs else self.text(part)
-            for at, part in enumerate(disjuncts(condition))
+            for at, part in enumerate(t.disjuncts(condition))
             if at not in second
         ]
 
-    def _written(self, var: Var) -> Var:
+    def _written(self, var: t.Var) -> t.Var:
         written = self._renamed.get(var, var)
-        assert isinstance(written, Var)
+        assert isinstance(written, t.Var)
         return written
 
-    def is_source(self, var: Var) -> bool:
+    def is_source(self, var: t.Var) -> bool:
         """Whether users know the variable."""
         return var in self.shown
 
-    def text(self, node: Node) -> str:
+    def text(self, node: t.Node) -> str:
         """A term or condition in C syntax with the numerals that people use (``INT_MAX``, ``2^31``); parts of a long
         one have names, which :meth:`where` explains.
         """
@@ -183,7 +154,7 @@ class Names:
             shown = _replaced(shown, long, short)
         return shown
 
-    def shortened(self, lines: Callable[[Names], list[str]], nodes: Iterable[Node]) -> list[str]:
+    def shortened(self, lines: Callable[[Names], list[str]], nodes: Iterable[t.Node]) -> list[str]:
         """The ``lines`` about ``nodes``, with names for exit times that stand there more than once, and what these are
         in lines behind them.
         """
@@ -191,14 +162,14 @@ class Names:
         return [*lines(other), *(f"    where {name} = {_shortened(long, short)}" for long, name in short.items())]
 
     def abbreviated(
-        self, lines: Callable[[Names], list[str]], nodes: Iterable[Node]
+        self, lines: Callable[[Names], list[str]], nodes: Iterable[t.Node]
     ) -> tuple[Names, Mapping[str, str]]:
         """With names for exit times that stand more than once in the ``lines`` about ``nodes``: what prints with them,
         and the name of each first time.
         """
         plain = lines(self)
-        parts = dict.fromkeys(part for node in nodes for part in walk(node))
-        long = (part for part in parts if _has_name(part) and folding(part) not in self._style.folds)
+        parts = dict.fromkeys(part for node in nodes for part in t.walk(node))
+        long = (part for part in parts if _has_name(part) and t.folding(part) not in self._style.folds)
         found = [shown for part in long if not (shown := self.text(part)).isidentifier()]
         whole = " ".join(line.strip() for line in plain)
         free = (name for name in _SHORT if name not in self._words)
@@ -216,7 +187,7 @@ class Names:
 
     def _meanings(self) -> list[tuple[str, str]]:
         """Each name of a part with what it stands for; it speaks of names before it."""
-        folds = [(name, fold_text(name, shared, self._style)) for shared, name in self._style.folds.items()]
+        folds = [(name, t.fold_text(name, shared, self._style)) for shared, name in self._style.folds.items()]
         return [*folds, *((name, f"{name} = {value}") for name, value in self._definitions.values)]
 
     def where_in(self, lines: Iterable[str]) -> list[str]:
@@ -229,36 +200,36 @@ class Names:
                 found.append(f"    {shown}")
         return found[::-1]
 
-    def alone(self, node: Node) -> tuple[str, list[tuple[str, str]], set[ReadAs]]:
+    def alone(self, node: t.Node) -> tuple[str, list[tuple[str, str]], set[t.ReadAs]]:
         """A term or condition in C syntax, with names for parts that are its own, what these stand for, and what is
         read of memory.
         """
-        told: set[ReadAs] = set()
-        own = Definitions(self._taken, replace(self._style, numerals=False, folds={}, told=told))
+        told: set[t.ReadAs] = set()
+        own = t.Definitions(self._taken, replace(self._style, numerals=False, folds={}, told=told))
         return own.text(self._named(node)), own.values, told
 
-    def brief(self, node: Node) -> str:
+    def brief(self, node: t.Node) -> str:
         """A term or condition in C syntax; only said to be long where that needs names for its parts."""
         named = self._named(node)
-        return text(named, self._style) if is_plain(named) else brief(named)
+        return t.text(named, self._style) if t.is_plain(named) else t.brief(named)
 
-    def smt(self, node: Node) -> str | None:
+    def smt(self, node: t.Node) -> str | None:
         """A term or condition in SMT-LIB; None where there is no counterpart."""
-        return smt(self._named(node))
+        return t.smt(self._named(node))
 
-    def _named(self, node: Node) -> Node:
+    def _named(self, node: t.Node) -> t.Node:
         if not self._renamed:
             return node
-        assert isinstance(node, Term | Condition)
+        assert isinstance(node, t.Term | t.Condition)
         try:
-            if isinstance(node, Term):
-                return substitute(node, self._renamed)
-            return substitute(node, self._renamed)
-        except TermTooLarge:
+            if isinstance(node, t.Term):
+                return t.substitute(node, self._renamed)
+            return t.substitute(node, self._renamed)
+        except t.TermTooLarge:
             return node
 
 
-def pointers_among(variables: Iterable[Var]) -> dict[Var, str]:
+def pointers_among(variables: Iterable[t.Var]) -> dict[t.Var, str]:
     """Those of the variables that say where a pointer points to, or whether an argument is null, with the pointers."""
     found = {}
     for var in variables:
@@ -268,7 +239,7 @@ def pointers_among(variables: Iterable[Var]) -> dict[Var, str]:
     return found
 
 
-def _halves(known: Collection[Var], pointers: Mapping[Var, str]) -> dict[Var, Var]:
+def _halves(known: Collection[t.Var], pointers: Mapping[t.Var, str]) -> dict[t.Var, t.Var]:
     """By variables that say which object a pointer points into, those of its offset there."""
     named = {var.name: var for var in known}
     owners = ((var, named.get(var.name.removesuffix(OBJECT_PART))) for var in pointers if var.type.width is None)
@@ -288,16 +259,16 @@ def _replaced(text: str, long: str, short: str) -> str:
     return re.sub(re.escape(long) + r"(?!\w)", lambda _: short, text)
 
 
-def _has_name(part: Node) -> bool:
+def _has_name(part: t.Node) -> bool:
     """Whether the part gets a name where it stands more than once: exit times, what loops find in memory, and quotients
     by what is no number.
     """
-    if isinstance(part, Op) and part.op in ("floor_div", "mod"):
-        return not isinstance(part.args[1], Const)
-    return isinstance(part, Aggregate) or (isinstance(part, Op) and part.op in _NAMED)
+    if isinstance(part, t.Op) and part.op in ("floor_div", "mod"):
+        return not isinstance(part.args[1], t.Const)
+    return isinstance(part, t.Aggregate) or (isinstance(part, t.Op) and part.op in _NAMED)
 
 
-def nodes_of(answer: LoopAnswer | None) -> Iterator[Node]:
+def nodes_of(answer: LoopAnswer | None) -> Iterator[t.Node]:
     """All terms and conditions that the reports print."""
     if answer is None:
         return
@@ -322,7 +293,7 @@ def nodes_of(answer: LoopAnswer | None) -> Iterator[Node]:
             yield from _nodes_of_approximation(answer.summary.approximation)
 
 
-def _nodes_of_approximation(found: Approximation) -> Iterator[Node]:
+def _nodes_of_approximation(found: Approximation) -> Iterator[t.Node]:
     for case in found.cases:
         yield from (case.when, case.facts, case.iterations, *case.free)
         yield from (*case.then, *case.then.values(), *case.per_path.values())
@@ -332,7 +303,7 @@ def _nodes_of_approximation(found: Approximation) -> Iterator[Node]:
     yield from (part.when for part in found.may_be_lost)
 
 
-def _nodes_of_function(summary: FunctionSummary) -> Iterator[Node]:
+def _nodes_of_function(summary: FunctionSummary) -> Iterator[t.Node]:
     yield from (input.var for input in summary.inputs)
     yield from (region.when for region in summary.regions)
     for case in summary.cases:
@@ -340,12 +311,12 @@ def _nodes_of_function(summary: FunctionSummary) -> Iterator[Node]:
         yield from _some(case.result)
 
 
-def _times(trace: Iterable[Step]) -> Iterator[Term]:
+def _times(trace: Iterable[Step]) -> Iterator[t.Term]:
     for step in trace:
         yield from _some(step.times)
         if isinstance(step, Cycle):
             yield from _times(step.body)
 
 
-def _some(term: Term | None) -> Iterable[Term]:
+def _some(term: t.Term | None) -> Iterable[t.Term]:
     return () if term is None else (term,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.bounds.model import LARGE
 from loopless.queries.bound_answers import FunctionBound, LoopBound
@@ -14,7 +15,6 @@ from loopless.queries.runs import RETURNS, RunBound, by_end, is_recursion
 from loopless.report.bounds import Values, needed, selected
 from loopless.report.flow_facts import Fact
 from loopless.report.names import Names
-from loopless.terms import FALSE, TRUE, Condition, Const, Term, range_of
 
 _MOST_UNWOUND: Final = 1 << 20
 """A bound that only a type gives is no number to unwind to where it is larger."""
@@ -64,7 +64,9 @@ def facts(answers: Sequence[FunctionBound], names: Sequence[str], given: Values 
         if function.name == "main" and function.refused is None:
             total, exact = _total(bound.call.upper, bound.call.when, function, given)
         sure = not bound.calls.unshown  # what these tools print says nothing of what is taken for granted
-        least = most if sure and bound.entry.exact and isinstance(bound.entry.upper, Const) and most is not None else 0
+        least = (
+            most if sure and bound.entry.exact and isinstance(bound.entry.upper, t.Const) and most is not None else 0
+        )
         exact = exact and sure and bound.call.exact
         found.append(Fact(loop.file, loop.line, least, most, total, exact, bound.from_header))
         if most is None:
@@ -74,14 +76,14 @@ def facts(answers: Sequence[FunctionBound], names: Sequence[str], given: Values 
 
 def _number(bound: LoopBound, found: FunctionBound, given: Values | None, *, unwound: bool = False) -> int | None:
     """A number of iterations that no entry exceeds; ``unwound``: none to which nobody would unwind a loop."""
-    pairs = ((bound.any_entry, TRUE), (bound.call.upper, bound.call.when))
+    pairs = ((bound.any_entry, t.TRUE), (bound.call.upper, bound.call.when))
     values = [_value(term, when, found, given) for term, when in pairs if not (unwound and _by_type(term))]
     return min((value for value in values if value is not None), default=None)
 
 
 def _why_missing(name: str, claims: Sequence[Claim], found: FunctionBound, given: Values | None) -> str:
     """Why a loop has no number, and what of that can be helped by giving values to inputs."""
-    told = [claim for claim in claims if claim.upper is not None or claim.never is not FALSE]
+    told = [claim for claim in claims if claim.upper is not None or claim.never is not t.FALSE]
     here = [at_values(found, claim, given or {}) for claim in told]
     nodes = [node for claim in claims for node in (claim.upper, claim.when) if node is not None]
     names = Names(found.loops[0].answer if found.loops else None, nodes, found.shown)
@@ -101,21 +103,23 @@ def _why_missing_in_run(run: RunBound, entry: FunctionBound, given: Values | Non
     return _why_missing(run.loop.name, [Claim(run.any_entry), Claim(run.total)], entry, given)
 
 
-def _by_type(term: Term | None) -> bool:
+def _by_type(term: t.Term | None) -> bool:
     """Whether a bound is a number that only a type gives."""
-    return isinstance(term, Const) and term.value >= LARGE
+    return isinstance(term, t.Const) and term.value >= LARGE
 
 
-def _value(term: Term | None, when: Condition, found: FunctionBound, given: Values | None) -> int | None:
+def _value(term: t.Term | None, when: t.Condition, found: FunctionBound, given: Values | None) -> int | None:
     """The number that a bound evaluates to at the given values, else for all values of the types, if it is small."""
     value = number_at(found, term, when, given)
-    if value is None and term is not None and when is TRUE:
-        most = range_of(term)[1]
+    if value is None and term is not None and when is t.TRUE:
+        most = t.range_of(term)[1]
         value = most if most is not None and most <= _MOST_UNWOUND else None
     return value
 
 
-def _total(term: Term | None, when: Condition, found: FunctionBound, given: Values | None) -> tuple[int | None, bool]:
+def _total(
+    term: t.Term | None, when: t.Condition, found: FunctionBound, given: Values | None
+) -> tuple[int | None, bool]:
     """As :func:`_value`, and whether it is the number at these values, not the greatest for all."""
     return _value(term, when, found, given), number_at(found, term, when, given) is not None
 
@@ -125,7 +129,7 @@ def facts_of_run(entry: FunctionBound, loops: Sequence[RunBound], given: Values 
     found: list[Fact] = []
     for run in loops:
         most = _of_any_entry(run, entry, given)
-        total, is_value = _total(run.total, TRUE, entry, given)
+        total, is_value = _total(run.total, t.TRUE, entry, given)
         exact = is_value and run.exact
         from_header = all(copy.from_header for copy in run.copies)
         found.append(Fact(run.loop.file, run.loop.line, 0, most, total, exact, from_header))
@@ -136,7 +140,7 @@ def facts_of_run(entry: FunctionBound, loops: Sequence[RunBound], given: Values 
 def _of_any_entry(run: RunBound, entry: FunctionBound, given: Values | None, *, unwound: bool = False) -> int | None:
     """A number of iterations that no entry exceeds: none takes more than all together."""
     terms = [term for term in (run.any_entry, run.total) if not (unwound and _by_type(term))]
-    values = [_value(term, TRUE, entry, given) for term in terms]
+    values = [_value(term, t.TRUE, entry, given) for term in terms]
     return min((value for value in values if value is not None), default=None)
 
 

@@ -11,22 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from loopless.terms import (
-    Aggregate,
-    Condition,
-    IntType,
-    Node,
-    Read,
-    Term,
-    Var,
-    counted,
-    polynomial,
-    range_of,
-    smt,
-    symbol,
-    walk_inside,
-)
-from loopless.terms.nodes import STREAM, Const
+from loopless import terms as t
 
 _LENGTH: Final = "|~n|"
 """The number of positions; no variable of a program has such a name, nor the others here."""
@@ -38,7 +23,7 @@ class DataFunctions:
     all.
     """
 
-    def __init__(self, name: str, symbols: Mapping[Var, str], by_bytes: frozenset[str] = frozenset()) -> None:
+    def __init__(self, name: str, symbols: Mapping[t.Var, str], by_bytes: frozenset[str] = frozenset()) -> None:
         """``by_bytes``: the arrays of which what is read is put together from bytes (:func:`made_of_bytes`)."""
         self._name = name
         self._by_bytes = by_bytes
@@ -47,7 +32,7 @@ class DataFunctions:
         self.lines: list[str] = []
         self.facts: list[str] = []
         self._reads: dict[tuple[str, object], str] = {}
-        self._aggregates: dict[tuple[object, ...], tuple[str, tuple[Var, ...]] | None] = {}
+        self._aggregates: dict[tuple[object, ...], tuple[str, tuple[t.Var, ...]] | None] = {}
         self._named = 0
         """How many of them have a name."""
 
@@ -57,11 +42,11 @@ class DataFunctions:
 
     # -- what is read --
 
-    def read(self, node: Read, offset: str) -> str | None:
+    def read(self, node: t.Read, offset: str) -> str | None:
         """An element of a type, by its byte offset; a value of a stream, by its number."""
         found = self._reads.get((node.array, node.type))
         if found is None:
-            stream = node.array.endswith(STREAM)
+            stream = node.array.endswith(t.STREAM)
             found = self._new(f"{node.array}: {'signed' if node.type.signed else 'unsigned'} {node.type.width}")
             self._reads[node.array, node.type] = found
             what = "a value of the stream, by its number" if stream else "what is read, by its byte offset"
@@ -71,7 +56,7 @@ class DataFunctions:
                 return f"({found} {offset})"
             self.lines.append(f"(declare-fun {found} (Int) Int)")
             if node.type.min is not None and node.type.max is not None:
-                low, high = smt(Const(node.type.min)), smt(Const(node.type.max))
+                low, high = t.smt(t.Const(node.type.min)), t.smt(t.Const(node.type.max))
                 call = f"({found} {_INDEX})"
                 self.facts.append(_for_all((_INDEX,), f"(<= {low} {call} {high})", call))
         return f"({found} {offset})"
@@ -104,7 +89,7 @@ class DataFunctions:
 
     # -- aggregates --
 
-    def aggregate(self, node: Aggregate, outside: Sequence[str]) -> str | None:
+    def aggregate(self, node: t.Aggregate, outside: Sequence[str]) -> str | None:
         """The function applied to the number of positions, the starts, and what else it depends on."""
         key = (node.kind, node.bound, node.inside)
         if key not in self._aggregates:
@@ -116,23 +101,23 @@ class DataFunctions:
         name, free = found
         if node.kind == "fold":
             number = node.outside[1]
-            assert isinstance(number, Const)
+            assert isinstance(number, t.Const)
             name, outside = f"{name[:-1]}.{number.value}|", [outside[0], *outside[2:]]
         arguments = [*outside, *(self._symbol(var) for var in free)]
         return f"({name} {' '.join(arguments)})" if arguments else name
 
-    def _symbol(self, var: Var) -> str:
-        return self._symbols.get(var) or symbol(var.name)
+    def _symbol(self, var: t.Var) -> str:
+        return self._symbols.get(var) or t.symbol(var.name)
 
-    def _defined(self, node: Aggregate) -> tuple[str, tuple[Var, ...]] | None:
+    def _defined(self, node: t.Aggregate) -> tuple[str, tuple[t.Var, ...]] | None:
         """Define the functions of an aggregate; None where something inside has no words."""
         shown = [self._inside(part) for part in _parts(node)]
         inside = [text for text in shown if text is not None]
         if len(inside) < len(shown):
             return None
-        own = frozenset[Var]().union(*(part.variables for part in node.inside)) - frozenset(node.bound)
+        own = frozenset[t.Var]().union(*(part.variables for part in node.inside)) - frozenset(node.bound)
         free = tuple(sorted(own, key=lambda var: var.key))
-        kind = "count" if counted(node) is not None else node.kind
+        kind = "count" if t.counted(node) is not None else node.kind
         self._named += 1
         name = self._new(f"{kind}{self._named}")
         starts = [f"|~s{at}|" for at in range(len(node.outside) - (2 if node.kind == "fold" else 1))]
@@ -151,13 +136,13 @@ class DataFunctions:
                 self.lines += self._recursive(name, node, others, inside[0])
         return name, free
 
-    def _inside(self, part: Node) -> str | None:
-        return smt(part, self._symbols, self)
+    def _inside(self, part: t.Node) -> str | None:
+        return t.smt(part, self._symbols, self)
 
-    def _at(self, node: Aggregate, inside: str) -> _At:
+    def _at(self, node: t.Aggregate, inside: str) -> _At:
         return _At(self._symbol(node.bound[0]), inside)
 
-    def _recursive(self, name: str, node: Aggregate, others: Sequence[str], inside: str) -> Iterator[str]:
+    def _recursive(self, name: str, node: t.Aggregate, others: Sequence[str], inside: str) -> Iterator[str]:
         at = self._at(node, inside)
         before, here = f"({name} (- {_LENGTH} 1){_tail(others)})", at(f"(- {_LENGTH} 1)")
         match node.kind:
@@ -168,7 +153,7 @@ class DataFunctions:
             case "last":
                 step, empty = f"(ite {here} (- {_LENGTH} 1) {before})", "(- 1)"
             case "sum":
-                added = f"(ite {here} 1 0)" if counted(node) is not None else here
+                added = f"(ite {here} 1 0)" if t.counted(node) is not None else here
                 step, empty = f"(+ {before} {added})", "0"
             case _:
                 sign = "<=" if node.kind == "least" else ">="
@@ -178,7 +163,7 @@ class DataFunctions:
         yield from _define([name], others, [f"(ite (<= {_LENGTH} 0) {empty} {step})"])
 
     def _fold(
-        self, name: str, node: Aggregate, others: Sequence[str], starts: Sequence[str], inside: Sequence[str]
+        self, name: str, node: t.Aggregate, others: Sequence[str], starts: Sequence[str], inside: Sequence[str]
     ) -> Iterator[str]:
         names = [f"{name[:-1]}.{at}|" for at in range(len(inside))]
         values = "".join(
@@ -192,16 +177,16 @@ class DataFunctions:
         yield from _define(names, others, steps)
 
 
-def made_of_bytes(nodes: Iterable[Node]) -> frozenset[str]:
+def made_of_bytes(nodes: Iterable[t.Node]) -> frozenset[str]:
     """The arrays that are read in several ways, or at places that overlap: what is read there depends on another."""
-    types: dict[str, set[IntType]] = {}
+    types: dict[str, set[t.IntType]] = {}
     found: set[str] = set()
-    for read in (part for node in dict.fromkeys(nodes) for part in walk_inside(node) if isinstance(part, Read)):
-        if read.array.endswith(STREAM) or read.type.width is None:
+    for read in (part for node in dict.fromkeys(nodes) for part in t.walk_inside(node) if isinstance(part, t.Read)):
+        if read.array.endswith(t.STREAM) or read.type.width is None:
             continue
         types.setdefault(read.array, set()).add(read.type)
         size = (read.type.width + 7) // 8
-        if any(factor % size for monomial, factor in polynomial(read.offset).items() if monomial):
+        if any(factor % size for monomial, factor in t.polynomial(read.offset).items() if monomial):
             found.add(read.array)
     return frozenset(found | {array for array, read_as in types.items() if len(read_as) > 1})
 
@@ -217,8 +202,8 @@ class _At:
         return f"(let (({self._position} {at})) {self._inside})"
 
 
-def _parts(node: Aggregate) -> tuple[Term | Condition | Node, ...]:
-    condition = counted(node)
+def _parts(node: t.Aggregate) -> tuple[t.Term | t.Condition | t.Node, ...]:
+    condition = t.counted(node)
     return node.inside if condition is None else (condition,)
 
 
@@ -239,7 +224,7 @@ def _define(names: Sequence[str], others: Sequence[str], bodies: Sequence[str]) 
     yield f"(define-funs-rec ({heads})\n  ({' '.join(bodies)}))"
 
 
-def _facts(name: str, node: Aggregate, others: Sequence[str], at: _At) -> Iterator[str]:
+def _facts(name: str, node: t.Aggregate, others: Sequence[str], at: _At) -> Iterator[str]:
     """What follows by induction on the number of positions."""
     call = f"({name} {_LENGTH}{_tail(others)})"
     most = f"(ite (<= {_LENGTH} 0) 0 {_LENGTH})"
@@ -255,9 +240,9 @@ def _facts(name: str, node: Aggregate, others: Sequence[str], at: _At) -> Iterat
             yield _for_all((_LENGTH, *others), f"(forall (({_INDEX} Int)) {behind})", call)
         case "sum":
             part = node.inside[0]
-            low, high = range_of(part) if isinstance(part, Term) else (None, None)
-            sides = [f"(<= (* {smt(Const(low))} {most}) {call})"] if low is not None else []
-            sides += [f"(<= {call} (* {smt(Const(high))} {most}))"] if high is not None else []
+            low, high = t.range_of(part) if isinstance(part, t.Term) else (None, None)
+            sides = [f"(<= (* {t.smt(t.Const(low))} {most}) {call})"] if low is not None else []
+            sides += [f"(<= {call} (* {t.smt(t.Const(high))} {most}))"] if high is not None else []
             if sides:
                 yield _for_all((_LENGTH, *others), f"(and {' '.join(sides)})", call)
         case _:

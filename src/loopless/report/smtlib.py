@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.streams import stream_of
 from loopless.paths import Exit
 from loopless.queries.loop_answer import LoopAnswer
@@ -22,7 +23,6 @@ from loopless.report.names import Names, nodes_of
 from loopless.report.smt_functions import DataFunctions, made_of_bytes
 from loopless.report.text import OVER_APPROXIMATE, count_words, trace_words
 from loopless.summary import Approximation, Case, Summary
-from loopless.terms import FALSE, TRUE, Condition, IntType, Node, Var, conjuncts, const, disjunction, smt, symbol
 
 _WIDTH: Final = 110
 _RETURNED: Final = "|return'|"
@@ -108,9 +108,9 @@ class _Writer:
     summary: Summary
     name: str
     names: Names = field(init=False)
-    symbols: dict[Var, str] = field(init=False)
-    entry: list[Var] = field(init=False)
-    exits: dict[Var, str] = field(init=False)
+    symbols: dict[t.Var, str] = field(init=False)
+    entry: list[t.Var] = field(init=False)
+    exits: dict[t.Var, str] = field(init=False)
     returns: bool = field(init=False)
     functions: DataFunctions = field(init=False)
 
@@ -128,8 +128,8 @@ class _Writer:
 
     # -- texts ----------------------------------------------------------------------------------------------------
 
-    def _text(self, node: Node) -> str:
-        found = smt(node, self.symbols, self.functions)
+    def _text(self, node: t.Node) -> str:
+        found = t.smt(node, self.symbols, self.functions)
         if found is None:
             raise _Missing(self.names.brief(node))
         return found
@@ -196,7 +196,7 @@ class _Writer:
 
     def _range(self) -> str:
         bounds = [_within(var.type, self.symbols[var]) for var in self.entry]
-        bounds += [self._text(fact) for fact in conjuncts(self.summary.entered)]
+        bounds += [self._text(fact) for fact in t.conjuncts(self.summary.entered)]
         return self._predicate("entry", _joined("and", [bound for bound in bounds if bound], "true"))
 
     def _case(self, number: int, case: Case) -> tuple[list[str], bool]:
@@ -239,10 +239,10 @@ class _Writer:
         yield from self._region("diverges", "the loop never ends", self.summary.diverges)
         places = ((u.kind.replace("-", " "), f" in line {u.line}" if u.line else "") for u in self.summary.undefined)
         kinds = ", ".join(dict.fromkeys(f"{kind}{place}" for kind, place in places))
-        undefined = disjunction(u.when for u in self.summary.undefined)
+        undefined = t.disjunction(u.when for u in self.summary.undefined)
         yield from self._region("undefined", f"undefined behaviour{': ' if kinds else ''}{kinds}", undefined)
         said = "nothing" if self.summary.approximation is None else "nothing exact"
-        residual = disjunction(r.when for r in self.summary.residual)
+        residual = t.disjunction(r.when for r in self.summary.residual)
         yield from self._region("residual", f"{said} is said about these entry values", residual)
 
     def _approximation(self, found: Approximation) -> Iterator[str]:
@@ -269,29 +269,29 @@ class _Writer:
             body = _joined("or", written, "false", "\n    ")
             yield f"(define-fun {self.name}.may ({self._parameters()}) Bool\n  (and {within}\n    {body}))"
         yield from self._region("may_diverge", "the loop may never end", found.may_diverge)
-        undefined = disjunction(part.when for part in found.may_be_undefined)
+        undefined = t.disjunction(part.when for part in found.may_be_undefined)
         yield from self._region("may_be_undefined", "a run may meet undefined behaviour", undefined)
-        lost = disjunction(part.when for part in found.may_be_lost)
+        lost = t.disjunction(part.when for part in found.may_be_lost)
         yield from self._region("may_be_lost", "a run may come to what is not followed", lost)
 
-    def _out(self, case: Case) -> dict[Var, str]:
+    def _out(self, case: Case) -> dict[t.Var, str]:
         """The symbols of the exit values that are free variables."""
         out = {case.then[var]: self.exits[var] for var in self.exits if case.then.get(var) in case.free}
         out |= {case.result: _RETURNED} if case.result in case.free and case.result is not None else {}
-        return {var: shown for var, shown in out.items() if isinstance(var, Var)}
+        return {var: shown for var, shown in out.items() if isinstance(var, t.Var)}
 
-    def _relation_of(self, name: str, case: Case, apart: Mapping[Var, str]) -> Iterator[str]:
+    def _relation_of(self, name: str, case: Case, apart: Mapping[t.Var, str]) -> Iterator[str]:
         out = self._out(case)
         symbols = {**self.symbols, **out, **apart}
 
-        def text(node: Node) -> str:
-            found = smt(node, symbols, self.functions)
+        def text(node: t.Node) -> str:
+            found = t.smt(node, symbols, self.functions)
             if found is None:
                 raise _Missing(self.names.brief(node))
             return found
 
         told = [(var, case.then[var]) for var in self.exits if var in case.then and case.then[var] not in out]
-        parts = [text(part) for part in (case.when, case.facts) if part is not TRUE]
+        parts = [text(part) for part in (case.when, case.facts) if part is not t.TRUE]
         parts += [f"(= {self.exits[var]} {text(term)})" for var, term in told]
         parts += [_within(var.type, symbols[var]) for var in case.free]
         if case.result is not None and case.result not in out:
@@ -304,21 +304,21 @@ class _Writer:
         if case.iterations.variables <= {*self.symbols, *apart}:
             yield f"(define-fun {name}.iterations ({given}) Int\n  {text(case.iterations)})"
 
-    def _apart(self, case: Case) -> dict[Var, str]:
+    def _apart(self, case: Case) -> dict[t.Var, str]:
         """Symbols for the free variables of a relation that are no exit values."""
         out = self._out(case)
-        found: dict[Var, str] = {}
+        found: dict[t.Var, str] = {}
         taken = {*self.symbols.values(), *self.exits.values(), _RETURNED}
         for var in (var for var in case.free if var not in out):
-            shown = symbol(self.names.name(var))
+            shown = t.symbol(self.names.name(var))
             while shown in taken:
                 shown = f"|{shown.strip('|')}.|"
             taken.add(shown)
             found[var] = shown
         return found
 
-    def _region(self, part: str, meaning: str, region: Condition) -> Iterator[str]:
-        yield from _comment(meaning if region is not FALSE else f"{part}: never")
+    def _region(self, part: str, meaning: str, region: t.Condition) -> Iterator[str]:
+        yield from _comment(meaning if region is not t.FALSE else f"{part}: never")
         try:
             yield self._predicate(part, self._text(region))
         except _Missing as missing:
@@ -361,11 +361,11 @@ class _Writer:
         yield ";   (check-sat)"
 
 
-def _within(type: IntType, name: str) -> str:
+def _within(type: t.IntType, name: str) -> str:
     """That ``name`` is in the range of the type; empty for ℤ."""
     if type.min is None or type.max is None:
         return ""
-    return f"(<= {smt(const(type.min))} {name} {smt(const(type.max))})"
+    return f"(<= {t.smt(t.const(type.min))} {name} {t.smt(t.const(type.max))})"
 
 
 def _absent(what: str, missing: _Missing) -> list[str]:
@@ -386,12 +386,12 @@ def _primed(symbol: str) -> str:
     return f"|{symbol.strip('|')}'|"
 
 
-def _symbols(variables: Iterable[Var], names: Names) -> dict[Var, str]:
+def _symbols(variables: Iterable[t.Var], names: Names) -> dict[t.Var, str]:
     """A symbol for each variable, no two the same, none with a prime at its end, which exit values have."""
-    found: dict[Var, str] = {}
+    found: dict[t.Var, str] = {}
     taken: set[str] = set()
     for var in variables:
-        shown = symbol(names.name(var).rstrip("'"))
+        shown = t.symbol(names.name(var).rstrip("'"))
         while shown in taken:
             shown = f"|{shown.strip('|')}.|"
         taken.add(shown)
@@ -399,12 +399,12 @@ def _symbols(variables: Iterable[Var], names: Names) -> dict[Var, str]:
     return found
 
 
-def _entry_variables(summary: Summary, names: Names) -> set[Var]:
+def _entry_variables(summary: Summary, names: Names) -> set[t.Var]:
     """The variables that the summary speaks of, those that users know also where they keep their values."""
-    nodes: list[Node] = [summary.diverges, summary.entered]
+    nodes: list[t.Node] = [summary.diverges, summary.entered]
     nodes += [undefined.when for undefined in summary.undefined]
     nodes += [residual.when for residual in summary.residual]
-    found: set[Var] = set()
+    found: set[t.Var] = set()
     if summary.approximation is not None:
         for case in summary.approximation.cases:
             result = () if case.result is None else (case.result,)

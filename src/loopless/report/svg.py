@@ -13,9 +13,9 @@ from html import escape
 from textwrap import wrap
 from typing import Final
 
+from loopless import terms as t
 from loopless.automaton import Automaton, dot, number_of_edges
 from loopless.queries.loop_answer import LoopAnswer
-from loopless.terms import as_declared
 
 MAX_TRANSITIONS: Final = 400
 """A picture with more arrows is not legible, and laying it out may take minutes."""
@@ -66,7 +66,7 @@ def _of(answer: LoopAnswer, number: int) -> _Picture:
     if edges > MAX_TRANSITIONS:
         many = f"{edges} transitions are too many for a picture; --format dot has them"
         return _sentence(f"{name}: {many}")
-    with as_declared(answer.layouts):
+    with t.as_declared(answer.layouts):
         return _drawn(answer.automaton, name, number)
 
 

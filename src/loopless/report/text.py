@@ -9,6 +9,7 @@ from itertools import repeat
 from types import MappingProxyType
 from typing import Final, assert_never
 
+from loopless import terms as t
 from loopless.flowgraph.streams import counts_inputs
 from loopless.flowgraph.words import afterwards
 from loopless.queries.loop_answer import LoopAnswer
@@ -31,10 +32,9 @@ from loopless.summary import (
     Summary,
 )
 from loopless.summary.presentation.merging import alone
-from loopless.terms import FALSE, ONE, TRUE, ZERO, Condition, Node, Term, Var, disjunction, disjuncts
 
 _WIDTH = 120
-_NOTHING: Final[Mapping[Var, Term]] = MappingProxyType({})
+_NOTHING: Final[Mapping[t.Var, t.Term]] = MappingProxyType({})
 
 OVER_APPROXIMATE = "over-approximate: a run from there may end otherwise"
 """What is said of a case that is not exact."""
@@ -126,7 +126,7 @@ def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]
     return [*lines, *map(cut, where_lines(names, lines))]
 
 
-def _printed(answer: LoopAnswer, layout: Layout) -> Iterator[Node]:
+def _printed(answer: LoopAnswer, layout: Layout) -> Iterator[t.Node]:
     """The terms and conditions that are printed of an answer with a summary."""
     if answer.summary is None:
         return
@@ -144,12 +144,12 @@ _SHORT: Final = 60
 
 def _endless_words(summary: Summary, names: Names) -> str | None:
     """From where the loop never ends, for the headline; None where that is nowhere, or takes more words."""
-    if summary.diverges is FALSE:
+    if summary.diverges is t.FALSE:
         return None
-    if summary.diverges is TRUE:
+    if summary.diverges is t.TRUE:
         return "never ends"
     shown = names.text(summary.diverges)
-    return f"never ends when {shown}" if len(shown) <= _SHORT and len(disjuncts(summary.diverges)) == 1 else None
+    return f"never ends when {shown}" if len(shown) <= _SHORT and len(t.disjuncts(summary.diverges)) == 1 else None
 
 
 def untold_lines(answer: LoopAnswer) -> list[str]:
@@ -192,9 +192,9 @@ def where_lines(names: Names, lines: Sequence[str] | None = None) -> list[str]:
     return ["  where", *found] if found else []
 
 
-def entered_lines(entered: Condition, names: Names) -> list[str]:
+def entered_lines(entered: t.Condition, names: Names) -> list[str]:
     """The states that the summary speaks of, where it does not speak of all."""
-    return condition_lines("  entered only with ", entered, names) if entered is not TRUE else []
+    return condition_lines("  entered only with ", entered, names) if entered is not t.TRUE else []
 
 
 def verdict(answer: LoopAnswer) -> list[str]:
@@ -257,7 +257,7 @@ def as_asked(answer: LoopAnswer, *, traces: bool = False) -> Iterable[Merged]:
             yield found
 
 
-def gap_lines(summary: Summary | FunctionSummary, names: Names, fixed: Mapping[Var, Term] = _NOTHING) -> list[str]:
+def gap_lines(summary: Summary | FunctionSummary, names: Names, fixed: Mapping[t.Var, t.Term] = _NOTHING) -> list[str]:
     """Where the run is undefined, and where nothing is said, with the reasons."""
     lines: list[str] = []
     printed = chosen([0] * len(summary.undefined), names.extent.regions)
@@ -266,24 +266,24 @@ def gap_lines(summary: Summary | FunctionSummary, names: Names, fixed: Mapping[V
         about = f" ({undefined.kind.replace('-', ' ')}{place})"
         lines += _region("undefined", undefined.when, about, names)
     lines += more("  and {} more {} of undefined behaviour", len(summary.undefined) - len(printed), "region")
-    reasons: dict[Refused, list[Condition]] = {}
+    reasons: dict[Refused, list[t.Condition]] = {}
     for residual in summary.residual:
         reasons.setdefault(residual.why, []).append(residual.when)
     approximation = summary.approximation if isinstance(summary, Summary) else None
     for refused, regions in reasons.items():
-        lines += _region("unknown" if approximation is None else "not exact", disjunction(regions), "", names)
+        lines += _region("unknown" if approximation is None else "not exact", t.disjunction(regions), "", names)
         lines += ["  " + line for line in reason_lines(refused)]
     return lines if approximation is None else [*lines, *_approximation_lines(approximation, names, fixed)]
 
 
-def _approximation_lines(found: Approximation, names: Names, fixed: Mapping[Var, Term]) -> list[str]:
+def _approximation_lines(found: Approximation, names: Names, fixed: Mapping[t.Var, t.Term]) -> list[str]:
     """What runs from the states before may do."""
     lines: list[str] = []
     for case in found.cases:
         nodes = (case.when, case.facts, case.iterations, *case.then.values(), *case.per_path.values())
         lines += names.shortened(lambda own, case=case: _relation_lines(case, own, fixed), nodes)  # type: ignore[misc]
     lines += _region("may run for ever", found.may_diverge, "", names)
-    places: dict[tuple[Condition, str], list[int]] = {}
+    places: dict[tuple[t.Condition, str], list[int]] = {}
     for undefined in found.may_be_undefined:
         places.setdefault((undefined.when, undefined.kind), []).append(undefined.line)
     for (when, kind), in_lines in places.items():
@@ -302,7 +302,7 @@ def in_words(lines: Iterable[int]) -> str:
     return f" in lines {', '.join(known[:-1])} and {known[-1]}"
 
 
-def _relation_lines(case: Case, names: Names, fixed: Mapping[Var, Term]) -> list[str]:
+def _relation_lines(case: Case, names: Names, fixed: Mapping[t.Var, t.Term]) -> list[str]:
     head = condition_lines("  may leave when ", case.when, names)
     if case.free:
         head[-1] += f", for some {', '.join(names.listed(case.free))}"
@@ -311,23 +311,23 @@ def _relation_lines(case: Case, names: Names, fixed: Mapping[Var, Term]) -> list
     lines += [f"    {effect}" for effect in names.effects(values_apart(case, names, fixed))]
     if case.result is not None and case.result not in case.free:
         lines.append(f"    returns {names.text(case.result)}")
-    lines += [] if case.facts is TRUE else condition_lines("    such that ", case.facts, names)
+    lines += [] if case.facts is t.TRUE else condition_lines("    such that ", case.facts, names)
     return _joined(head, lines)
 
 
-def counts_apart(case: Case) -> list[tuple[str, Term]]:
+def counts_apart(case: Case) -> list[tuple[str, t.Term]]:
     """How often each path is taken, where a relation says more of it than that it is the only one."""
-    taken = [(path, case.per_path[path]) for path in sorted(case.per_path) if case.per_path[path] is not ZERO]
+    taken = [(path, case.per_path[path]) for path in sorted(case.per_path) if case.per_path[path] is not t.ZERO]
     return [] if len(taken) == 1 and taken[0][1] is case.iterations else taken
 
 
-def values_apart(case: Case, names: Names, fixed: Mapping[Var, Term] = _NOTHING) -> list[tuple[Var, Term]]:
+def values_apart(case: Case, names: Names, fixed: Mapping[t.Var, t.Term] = _NOTHING) -> list[tuple[t.Var, t.Term]]:
     """The values of a relation that change, without those that are free variables of their own; ``fixed``: those that
     are known before.
     """
 
-    def is_own(var: Var, term: Term) -> bool:
-        return isinstance(term, Var) and term in case.free and names.name(term) == afterwards(names.name(var))
+    def is_own(var: t.Var, term: t.Term) -> bool:
+        return isinstance(term, t.Var) and term in case.free and names.name(term) == afterwards(names.name(var))
 
     return [
         (var, term)
@@ -336,11 +336,11 @@ def values_apart(case: Case, names: Names, fixed: Mapping[Var, Term] = _NOTHING)
     ]
 
 
-def _region(title: str, when: Condition, about: str, names: Names) -> list[str]:
+def _region(title: str, when: t.Condition, about: str, names: Names) -> list[str]:
     return names.shortened(lambda own: region_lines(title, when, about, own), (when,))
 
 
-def _case_lines(case: Merged, names: Names, fixed: Mapping[Var, Term], *, traces: bool) -> list[str]:
+def _case_lines(case: Merged, names: Names, fixed: Mapping[t.Var, t.Term], *, traces: bool) -> list[str]:
     conditions = (case.when, *(traced.when for traced in case.traces if traces))
     values = (case.iterations, *case.totals.values(), *case.then.values())
     result = () if case.result is None else (case.result,)
@@ -348,11 +348,11 @@ def _case_lines(case: Merged, names: Names, fixed: Mapping[Var, Term], *, traces
     return names.shortened(lambda own: _lines_of(case, own, fixed, traces=traces), nodes)
 
 
-def _lines_of(case: Merged, names: Names, fixed: Mapping[Var, Term], *, traces: bool) -> list[str]:
+def _lines_of(case: Merged, names: Names, fixed: Mapping[t.Var, t.Term], *, traces: bool) -> list[str]:
     head = condition_lines("  when ", case.when, names)
     lines = [] if case.exact else [f"    {OVER_APPROXIMATE}"]
     lines.append(f"    {count_words(case.iterations, names)}, then {exit_words(case.exit)}")
-    if case.iterations is not ZERO:
+    if case.iterations is not t.ZERO:
         lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
     then = {var: term for var, term in case.then.items() if term is not var and term is not fixed.get(var)}
     lines += [f"    {effect}" for effect in names.effects(then.items())]
@@ -384,10 +384,10 @@ def _trace_lines(case: Merged, names: Names) -> list[str]:
     return lines
 
 
-def inputs_lines(then: Mapping[Var, Term], names: Names) -> list[str]:
+def inputs_lines(then: Mapping[t.Var, t.Term], names: Names) -> list[str]:
     """How many inputs are read, where some are."""
-    read = next((term for var, term in then.items() if counts_inputs(var)), ZERO)
-    return [] if read is ZERO else [f"    reads {names.text(read)} {'input' if read is ONE else 'inputs'}"]
+    read = next((term for var, term in then.items() if counts_inputs(var)), t.ZERO)
+    return [] if read is t.ZERO else [f"    reads {names.text(read)} {'input' if read is t.ONE else 'inputs'}"]
 
 
 def trace_words(trace: Sequence[Step], exit_path: str, names: Names) -> str:
@@ -409,24 +409,24 @@ def _step(step: Step, names: Names) -> str:
     return f"{word}*" if step.times is None else _power(word, step.times, names)
 
 
-def count_words(iterations: Term, names: Names) -> str:
+def count_words(iterations: t.Term, names: Names) -> str:
     """How many iterations, in words."""
     shown = names.text(iterations)
-    if iterations is ONE:
+    if iterations is t.ONE:
         return "1 iteration"
     return "no iteration" if shown == "0" else f"{shown} iterations"
 
 
-def _power(path: str, times: Term, names: Names) -> str:
+def _power(path: str, times: t.Term, names: Names) -> str:
     shown = names.text(times)
     if shown == "1":
         return path
     return f"{path}^{shown}" if shown.isalnum() else f"{path}^({shown})"
 
 
-def region_lines(word: str, region: Condition, about: str, names: Names) -> list[str]:
+def region_lines(word: str, region: t.Condition, about: str, names: Names) -> list[str]:
     """A region of a summary, one line a disjunct; none where it is empty."""
-    if region is FALSE:
+    if region is t.FALSE:
         return []
     lines = condition_lines(f"  {word} when ", region, names)
     if about:
@@ -434,9 +434,9 @@ def region_lines(word: str, region: Condition, about: str, names: Names) -> list
     return lines
 
 
-def condition_lines(head: str, condition: Condition, names: Names) -> list[str]:
+def condition_lines(head: str, condition: t.Condition, names: Names) -> list[str]:
     """A condition behind ``head``, one line a disjunct."""
-    if condition is TRUE:
+    if condition is t.TRUE:
         return [f"{head}always".replace(" when always", " always")]
     parts = names.alternatives(condition) or ["never"]
     shown = [parts[at] for at in chosen(list(map(len, parts)), names.extent.arms)]
@@ -445,7 +445,7 @@ def condition_lines(head: str, condition: Condition, names: Names) -> list[str]:
     return [head + shown[0], *(f"{margin}or {part}" for part in shown[1:]), *rest]
 
 
-def _key(node: Node) -> str:
+def _key(node: t.Node) -> str:
     return node.key
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, Kind, LoopInfo, Origin
 from loopless.logic import BudgetExceeded, NotPresburger, budget
 from loopless.summary.function_paths import FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome
-from loopless.terms import FALSE, Condition, Read, TermTooLarge, Var, conjunction, disjunction, substitute, walk_inside
 
 OPERATIONS: Final = 2_000_000
 """isl's operations for the paths of one function. Some 200 ms on small sets. A guess."""
@@ -27,7 +27,7 @@ class Arrivals:
         self._graph, self._outcomes = graph, outcomes
         self._paths: FunctionPaths | None = None
 
-    def inputs_for(self, loop: LoopInfo, states: Condition) -> Condition:
+    def inputs_for(self, loop: LoopInfo, states: t.Condition) -> t.Condition:
         """Inputs of the function with which it surely comes to ``loop`` in one of these states of its header; false
         where none are known.
         """
@@ -35,11 +35,11 @@ class Arrivals:
             with budget(OPERATIONS):
                 paths = self._found()
                 if not states.variables <= paths.live.get(loop.header, frozenset()):
-                    return FALSE
+                    return t.FALSE
                 found = (self._through(state, states) for state in paths.arrived.get(loop.name, ()))
-                return disjunction(found)
-        except (BudgetExceeded, NotPresburger, TermTooLarge):
-            return FALSE
+                return t.disjunction(found)
+        except (BudgetExceeded, NotPresburger, t.TermTooLarge):
+            return t.FALSE
 
     def _found(self) -> FunctionPaths:
         if self._paths is None:
@@ -47,15 +47,15 @@ class Arrivals:
             self._paths.run()
         return self._paths
 
-    def _through(self, state: FunctionPath, states: Condition) -> Condition:
+    def _through(self, state: FunctionPath, states: t.Condition) -> t.Condition:
         if not state.exact or state.assumptions:
-            return FALSE
+            return t.FALSE
         values = {var: state.values[var] for var in states.variables if var in state.values}
-        found = conjunction((*state.condition, substitute(states, values)))
+        found = t.conjunction((*state.condition, t.substitute(states, values)))
         read = {unknown.var for unknown in state.unknowns if unknown.origin is Origin.NONDET}
         chosen = all(var in read or self._is_input(var) for var in found.variables)
-        return found if chosen and not any(isinstance(part, Read) for part in walk_inside(found)) else FALSE
+        return found if chosen and not any(isinstance(part, t.Read) for part in t.walk_inside(found)) else t.FALSE
 
-    def _is_input(self, var: Var) -> bool:
+    def _is_input(self, var: t.Var) -> bool:
         info = self._graph.variables.get(var)
         return info is not None and info.kind in _INPUTS

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
@@ -26,24 +27,6 @@ from loopless.summary.transitions.transformer import (
     closed_forms,
     counter_of,
 )
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    ZERO,
-    Compare,
-    Condition,
-    Term,
-    Var,
-    at_most_zero,
-    brief,
-    conjunction,
-    const,
-    disjunction,
-    neg,
-    negate,
-    substitute,
-    walk,
-)
 
 _SIMPLIFYING: Final = 50_000
 """isl's operations allowed for finding out that a condition holds anyway. Some 6 ms on small sets. A guess."""
@@ -57,8 +40,8 @@ _MAX_QUESTIONS: Final = 300
 class Taken:
     """The iterations of a run: how many, by path, and in which order."""
 
-    iterations: Term
-    per_path: Mapping[str, Term]
+    iterations: t.Term
+    per_path: Mapping[str, t.Term]
     trace: tuple[Step, ...]
 
 
@@ -66,8 +49,8 @@ class Taken:
 class Words:
     """How the names that a method works with are put back: the program's variables, and terms over them."""
 
-    variable: Callable[[Var], Var] = lambda variable: variable
-    term: Callable[[Term], Term] = lambda term: term
+    variable: Callable[[t.Var], t.Var] = lambda variable: variable
+    term: Callable[[t.Term], t.Term] = lambda term: term
 
 
 AS_IT_IS = Words()
@@ -80,7 +63,7 @@ class Cases:
         """``place``: of the loop, for refusals."""
         self.place = place
         self.cases: list[Case] = []
-        self.diverges: list[Condition] = []
+        self.diverges: list[t.Condition] = []
         self.undefined: list[Undefined] = []
         self.residual: list[Residual] = []
         self.methods: tuple[str, ...] = ()
@@ -98,13 +81,13 @@ class Cases:
         self.undefined += other.undefined
         self.residual += other.residual
 
-    def summary(self, paths: LoopPaths, method: str = "", entered: Condition = TRUE) -> Summary:
+    def summary(self, paths: LoopPaths, method: str = "", entered: t.Condition = t.TRUE) -> Summary:
         """All that is collected, as the summary of the loop with these ``paths``."""
         return Summary(
             paths.loop,
             paths,
             tuple(self.cases),
-            disjunction(self.diverges),
+            t.disjunction(self.diverges),
             tuple(self.undefined),
             tuple(self.residual),
             method,
@@ -113,7 +96,7 @@ class Cases:
         )
 
     def leave(
-        self, when: Condition, path: Path, values: Mapping[Var, Term], taken: Taken, words: Words = AS_IT_IS
+        self, when: t.Condition, path: Path, values: Mapping[t.Var, t.Term], taken: Taken, words: Words = AS_IT_IS
     ) -> None:
         """Entry values that satisfy ``when`` leave by the exit ``path``, with ``values`` at the header then: a case, or
         a region where the exit is no end that a case tells of.
@@ -128,7 +111,7 @@ class Cases:
             self.residual.append(Residual(when, refused))
             return
         changed = sorted({*values, *path.update} & path.outputs)
-        final = {words.variable(v): words.term(substitute(path.update.get(v, v), values)) for v in changed}
+        final = {words.variable(v): words.term(t.substitute(path.update.get(v, v), values)) for v in changed}
         self.cases.append(
             Case(
                 when,
@@ -138,7 +121,7 @@ class Cases:
                 taken.iterations,
                 taken.per_path,
                 taken.trace,
-                words.term(substitute(path.result, values)) if path.result is not None else None,
+                words.term(t.substitute(path.result, values)) if path.result is not None else None,
             )
         )
 
@@ -188,7 +171,7 @@ class CaseBuilder(Cases):
             self.give_up(region, totals)
             return
         holds = self._checked(region, (*obligations, *totals))
-        if holds is FALSE:
+        if holds is t.FALSE:
             return
         if segment.kind == "forever":
             self._forever(segment, holds)
@@ -216,42 +199,42 @@ class CaseBuilder(Cases):
         """From where ``transition`` comes to what control variables say of an exit."""
         return preimage(view.where, transition.control)
 
-    def give_up(self, region: Region, why: Refused, holds: Condition = TRUE) -> None:
+    def give_up(self, region: Region, why: Refused, holds: t.Condition = t.TRUE) -> None:
         """Nothing is known of ``region``, where ``holds``."""
-        self.residual.append(Residual(conjunction((self.system.shown(region), holds)), why))
+        self.residual.append(Residual(self.system.shown(region) & holds, why))
 
-    def _checked(self, region: Region, obligations: tuple[Obligation, ...], given: Condition = TRUE) -> Condition:
+    def _checked(self, region: Region, obligations: tuple[Obligation, ...], given: t.Condition = t.TRUE) -> t.Condition:
         """What the checks along the run require; the values (those given) for which one fails are undefined."""
         found = [(self._needed(region, obligation.condition), obligation.exit) for obligation in obligations]
-        needed = [(self._with_premise(region, condition), exit) for condition, exit in found if condition is not TRUE]
+        needed = [(self._with_premise(region, condition), exit) for condition, exit in found if condition is not t.TRUE]
         kind, line = first_to_fail([exit for _, exit in needed])
-        holds: Condition = TRUE
+        holds: t.Condition = t.TRUE
         for (known, condition), _ in needed:
-            failed = conjunction((self.system.shown(region), given, holds, known, negate(condition)))
-            if failed is not FALSE:
+            failed = t.conjunction((self.system.shown(region), given, holds, known, ~condition))
+            if failed is not t.FALSE:
                 self.undefined.append(Undefined(failed, kind, line))
-            holds = conjunction((holds, known, condition))
+            holds = holds & known & condition
         return holds
 
-    def _with_premise(self, region: Region, condition: Condition) -> tuple[Condition, Condition]:
+    def _with_premise(self, region: Region, condition: t.Condition) -> tuple[t.Condition, t.Condition]:
         """What holds in the region and the other needs to be right, and ``condition`` with named terms put back."""
         known, shown = Revealed(region).parts(condition)
         return self.system.names.condition(known), self.system.names.condition(shown)
 
-    def _needed(self, region: Region, condition: Condition) -> Condition:
+    def _needed(self, region: Region, condition: t.Condition) -> t.Condition:
         """``condition``, or true where it holds on all of the region anyway."""
         self._asked += 1
-        if self._asked > _MAX_QUESTIONS or sum(1 for _ in islice(walk(condition), _MAX_PARTS + 1)) > _MAX_PARTS:
+        if self._asked > _MAX_QUESTIONS or sum(1 for _ in islice(t.walk(condition), _MAX_PARTS + 1)) > _MAX_PARTS:
             return condition
         try:
             with budget(_SIMPLIFYING):
-                return TRUE if (region & Region.of(negate(condition))).is_empty() else condition
+                return t.TRUE if (region & Region.of(~condition)).is_empty() else condition
         except (NotPresburger, BudgetExceeded):
             return condition
 
     # -- leaving --------------------------------------------------------------------------------------------------
 
-    def _leave(self, transition: GuardedTransition, view: ExitView, holds: Condition) -> None:
+    def _leave(self, transition: GuardedTransition, view: ExitView, holds: t.Condition) -> None:
         path = view.path
         values = self._values(transition)
         revealed = Revealed(transition.where)
@@ -262,22 +245,22 @@ class CaseBuilder(Cases):
             self.give_up(transition.where, Refused(Reason.NO_CLOSED_FORM, self.place, lost[gone[0]]), holds)
             return
         rest = self._needed(transition.where, later(view.rest, values))
-        when = conjunction((self.system.shown(transition.where), holds, *self._with_premise(transition.where, rest)))
-        if when is FALSE:
+        when = t.conjunction((self.system.shown(transition.where), holds, *self._with_premise(transition.where, rest)))
+        if when is t.FALSE:
             return
         taken = Taken(
-            self._shown(substitute(values.get(TOTAL, ZERO), {TOTAL: ZERO}), revealed),
+            self._shown(t.substitute(values.get(TOTAL, t.ZERO), {TOTAL: t.ZERO}), revealed),
             self._counts(transition, revealed),
             tuple(self._step(step, revealed) for step in transition.transformer.trace()),
         )
         self.leave(when, path, values, taken, Words(self.system.original, lambda term: self._shown(term, revealed)))
 
     @staticmethod
-    def _values(transition: GuardedTransition) -> Mapping[Var, Term]:
+    def _values(transition: GuardedTransition) -> Mapping[t.Var, t.Term]:
         return {**transition.transformer.values, **transition.control}
 
     @staticmethod
-    def _read(path: Path) -> set[Var]:
+    def _read(path: Path) -> set[t.Var]:
         """The variables whose values at the header the exit path needs."""
         used = {v for v in path.outputs if v not in path.update}
         for term in path.update.values():
@@ -286,14 +269,14 @@ class CaseBuilder(Cases):
             used |= path.result.variables
         return used
 
-    def _counts(self, transition: GuardedTransition, revealed: Revealed) -> dict[str, Term]:
-        begun = dict.fromkeys(self.counters.values(), ZERO)
+    def _counts(self, transition: GuardedTransition, revealed: Revealed) -> dict[str, t.Term]:
+        begun = dict.fromkeys(self.counters.values(), t.ZERO)
         values = transition.transformer.values
         lost = transition.transformer.lost
-        counts = {id: substitute(values.get(c, c), begun) for id, c in self.counters.items() if c not in lost}
+        counts = {id: t.substitute(values.get(c, c), begun) for id, c in self.counters.items() if c not in lost}
         return {id: self._shown(count, revealed) for id, count in counts.items()}
 
-    def _shown(self, term: Term, revealed: Revealed) -> Term:
+    def _shown(self, term: t.Term, revealed: Revealed) -> t.Term:
         return self.system.names.term(revealed.term(term))
 
     def _step(self, step: Step, revealed: Revealed) -> Step:
@@ -308,7 +291,7 @@ class CaseBuilder(Cases):
 
     # -- running for ever -----------------------------------------------------------------------------------------
 
-    def _forever(self, segment: ExitSegment, holds: Condition) -> None:
+    def _forever(self, segment: ExitSegment, holds: t.Condition) -> None:
         """The loop runs for ever unless a check on an accumulator fails at some time."""
         again, region = segment.again, segment.transition.where
         assert again is not None
@@ -319,19 +302,19 @@ class CaseBuilder(Cases):
             growing: list[Exit] = []
             unclear: list[Exit] = []
             for obligation, term, final in moving:
-                always = for_ever(term, COUNTER) if obligation.made is TRUE and not final else None
+                always = for_ever(term, COUNTER) if obligation.made is t.TRUE and not final else None
                 period = growth(term, COUNTER, again.where) if always is None else None
                 if always is not None:
                     required.append(Obligation(later(always, self._values(segment.transition)), obligation.exit))
                 elif period == 0 and obligation.recurs:
                     growing.append(obligation.exit)
                 elif not period or not (
-                    obligation.made is TRUE or repeats(obligation.made, COUNTER, period, again.where)
+                    obligation.made is t.TRUE or repeats(obligation.made, COUNTER, period, again.where)
                 ):
                     unclear.append(obligation.exit)
                 elif not final:
-                    bounded = disjunction((negate(obligation.made), at_most_zero(term)))
-                    first = (substitute(bounded, {COUNTER: const(k)}) for k in range(period))
+                    bounded = ~obligation.made | t.at_most_zero(term)
+                    first = (t.substitute(bounded, {COUNTER: t.const(k)}) for k in range(period))
                     required += [Obligation(later(c, self._values(segment.transition)), obligation.exit) for c in first]
             if unclear and not growing:
                 self._undecided(unclear[0])
@@ -340,36 +323,36 @@ class CaseBuilder(Cases):
             return
         if growing:
             kind, line = first_to_fail([*growing, *unclear, *(obligation.exit for obligation in required)])
-            self.undefined.append(Undefined(conjunction((self.system.shown(region), holds)), kind, line))
+            self.undefined.append(Undefined(self.system.shown(region) & holds, kind, line))
             return
         more = self._checked(region, tuple(dict.fromkeys(required)), holds)
-        self.diverges.append(conjunction((self.system.shown(region), holds, more)))
+        self.diverges.append(self.system.shown(region) & holds & more)
 
     @staticmethod
     def _undecided(exit: Exit) -> None:
         kind = exit.detail.replace("-", " ")
         raise Undecided(f"whether the loop ends at some time by the {kind} in line {exit.line} is not decided")
 
-    def _moving(self, again: GuardedTransition, required: list[Obligation]) -> list[tuple[Obligation, Term, bool]]:
+    def _moving(self, again: GuardedTransition, required: list[Obligation]) -> list[tuple[Obligation, t.Term, bool]]:
         """For each check on an accumulator the term that must not exceed a bound, after :data:`COUNTER` rounds; True
         for those that the value before the first round was held against. What the first rounds alone ask for goes to
         ``required``.
         """
         turning = isinstance(again.transformer, Turns)
         forms, lost = (again.transformer.values, again.transformer.lost) if turning else closed_forms(again)
-        found: list[tuple[Obligation, Term, bool]] = []
+        found: list[tuple[Obligation, t.Term, bool]] = []
         for total in self.system.monotone:
             if total.var in lost:
                 raise Lost(lost[total.var])
             value = forms.get(total.var, total.var)
             if value is not total.var:
-                found.append((Obligation(TRUE, total.exit), value if total.rising else neg(value), True))
+                found.append((Obligation(t.TRUE, total.exit), value if total.rising else -value, True))
         for obligation in again.transformer.obligations():
             early, shown = ([], obligation.condition) if turning else along(again, obligation.condition)
-            required += [Obligation(condition, obligation.exit) for condition in early if condition is not TRUE]
-            if shown is TRUE:
+            required += [Obligation(condition, obligation.exit) for condition in early if condition is not t.TRUE]
+            if shown is t.TRUE:
                 continue
-            if not isinstance(shown, Compare) or shown.relation != "le":
-                raise Undecided(f"whether {brief(obligation.condition)} holds all along is not decided")
+            if not isinstance(shown, t.Compare) or shown.relation != "le":
+                raise Undecided(f"whether {t.brief(obligation.condition)} holds all along is not decided")
             found.append((obligation, shown.term, False))
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeVar
 
+from loopless import terms as t
 from loopless.flowgraph.model import OBJECT_PART, Flowgraph, Kind, Origin
 from loopless.logic import budget, simplify
 from loopless.paths.build import memory_assumptions, without_wraps
@@ -16,7 +17,6 @@ from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, F
 from loopless.summary.function_paths import Callees, FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome, Residual, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
-from loopless.terms import FALSE, Condition, Const, Node, Term, Var, conjunction, disjunction
 
 OPERATIONS: Final = 8_000_000
 """isl's operations allowed for one function: some seconds."""
@@ -105,7 +105,7 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
         state = paths.union([state for state, _ in group])
         first = group[0][1]
         when = _when([state for state, _ in group])
-        if when is FALSE:
+        if when is t.FALSE:
             continue
         cases.append(
             FunctionCase(
@@ -127,7 +127,7 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
     return tuple(cases), residual
 
 
-def _plain(term: Term, when: Condition) -> Term:
+def _plain(term: t.Term, when: t.Condition) -> t.Term:
     return without_wraps(decided(term, when), when)
 
 
@@ -138,39 +138,43 @@ def _case(paths: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCas
     result, points_to = finished.result, ""
     if finished.result_object is not None:
         owner = finished.result_object
-        known = paths.graph.objects.get(owner.value) if isinstance(owner, Const) else None
+        known = paths.graph.objects.get(owner.value) if isinstance(owner, t.Const) else None
         if known is None:
             return Refused(Reason.POINTER, paths.where, "the pointer that is returned may point into several objects")
         points_to = known.name
-    then: dict[Var, Term] = {}
+    then: dict[t.Var, t.Term] = {}
     if exit.kind in _FINAL:
         values = state.values
         then = {v: values[v] for v in sorted(values, key=_key) if v in paths.seen and values[v] is not v}
     counts = {name: state.values[counter] for counter, name in paths.counters.items() if counter in state.values}
     inputs = tuple(u.var for u in state.unknowns if u.origin is Origin.NONDET)
-    return FunctionCase(FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), (), exact=state.exact)
+    return FunctionCase(
+        t.FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), (), exact=state.exact
+    )
 
 
-def _grouped(ends: Iterable[tuple[_K, FunctionPath]]) -> list[tuple[_K, Condition]]:
+def _grouped(ends: Iterable[tuple[_K, FunctionPath]]) -> list[tuple[_K, t.Condition]]:
     """The conditions of paths that end alike, each once."""
     groups: dict[_K, list[FunctionPath]] = {}
     for end, state in ends:
         groups.setdefault(end, []).append(state)
     found = [(end, _when(states)) for end, states in groups.items()]
-    return [(end, when) for end, when in found if when is not FALSE]
+    return [(end, when) for end, when in found if when is not t.FALSE]
 
 
-def _when(states: list[FunctionPath]) -> Condition:
+def _when(states: list[FunctionPath]) -> t.Condition:
     """Where some of the states is, in few words."""
     if len(states) <= JOINED:
-        whole = conjunction(join([state.condition for state in states]))
+        whole = t.conjunction(join([state.condition for state in states]))
     else:
-        whole = disjunction(conjunction(state.condition) for state in states)
+        whole = t.disjunction(t.conjunction(state.condition) for state in states)
     return simplify(plainer(whole), operations=ONE_CONDITION)
 
 
-def _occurring(cases: Iterable[FunctionCase], regions: Iterable[Iterable[Diverges | Undefined | Residual]]) -> set[Var]:
-    nodes: list[Node] = [region.when for kind in regions for region in kind]
+def _occurring(
+    cases: Iterable[FunctionCase], regions: Iterable[Iterable[Diverges | Undefined | Residual]]
+) -> set[t.Var]:
+    nodes: list[t.Node] = [region.when for kind in regions for region in kind]
     for case in cases:
         nodes += [case.when, *case.then.values(), *case.iterations.values()]
         nodes += [case.result] if case.result is not None else []
@@ -187,7 +191,7 @@ _KINDS: Final = {
 _ORDER: Final = ("parameter", "pointee", "global", "uninitialised", "nondet", "call")
 
 
-def _inputs(graph: Flowgraph, occurring: set[Var], unknowns: Mapping[Var, Unknown]) -> tuple[Input, ...]:
+def _inputs(graph: Flowgraph, occurring: set[t.Var], unknowns: Mapping[t.Var, Unknown]) -> tuple[Input, ...]:
     """What the variables of the answer stand for."""
     given = {var for p in graph.parameters for var in (p.var, p.null) if var is not None}
     found: list[Input] = []
@@ -206,5 +210,5 @@ def _inputs(graph: Flowgraph, occurring: set[Var], unknowns: Mapping[Var, Unknow
     return tuple(found)
 
 
-def _key(var: Var) -> str:
+def _key(var: t.Var) -> str:
     return var.key

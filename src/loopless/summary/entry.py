@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from loopless import terms as t
 from loopless.paths.model import LoopPaths, NoPaths
 from loopless.summary.model import Outcome, Summary
-from loopless.terms import Condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class Entry:
 
     paths: LoopPaths
     outcome: Outcome
-    facts: Condition
-    entered: Condition
-    narrowed: Callable[[Condition], tuple[LoopPaths | NoPaths, Outcome]]
+    facts: t.Condition
+    entered: t.Condition
+    narrowed: Callable[[t.Condition], tuple[LoopPaths | NoPaths, Outcome]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from loopless import terms as t
 from loopless.flowgraph.model import Parameter
 from loopless.flowgraph.streams import stream_of
 from loopless.refusals import Refused
 from loopless.summary.model import Residual, Undefined
-from loopless.terms import STREAM, Condition, Layout, Read, Reader, Term, Var, evaluate, holds, walk_inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Input:
     whose body is not known). ``number`` counts the nondeterministic inputs from 1, in the order in which they are read.
     """
 
-    var: Var
+    var: t.Var
     kind: str
     number: int = 0
 
@@ -48,14 +48,14 @@ class FunctionCase:
     not where a case of a loop or of a called function on the way is not exact.
     """
 
-    when: Condition
+    when: t.Condition
     kind: str
     line: int
-    result: Term | None
+    result: t.Term | None
     points_to: str
-    then: Mapping[Var, Term]
-    iterations: Mapping[str, Term]
-    inputs: tuple[Var, ...]
+    then: Mapping[t.Var, t.Term]
+    iterations: Mapping[str, t.Term]
+    inputs: tuple[t.Var, ...]
     passed: tuple[Passed, ...]
     lines: tuple[int, ...]
     assumptions: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class FunctionCase:
 class Diverges:
     """Entry values from which the run never leaves the loop of this name."""
 
-    when: Condition
+    when: t.Condition
     loop: str
 
 
@@ -75,7 +75,7 @@ Region = FunctionCase | Diverges | Undefined | Residual
 """What is said about some entry values."""
 
 
-def told(region: Region) -> tuple[Term, ...]:
+def told(region: Region) -> tuple[t.Term, ...]:
     """The terms of a region: iterations, final values, the result."""
     if not isinstance(region, FunctionCase):
         return ()
@@ -102,9 +102,9 @@ class FunctionSummary:
     undefined: tuple[Undefined, ...]
     residual: tuple[Residual, ...]
     loops: tuple[str, ...]
-    shown: Mapping[Var, str]
+    shown: Mapping[t.Var, str]
     assumptions: tuple[str, ...] = ()
-    layouts: Mapping[str, Layout] = field(default_factory=dict)
+    layouts: Mapping[str, t.Layout] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -120,24 +120,24 @@ class FunctionSummary:
     def reads_streams(self) -> bool:
         """Whether it speaks of values that loops take from outside."""
         nodes = [node for region in self.regions for node in (region.when, *told(region))]
-        reads = (part for node in nodes for part in walk_inside(node) if isinstance(part, Read))
-        return any(part.array.endswith(STREAM) for part in reads)
+        reads = (part for node in nodes for part in t.walk_inside(node) if isinstance(part, t.Read))
+        return any(part.array.endswith(t.STREAM) for part in reads)
 
     @property
     def regions(self) -> tuple[Region, ...]:
         """All parts of the partition."""
         return (*self.cases, *self.diverges, *self.undefined, *self.residual)
 
-    def at(self, values: Mapping[Var, int], reader: Reader | None = None) -> Region:
+    def at(self, values: Mapping[t.Var, int], reader: t.Reader | None = None) -> Region:
         """What is said about these entry values. Raises :class:`loopless.terms.EvaluationError` where a value is
         missing that it takes to tell.
         """
         for region in self.regions:
-            if holds(region.when, values, reader):
+            if t.holds(region.when, values, reader):
                 return region
         raise AssertionError(f"the regions of {self.name} do not cover {values}")
 
-    def __call__(self, reader: Reader | None = None, /, **inputs: int) -> dict[str, int]:
+    def __call__(self, reader: t.Reader | None = None, /, **inputs: int) -> dict[str, int]:
         """The outcome of a call, by name: the final values of what changes, and the value returned as ``return``.
         ``reader`` says what memory holds.
 
@@ -154,8 +154,8 @@ class FunctionSummary:
                 if case.kind != "return":
                     raise ValueError(f"the call ends with {case.kind} in line {case.line}")
                 told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
-                final = {var.name: evaluate(term, values, reader) for var, term in told}
-                return final if case.result is None else final | {"return": evaluate(case.result, values, reader)}
+                final = {var.name: t.evaluate(term, values, reader) for var, term in told}
+                return final if case.result is None else final | {"return": t.evaluate(case.result, values, reader)}
             case Diverges(loop=loop):
                 raise ValueError(f"the loop {loop} never ends from these values")
             case Undefined(kind=kind, line=line):

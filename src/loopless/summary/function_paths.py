@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by, live_at_entry
 from loopless.flowgraph.model import (
     Allocate,
@@ -49,23 +50,6 @@ from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
 from loopless.summary.function import FunctionCase, FunctionOutcome, FunctionSummary, Passed
 from loopless.summary.model import Case, Outcome, Summary, nodes_of, with_arrays
-from loopless.terms import (
-    FALSE,
-    INTEGERS,
-    ONE,
-    ZERO,
-    Condition,
-    Const,
-    IntType,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    ite,
-    not_zero,
-    substitute,
-    wrap,
-)
 
 Callees = Callable[[str], "FunctionOutcome | None"]
 """The summary of a function of the program, by its name; None where its body is not known."""
@@ -139,14 +123,16 @@ class FunctionPaths(Execution[FunctionPath]):
         for label, block in self.graph.blocks.items():
             source = home.get(label, label)
             targets = result.setdefault(source, [])
-            targets.extend(t for t in (home.get(t, t) for t in block.successors) if t != source or label not in home)
+            targets.extend(
+                to for to in (home.get(to, to) for to in block.successors) if to != source or label not in home
+            )
         return result
 
-    def _entry_values(self) -> dict[Var, Term]:
+    def _entry_values(self) -> dict[t.Var, t.Term]:
         """A pointer parameter points to the start of what it points to; of no stream anything is read."""
         pointers = (p for p in self.graph.parameters if p.object is not None and p.var is not None and not p.shared)
         counters = (var for var in self.graph.variables if stream_of(var) is not None)
-        return dict.fromkeys((*(p.var for p in pointers if p.var is not None), *counters), ZERO)
+        return dict.fromkeys((*(p.var for p in pointers if p.var is not None), *counters), t.ZERO)
 
     def _irreducible(self) -> Refused:
         found = self.graph.irreducible
@@ -191,7 +177,7 @@ class FunctionPaths(Execution[FunctionPath]):
     def beyond(self) -> bool:
         return True  # a way that cannot be gone is a case that never applies
 
-    def needed(self, label: str) -> frozenset[Var]:
+    def needed(self, label: str) -> frozenset[t.Var]:
         return self.live[label] | self.counters.keys()
 
     def union(self, group: list[FunctionPath]) -> FunctionPath:
@@ -261,7 +247,7 @@ class FunctionPaths(Execution[FunctionPath]):
         for undefined in summary.undefined:
             exit = Exit("undefined", undefined.line, summary.loop.header, detail=undefined.kind)
             self.leave(state, self.holding(state, undefined.when), exit)
-        if summary.diverges is not FALSE:
+        if summary.diverges is not t.FALSE:
             forever = self.under(state, self.holding(state, summary.diverges), None)
             if forever is not None:
                 self.diverging.append((forever, summary.loop.name))
@@ -308,12 +294,12 @@ class FunctionPaths(Execution[FunctionPath]):
             case _:
                 return None
 
-    def _counted(self, state: FunctionPath, iterations: Mapping[str, Term]) -> FunctionPath:
+    def _counted(self, state: FunctionPath, iterations: Mapping[str, t.Term]) -> FunctionPath:
         values = dict(state.values)
         for name, count in iterations.items():
             counter = _counter(name)
             self.counters[counter] = name
-            values[counter] = add(values.get(counter, ZERO), count)
+            values[counter] = values.get(counter, t.ZERO) + count
         return replace(state, values=values)
 
     # -- memory and inputs --------------------------------------------------------------------------------------------
@@ -329,7 +315,7 @@ class FunctionPaths(Execution[FunctionPath]):
                 return (self._input(state, target, origin, name, loc),)
             case Load():
                 found = self.loaded(state, statement)
-                if isinstance(found, Term):
+                if isinstance(found, t.Term):
                     return (self.bind(state, statement.target, found, statement.loc),)
                 detail = f"reads {found}, which the function may have written before"
                 return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
@@ -346,11 +332,11 @@ class FunctionPaths(Execution[FunctionPath]):
             case _:
                 raise AssertionError(statement)
 
-    def _input(self, state: FunctionPath, target: Var, origin: Origin, name: str, loc: Loc | None) -> FunctionPath:
+    def _input(self, state: FunctionPath, target: t.Var, origin: Origin, name: str, loc: Loc | None) -> FunctionPath:
         """``target`` takes a value from outside, named by its number among those of its kind on the way."""
         number = 1 + sum(unknown.origin is origin for unknown in state.unknowns)
         called = unknown_in_words(self.graph.variables, target, origin, name, line_of(loc))
-        return self.take(state, Unknown(Var(with_number(called, number), target.type), origin, name, loc), target)
+        return self.take(state, Unknown(t.Var(with_number(called, number), target.type), origin, name, loc), target)
 
     def _drawn(self, state: FunctionPath, call: Call) -> FunctionPath:
         assert call.target is not None
@@ -364,7 +350,7 @@ class FunctionPaths(Execution[FunctionPath]):
         if not self.memory:
             return None
         owner = (statement.target if isinstance(statement, Copy) else statement.address).object
-        known = self.graph.objects.get(owner.value) if isinstance(owner, Const) else None
+        known = self.graph.objects.get(owner.value) if isinstance(owner, t.Const) else None
         if known is not None and known.kind == "local":
             return None
         name = known.name if known is not None else "memory"
@@ -411,7 +397,7 @@ class FunctionPaths(Execution[FunctionPath]):
                 self._give_up(taken, residual.why)
 
     def _called(
-        self, call: Call, case: FunctionCase, bindings: Mapping[Var, Term], state: FunctionPath
+        self, call: Call, case: FunctionCase, bindings: Mapping[t.Var, t.Term], state: FunctionPath
     ) -> Iterator[FunctionPath]:
         iterations = {name: self._of_term(count, bindings) for name, count in case.iterations.items()}
         state = self._counted(state, iterations)
@@ -430,7 +416,7 @@ class FunctionPaths(Execution[FunctionPath]):
             assert case.result is not None
             yield self.bind(state, call.target, _as(self._of_term(case.result, bindings), call.target.type), call.loc)
 
-    def _arguments(self, call: Call, summary: FunctionOutcome, state: FunctionPath) -> Mapping[Var, Term] | Refused:
+    def _arguments(self, call: Call, summary: FunctionOutcome, state: FunctionPath) -> Mapping[t.Var, t.Term] | Refused:
         """The parameters' values, where all that the function does is to compute an integer from integers."""
         place = self._place(call.loc)
         if isinstance(summary, Refused):
@@ -444,26 +430,26 @@ class FunctionPaths(Execution[FunctionPath]):
         returns = [case for case in summary.cases if case.kind == "return"]
         if any(case.then or (call.target is not None and case.result is None) for case in returns):
             return impure
-        bindings: dict[Var, Term] = {}
+        bindings: dict[t.Var, t.Term] = {}
         for parameter, argument in zip(summary.parameters, call.arguments, strict=True):
             if isinstance(argument, Pointer) or parameter.var is None or parameter.object is not None:
                 return impure
             value = self.inside(state, argument)
             if parameter.type is not None and parameter.type.width == 1:
-                value = ite(not_zero(value), ONE, ZERO)
+                value = t.ite(t.not_zero(value), t.ONE, t.ZERO)
             bindings[parameter.var] = _as(value, parameter.var.type)
         return bindings
 
-    def _of(self, condition: Condition, bindings: Mapping[Var, Term]) -> Condition:
+    def _of(self, condition: t.Condition, bindings: Mapping[t.Var, t.Term]) -> t.Condition:
         try:
-            return substitute(condition, bindings)
-        except TermTooLarge as error:
+            return t.substitute(condition, bindings)
+        except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
 
-    def _of_term(self, term: Term, bindings: Mapping[Var, Term]) -> Term:
+    def _of_term(self, term: t.Term, bindings: Mapping[t.Var, t.Term]) -> t.Term:
         try:
-            return substitute(term, bindings)
-        except TermTooLarge as error:
+            return t.substitute(term, bindings)
+        except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
 
     def _unfollowed(self, call: Call) -> Refused | None:
@@ -479,9 +465,9 @@ class FunctionPaths(Execution[FunctionPath]):
         return Refused(Reason.UNKNOWN_CALL, self._place(call.loc), detail)
 
 
-def _counter(loop: str) -> Var:
+def _counter(loop: str) -> t.Var:
     """Counts the iterations of a loop; no variable of a program has such a name."""
-    return Var(f"#{loop}", INTEGERS)
+    return t.Var(f"#{loop}", t.INTEGERS)
 
 
 def _calls_return(call: Call) -> tuple[str, ...]:
@@ -491,9 +477,9 @@ def _calls_return(call: Call) -> tuple[str, ...]:
     return (f"{called(call.callee)} return; what they change {own}" if call.writes_memory else calls_return(call),)
 
 
-def _as(value: Term, type: IntType) -> Term:
+def _as(value: t.Term, type: t.IntType) -> t.Term:
     """``value``, which the caller may have read with another sign, as ``type`` reads its bits."""
-    return wrap(value, type) if type.width is not None else value
+    return t.wrap(value, type) if type.width is not None else value
 
 
 def _joined(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:

@@ -6,11 +6,11 @@ from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo
 from loopless.flowgraph.streams import stream_of
 from loopless.paths.model import Exit, LoopPaths
 from loopless.refusals import Refused
-from loopless.terms import FALSE, TRUE, Condition, Reader, Term, Var, evaluate, holds, renamed_arrays
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -20,7 +20,7 @@ class Run:
     """``times`` ≥ 0 iterations of one path in a row; None inside a cycle, where each round has its own number."""
 
     path: str
-    times: Term | None
+    times: t.Term | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Cycle:
     """``times`` rounds of ``body``; None inside a cycle, where each round has its own number."""
 
     body: tuple[Step, ...]
-    times: Term | None
+    times: t.Term | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Interleaving:
     """``times`` iterations of several paths that take turns in an order that the values decide: an oscillation."""
 
     paths: tuple[str, ...]
-    times: Term | None
+    times: t.Term | None
 
 
 Step = Run | Cycle | Interleaving
@@ -63,26 +63,26 @@ class Case:
     speak of one state.
     """
 
-    when: Condition
-    then: Mapping[Var, Term]
+    when: t.Condition
+    then: Mapping[t.Var, t.Term]
     exit: Exit
     exit_path: str
-    iterations: Term
-    per_path: Mapping[str, Term]
+    iterations: t.Term
+    per_path: Mapping[str, t.Term]
     trace: tuple[Step, ...]
-    result: Term | None = None
+    result: t.Term | None = None
     assumptions: tuple[str, ...] = ()
-    totals: Mapping[str, Term] = field(default_factory=dict)
+    totals: Mapping[str, t.Term] = field(default_factory=dict)
     exact: bool = True
-    free: tuple[Var, ...] = ()
-    facts: Condition = TRUE
+    free: tuple[t.Var, ...] = ()
+    facts: t.Condition = t.TRUE
 
 
 @dataclass(frozen=True, slots=True)
 class Residual:
     """Entry values about which nothing is said, and why."""
 
-    when: Condition
+    when: t.Condition
     why: Refused
 
 
@@ -93,7 +93,7 @@ class Undefined:
     ``line`` is 0 where it may be one of several, the ``kind`` then "undefined-behaviour" if these are of several kinds.
     """
 
-    when: Condition
+    when: t.Condition
     kind: str
     line: int
 
@@ -116,7 +116,7 @@ class Approximation:
     """
 
     cases: tuple[Case, ...]
-    may_diverge: Condition
+    may_diverge: t.Condition
     may_be_undefined: tuple[Undefined, ...] = ()
     may_be_lost: tuple[Residual, ...] = ()
 
@@ -135,15 +135,15 @@ class Summary:
     loop: LoopInfo
     paths: LoopPaths
     cases: tuple[Case, ...]
-    diverges: Condition
+    diverges: t.Condition
     undefined: tuple[Undefined, ...]
     residual: tuple[Residual, ...]
     method: str
     assumptions: tuple[str, ...] = ()
-    entered: Condition = TRUE
+    entered: t.Condition = t.TRUE
     approximation: Approximation | None = None
 
-    def __call__(self, reader: Reader | None = None, /, **entry: int) -> dict[str, int]:
+    def __call__(self, reader: t.Reader | None = None, /, **entry: int) -> dict[str, int]:
         """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.
 
         Without the variables of the state that are neither asked for nor used behind the loop. ``reader`` says what
@@ -154,25 +154,25 @@ class Summary:
         by_name = {var.name: var for path in self.paths.all for var in path.condition.variables | set(path.update)}
         by_name |= {v.name: v for path in self.paths.all for term in path.update.values() for v in term.variables}
         values = {by_name[name]: value for name, value in entry.items()}
-        if not holds(self.entered, values, reader):
+        if not t.holds(self.entered, values, reader):
             raise ValueError(f"the program enters the loop only with {self.entered}")
         for case in self.cases:
-            if holds(case.when, values, reader):
+            if t.holds(case.when, values, reader):
                 if not case.exact:
                     raise ValueError("the case of these values is an over-approximation")
                 unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
                 told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
-                after = {var.name: evaluate(term, values, reader) for var, term in told}
+                after = {var.name: t.evaluate(term, values, reader) for var, term in told}
                 return {name: value for name, value in entry.items() if name not in unstated} | after
-        if holds(self.diverges, values, reader):
+        if t.holds(self.diverges, values, reader):
             raise ValueError("the loop never ends from these values")
         for undefined in self.undefined:
-            if holds(undefined.when, values, reader):
+            if t.holds(undefined.when, values, reader):
                 place = f" in line {undefined.line}" if undefined.line else ""
                 raise ValueError(f"the run meets undefined behaviour ({undefined.kind}){place}")
         raise ValueError("; ".join(str(residual.why) for residual in self.residual))
 
-    def known(self, case: Case) -> dict[Var, Term]:
+    def known(self, case: Case) -> dict[t.Var, t.Term]:
         """What a case says of the values at its exit: ``then``, and the variables of the state that keep theirs.
 
         A variable of the state that is neither asked for nor used behind the exit is missing: it may have any value.
@@ -182,12 +182,12 @@ class Summary:
         return {var: found[var] for var in sorted(found, key=lambda var: var.key)}
 
     def __str__(self) -> str:
-        lines = [] if self.entered is TRUE else [f"entered with {self.entered}"]
+        lines = [] if self.entered is t.TRUE else [f"entered with {self.entered}"]
         for case in self.cases:
             then = ", ".join(f"{var}' = {term}" for var, term in case.then.items()) or "no change"
             about = "" if case.exact else " [over-approximate]"
             lines.append(f"when {case.when}: {then} ({case.iterations} iterations, {case.exit.kind} exit){about}")
-        if self.diverges is not FALSE:
+        if self.diverges is not t.FALSE:
             lines.append(f"diverges when {self.diverges}")
         lines += [f"undefined when {undefined.when} ({undefined.kind})" for undefined in self.undefined]
         lines += [f"unknown when {residual.when}: {residual.why}" for residual in self.residual]
@@ -211,8 +211,8 @@ def _lines_of(approximation: Approximation) -> list[str]:
     for case in approximation.cases:
         then = ", ".join(f"{var}' = {term}" for var, term in case.then.items()) or "no change"
         line = f"may leave when {case.when}: {then} ({case.iterations} iterations, {case.exit.kind} exit)"
-        lines.append(line if case.facts is TRUE else f"{line} such that {case.facts}")
-    if approximation.may_diverge is not FALSE:
+        lines.append(line if case.facts is t.TRUE else f"{line} such that {case.facts}")
+    if approximation.may_diverge is not t.FALSE:
         lines.append(f"may diverge when {approximation.may_diverge}")
     lines += [f"may be undefined when {u.when} ({u.kind})" for u in approximation.may_be_undefined]
     lines += [f"may be lost when {lost.when}: {lost.why}" for lost in approximation.may_be_lost]
@@ -223,7 +223,7 @@ Outcome = Summary | Refused
 """What summarizing a loop gives."""
 
 
-def nodes_of(summary: Summary) -> Iterator[Term | Condition]:
+def nodes_of(summary: Summary) -> Iterator[t.Term | t.Condition]:
     """All conditions and terms of the cases and regions."""
     yield summary.diverges
     for case in summary.cases:
@@ -242,26 +242,26 @@ def with_arrays(summary: Summary, names: Mapping[str, str]) -> Summary:
     if not names:
         return summary
 
-    def of(terms: Mapping[_Key, Term]) -> dict[_Key, Term]:
-        return {key: renamed_arrays(term, names) for key, term in terms.items()}
+    def of(terms: Mapping[_Key, t.Term]) -> dict[_Key, t.Term]:
+        return {key: t.renamed_arrays(term, names) for key, term in terms.items()}
 
     cases = tuple(
         replace(
             case,
-            when=renamed_arrays(case.when, names),
+            when=t.renamed_arrays(case.when, names),
             then=of(case.then),
-            iterations=renamed_arrays(case.iterations, names),
+            iterations=t.renamed_arrays(case.iterations, names),
             per_path=of(case.per_path),
             totals=of(case.totals),
-            result=None if case.result is None else renamed_arrays(case.result, names),
+            result=None if case.result is None else t.renamed_arrays(case.result, names),
         )
         for case in summary.cases
     )
     return replace(
         summary,
         cases=cases,
-        diverges=renamed_arrays(summary.diverges, names),
-        undefined=tuple(replace(part, when=renamed_arrays(part.when, names)) for part in summary.undefined),
-        residual=tuple(replace(part, when=renamed_arrays(part.when, names)) for part in summary.residual),
+        diverges=t.renamed_arrays(summary.diverges, names),
+        undefined=tuple(replace(part, when=t.renamed_arrays(part.when, names)) for part in summary.undefined),
+        residual=tuple(replace(part, when=t.renamed_arrays(part.when, names)) for part in summary.residual),
         approximation=None,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_paths
 from loopless.paths.context import entry_facts
@@ -20,18 +21,6 @@ from loopless.summary.methods.entry_invariants import about, inductive_facts
 from loopless.summary.model import Outcome, Summary
 from loopless.summary.portfolio import ENTRY_METHODS, summarize
 from loopless.summary.transitions.system import place_of
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Condition,
-    Const,
-    Sum,
-    TermTooLarge,
-    Var,
-    conjunction,
-    conjuncts,
-    walk,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +28,9 @@ class _Question:
     """An inner loop, the variables whose values behind it matter, whether all its checks do, and what it may assume."""
 
     header: str
-    used: tuple[Var, ...]
+    used: tuple[t.Var, ...]
     all_checks: bool
-    given: Condition
+    given: t.Condition
 
 
 @dataclass(slots=True)
@@ -59,10 +48,10 @@ class Known:
 def paths_of(
     graph: Flowgraph,
     loop: LoopInfo,
-    interest: Iterable[Var] | None = None,
+    interest: Iterable[t.Var] | None = None,
     *,
     all_checks: bool | None = None,
-    given: Condition = TRUE,
+    given: t.Condition = t.TRUE,
     known: Known | None = None,
     approximate: bool = False,
 ) -> LoopPaths | NoPaths:
@@ -73,8 +62,8 @@ def paths_of(
     """
     inside = known if known is not None else Known()
 
-    def inner(within: LoopInfo, used: tuple[Var, ...], context: Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
-        asked = _Question(within.header, used, checks, TRUE)
+    def inner(within: LoopInfo, used: tuple[t.Var, ...], context: t.Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
+        asked = _Question(within.header, used, checks, t.TRUE)
         outcome = _in_context(graph, within, asked, context, inside)
         if approximate and not (isinstance(outcome, Summary) and outcome.complete):
             loose = paths_of(graph, within, used, all_checks=checks, known=inside, approximate=True)
@@ -85,10 +74,10 @@ def paths_of(
     return loop_paths(graph, loop, interest, inner, all_checks=all_checks, given=given)
 
 
-def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: Condition, known: Known) -> Outcome:
+def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: t.Condition, known: Known) -> Outcome:
     """The summary of an inner loop that is entered in states of ``context`` only, which is all that it need cover."""
     kept = inductive_facts(_inner_paths(graph, loop, asked, known), context)
-    if kept is TRUE:
+    if kept is t.TRUE:
         return _outcome(graph, loop, asked, known)
     found = _outcome(graph, loop, replace(asked, given=kept), known)
     if isinstance(found, Summary) and found.complete:
@@ -115,7 +104,7 @@ def from_entry(
     graph: Flowgraph,
     paths: LoopPaths,
     outcome: Outcome,
-    interest: Iterable[Var] | None = None,
+    interest: Iterable[t.Var] | None = None,
     known: Known | None = None,
 ) -> tuple[LoopPaths, Outcome]:
     """Where ``outcome``, the summary by ``paths``, is not complete: paths and a summary of the states in which the
@@ -124,14 +113,14 @@ def from_entry(
     if isinstance(outcome, Summary) and outcome.complete:
         return paths, outcome
     try:
-        facts = conjunction(fact for fact in conjuncts(entry_facts(graph, paths.loop)) if _is_plain(fact))
-    except TermTooLarge:
+        facts = t.conjunction(fact for fact in t.conjuncts(entry_facts(graph, paths.loop)) if _is_plain(fact))
+    except t.TermTooLarge:
         return paths, outcome
     entered = about(paths, facts)
-    if entered is TRUE:
+    if entered is t.TRUE:
         return paths, outcome
 
-    def narrowed(kept: Condition) -> tuple[LoopPaths | NoPaths, Outcome]:
+    def narrowed(kept: t.Condition) -> tuple[LoopPaths | NoPaths, Outcome]:
         narrow = paths_of(graph, paths.loop, interest, given=kept, known=known.apart() if known is not None else None)
         return narrow, summarize(narrow)
 
@@ -147,18 +136,18 @@ def from_entry(
     return found.paths, replace(found.summary, method=found.summary.method or tried.method)
 
 
-def _is_plain(fact: Condition) -> bool:
+def _is_plain(fact: t.Condition) -> bool:
     """Whether a fact is about polynomials, so that every format has words for it."""
-    return all(isinstance(node, Var | Const | Sum | Condition) for node in walk(fact))
+    return all(isinstance(node, t.Var | t.Const | t.Sum | t.Condition) for node in t.walk(fact))
 
 
-def _approximate_steps(paths: LoopPaths, context: Condition, graph: Flowgraph) -> Inner:
+def _approximate_steps(paths: LoopPaths, context: t.Condition, graph: Flowgraph) -> Inner:
     """What a loop that is entered where ``context`` holds may do, as steps of a path around it."""
     loop, found = paths.loop, approximation(paths, context)
     uncounted = frozenset(other.name for other in graph.loops if other.header in loop.blocks)
     steps = [
         InnerStep(
-            conjunction((case.when, case.facts)),
+            case.when & case.facts,
             case.then,
             case.exit,
             {},
@@ -175,7 +164,7 @@ def _approximate_steps(paths: LoopPaths, context: Condition, graph: Flowgraph) -
         (lost.when, Exit("unknown", loop.line, loop.header, detail=lost.why.detail, refused=lost.why))
         for lost in found.may_be_lost
     ]
-    steps += [InnerStep(when, {}, exit, {}, uncounted, exact=False) for when, exit in exits if when is not FALSE]
+    steps += [InnerStep(when, {}, exit, {}, uncounted, exact=False) for when, exit in exits if when is not t.FALSE]
     return Inner(tuple(steps), frozenset(paths.shown), paths.assumptions)
 
 
@@ -188,7 +177,7 @@ def _steps(summary: Summary, graph: Flowgraph) -> Inner:
         counts = {loop.name: case.iterations, **case.totals}
         missing = frozenset(names - counts.keys())
         steps.append(InnerStep(case.when, case.then, case.exit, counts, missing, case.result, case.exact))
-    if summary.diverges is not FALSE:
+    if summary.diverges is not t.FALSE:
         steps.append(InnerStep(summary.diverges, {}, Exit("endless", loop.line, loop.header), {}))
     for undefined in summary.undefined:
         exit = Exit("undefined", undefined.line, loop.header, detail=undefined.kind)

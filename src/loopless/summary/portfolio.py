@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths, NoPaths
 from loopless.portfolio import Method, Tried, answered
@@ -31,7 +32,6 @@ from loopless.summary.parts import Part, summarize_parts
 from loopless.summary.rewrite.inner_loops import settled
 from loopless.summary.rewrite.univariate import with_intervals
 from loopless.summary.transitions.system import place_of
-from loopless.terms import FALSE
 
 PART_METHODS: Final[tuple[Method[Part, CaseBuilder], ...]] = (
     elimination.OSCILLATION,
@@ -126,9 +126,9 @@ def _ending(found: Summary) -> Summary:
     """The summary where no run goes on for ever: pointers that are moved on leave their objects at last. That accesses
     stay inside, which is taken for granted, lets no check of the paths say so.
     """
-    if found.diverges is FALSE or not leaves_objects(found.paths.iterative):
+    if found.diverges is t.FALSE or not leaves_objects(found.paths.iterative):
         return found
     lines = {line for path in found.paths.iterative for line in path.lines}
     line = lines.pop() if len(lines) == 1 else 0
     undefined = (*found.undefined, Undefined(found.diverges, "pointer-overflow", line))
-    return replace(found, diverges=FALSE, undefined=undefined)
+    return replace(found, diverges=t.FALSE, undefined=undefined)

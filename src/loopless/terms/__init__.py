@@ -8,6 +8,7 @@ of the variables' types. Every simplification holds for all values of the variab
 
 from __future__ import annotations
 
+from loopless.terms import algebra
 from loopless.terms.aggregates import aggregates_in, counted, folding
 from loopless.terms.bound_names import words_in, words_of
 from loopless.terms.build import (

@@ -88,7 +88,7 @@ def _order(item: tuple[Monomial, int]) -> _Order:
 def add(*terms: Term) -> Term:
     """The sum of ``terms``."""
     if len(terms) == 2 and isinstance(terms[1], Const):
-        return _plus(terms[0], terms[1].value)
+        return add_constant(terms[0], terms[1].value)
     total: Polynomial = {}
     for term in terms:
         for monomial, coefficient in _items(term):
@@ -99,7 +99,7 @@ def add(*terms: Term) -> Term:
 def sub(a: Term, b: Term) -> Term:
     """``a - b``."""
     if isinstance(b, Const):
-        return _plus(a, -b.value)
+        return add_constant(a, -b.value)
     total = polynomial(a)
     for monomial, coefficient in _items(b):
         total[monomial] = total.get(monomial, 0) - coefficient
@@ -111,7 +111,7 @@ def _items(term: Term) -> Iterable[tuple[Monomial, int]]:
     return term.items if isinstance(term, Sum) else polynomial(term).items()
 
 
-def _plus(term: Term, value: int) -> Term:
+def add_constant(term: Term, value: int) -> Term:
     """``term + value``: of the monomials in their order the constant is the last."""
     if not value:
         return term

@@ -14,40 +14,21 @@ from itertools import islice
 from typing import Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.flowgraph.model import Signature
 from loopless.logic.induction import entailed, inductive_subset
 from loopless.recurrences.relations import relations
 from loopless.refusals import Refused
-from loopless.terms import (
-    TRUE,
-    Condition,
-    Term,
-    Var,
-    add,
-    comparisons,
-    const,
-    disjunction,
-    equals_zero,
-    evaluate,
-    greater_equal,
-    holds,
-    less_equal,
-    negate,
-    scale,
-    smt,
-    sub,
-    substitute,
-)
 from loopless.verification.proofs import Invariants, Search
 from loopless.verification.transitions import START, Transition, TransitionSystem, Violates
 
-Contracts = Mapping[str, tuple[Condition, ...]]
+Contracts = Mapping[str, tuple[t.Condition, ...]]
 """By function, conditions on the variables of its signature."""
 
 SystemWith = Callable[[Contracts], TransitionSystem | Refused]
 """The program under contracts; each function that has one, be it empty, tells what its calls return."""
 
-Sample = Mapping[Var, int]
+Sample = Mapping[t.Var, int]
 
 MAX_GUARDS: Final = 14
 MAX_CANDIDATES: Final = 120
@@ -77,7 +58,7 @@ def contracted(
     where there are none.
     """
     signatures = {name: one for name, one in plain.graph.signatures.items() if one.result is not None or one.globals}
-    contracts: dict[str, tuple[Condition, ...]] = dict.fromkeys(signatures, ())
+    contracts: dict[str, tuple[t.Condition, ...]] = dict.fromkeys(signatures, ())
     system = system_with(contracts)
     if not signatures or isinstance(system, Refused):
         return None
@@ -102,75 +83,75 @@ def contracted(
     return None
 
 
-def _atoms(system: TransitionSystem, signature: Signature) -> list[Condition]:
+def _atoms(system: TransitionSystem, signature: Signature) -> list[t.Condition]:
     """What the function compares of what it was given."""
-    found: dict[Condition, None] = {}
+    found: dict[t.Condition, None] = {}
     for transition in system.transitions:
-        for comparison in comparisons(transition.condition):
+        for comparison in t.comparisons(transition.condition):
             if comparison.variables and comparison.variables <= signature.given.keys():
-                atom = substitute(comparison, signature.given)
-                found.update(dict.fromkeys((atom, negate(atom))))
+                atom = t.substitute(comparison, signature.given)
+                found.update(dict.fromkeys((atom, ~atom)))
     return list(found)
 
 
 def _candidates(
-    signature: Signature, samples: Sequence[Sample], atoms: Sequence[Condition], constants: Sequence[int]
-) -> list[Condition]:
+    signature: Signature, samples: Sequence[Sample], atoms: Sequence[t.Condition], constants: Sequence[int]
+) -> list[t.Condition]:
     """What held at the returns seen, for all and case by case."""
     if not samples:
         return []
     given = [v for v in signature.given.values() if len({s[v] for s in samples}) > 1][:MAX_GIVEN]
     results = [*([] if signature.result is None else [signature.result]), *signature.globals]
     near = sorted({v for c in constants for v in (c - 1, c, c + 1)}, key=abs)
-    borders = (c for k in near for var in given for c in (less_equal(var, const(k)), greater_equal(var, const(k + 1))))
+    borders = (c for k in near for var in given for c in (var.le(k), var.ge(k + 1)))
     found = list(_facts(given, results, samples, near))
     known = set(found)
     cases = 0
     for guard in dict.fromkeys((*atoms, *borders)):
-        inside = [sample for sample in samples if holds(guard, sample)]
+        inside = [sample for sample in samples if t.holds(guard, sample)]
         if not FEW <= len(inside) < len(samples):
             continue
         cases += 1
         if cases > MAX_GUARDS:
             break
         facts = [fact for fact in _facts(given, results, inside, near) if fact not in known]
-        found += [disjunction((negate(guard), fact)) for fact in facts]
-    return [part for part in dict.fromkeys(found) if part is not TRUE and smt(part) is not None][:MAX_CANDIDATES]
+        found += [~guard | fact for fact in facts]
+    return [part for part in dict.fromkeys(found) if part is not t.TRUE and t.smt(part) is not None][:MAX_CANDIDATES]
 
 
 def _facts(
-    given: Sequence[Var], results: Sequence[Var], samples: Sequence[Sample], near: Sequence[int]
-) -> Iterator[Condition]:
+    given: Sequence[t.Var], results: Sequence[t.Var], samples: Sequence[Sample], near: Sequence[int]
+) -> Iterator[t.Condition]:
     """What holds of results at these returns: linear equations, bounds, and differences from what was given."""
     distinct = list({tuple(s[v] for v in (*given, *results)): s for s in samples}.values())[:200]
     for result in results:
         if len({s[result] for s in distinct}) == 1:
-            yield equals_zero(sub(result, const(distinct[0][result])))
+            yield t.equals_zero(result - distinct[0][result])
             continue
         if len(distinct) > len(given) + 2:
             rows = [[1, *(s[v] for v in given), s[result]] for s in distinct]
             for vector in relations(rows):
                 if vector[-1]:
-                    terms = [scale(v, c) for c, v in zip(vector[1:], (*given, result), strict=True) if c]
-                    yield equals_zero(add(const(vector[0]), *terms))
-        for term in (result, *(sub(result, var) for var in given), *(add(result, var) for var in given[:2])):
-            yield from _between(term, [evaluate(term, sample) for sample in distinct], near)
+                    terms = [v * c for c, v in zip(vector[1:], (*given, result), strict=True) if c]
+                    yield t.equals_zero(t.add(t.const(vector[0]), *terms))
+        for term in (result, *(result - var for var in given), *(result + var for var in given[:2])):
+            yield from _between(term, [t.evaluate(term, sample) for sample in distinct], near)
 
 
-def _between(term: Term, values: Sequence[int], near: Sequence[int]) -> Iterator[Condition]:
+def _between(term: t.Term, values: Sequence[int], near: Sequence[int]) -> Iterator[t.Condition]:
     """That a term is between what was seen, or the next constants of the program."""
     least, greatest = min(values), max(values)
     lows = (least, *islice((k for k in sorted(near, reverse=True) if k <= least), 1))
     highs = (greatest, *islice((k for k in sorted(near) if k >= greatest), 1))
-    yield from (greater_equal(term, const(k)) for k in dict.fromkeys(lows) if abs(k) < LARGE)
-    yield from (less_equal(term, const(k)) for k in dict.fromkeys(highs) if abs(k) < LARGE)
+    yield from (term.ge(k) for k in dict.fromkeys(lows) if abs(k) < LARGE)
+    yield from (term.le(k) for k in dict.fromkeys(highs) if abs(k) < LARGE)
 
 
-def _without_needless(parts: Sequence[Condition], until: float) -> tuple[Condition, ...]:
+def _without_needless(parts: Sequence[t.Condition], until: float) -> tuple[t.Condition, ...]:
     """The conjuncts that the others do not imply."""
     kept = list(parts)
     for part in sorted(parts, key=lambda one: (-len(one.key), one.key)):
         others = [other for other in kept if other is not part]
-        if clock.counted() < until and entailed(Transition(START, START, TRUE, {}, ()), others, part, 100):
+        if clock.counted() < until and entailed(Transition(START, START, t.TRUE, {}, ()), others, part, 100):
             kept = others
     return tuple(kept)

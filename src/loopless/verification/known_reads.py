@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.paths.written import Written
-from loopless.terms import Condition, IntType, Term, Var, disjunction, equal, negate
 
 MAX_READS: Final = 8
 """So many values that were read are compared with what is read next. A guess."""
@@ -21,18 +21,18 @@ class KnownRead:
     """The ``value`` that was read at a byte ``offset`` of an object, as one of ``type``."""
 
     object: int
-    type: IntType
-    offset: Term
-    value: Var
+    type: t.IntType
+    offset: t.Term
+    value: t.Var
 
 
 Reads = tuple[KnownRead, ...]
 
 
-def same_place(reads: Reads, new: KnownRead) -> list[Condition]:
+def same_place(reads: Reads, new: KnownRead) -> list[t.Condition]:
     """What holds of a further read: where it is of the place of one that is known, it gives the same."""
     alike = [one for one in reads if (one.object, one.type, one.value.type) == (new.object, new.type, new.value.type)]
-    return [disjunction((negate(equal(one.offset, new.offset)), equal(one.value, new.value))) for one in alike]
+    return [~one.offset.eq(new.offset) | one.value.eq(new.value) for one in alike]
 
 
 def unwritten(reads: Reads, written: Written) -> Reads:

@@ -12,20 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.flowgraph.model import Origin
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
-from loopless.terms import (
-    FALSE,
-    Condition,
-    Var,
-    comparisons,
-    conjunction,
-    negate,
-    substitute,
-)
 from loopless.terms.ideals import independent
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.runs import Choose, Run, Runner
@@ -39,7 +31,7 @@ from loopless.verification.shapes import (
 )
 from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates, multiplies
 
-Invariants = Mapping[str, tuple[Condition, ...]]
+Invariants = Mapping[str, tuple[t.Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
 
 MAX_STATES: Final = 600
@@ -67,7 +59,7 @@ class Suspect:
     inputs: tuple[int, ...]
     uninitialised: Mapping[str, int]
     method: str
-    arguments: Mapping[Var, int]
+    arguments: Mapping[t.Var, int]
 
 
 class Search:
@@ -81,15 +73,15 @@ class Search:
         """
         self.system, self.deadline = system, deadline
         self.runner = Runner(system.graph, violates, system.state)
-        self.seen: dict[str, list[dict[Var, int]]] = {label: [] for label in system.cutpoints}
-        self.found: dict[str, tuple[Condition, ...]] = {
+        self.seen: dict[str, list[dict[t.Var, int]]] = {label: [] for label in system.cutpoints}
+        self.found: dict[str, tuple[t.Condition, ...]] = {
             label: tuple((known or {}).get(label, ())) for label in system.cutpoints
         }
-        self.bad = [t for t in system.transitions if t.target in GOALS]
-        self.inner = [t for t in system.transitions if t.target not in GOALS]
+        self.bad = [transition for transition in system.transitions if transition.target in GOALS]
+        self.inner = [transition for transition in system.transitions if transition.target not in GOALS]
         self.undefined: dict[str, Run] = {}
         """By its kind, a run that met undefined behaviour."""
-        self.returned: dict[str, list[Mapping[Var, int]]] = {}
+        self.returned: dict[str, list[Mapping[t.Var, int]]] = {}
         """By function, what held when calls returned."""
         self.is_sampled = False
         self.multiplies = multiplies(system.transitions)
@@ -137,7 +129,7 @@ class Search:
             known_calls = self.returned.setdefault(function, [])
             if len(known_calls) < MAX_CALLS and values not in known_calls[-STATES_OF_RUN:]:
                 known_calls.append(values)
-        visited: dict[str, list[dict[Var, int]]] = {}
+        visited: dict[str, list[dict[t.Var, int]]] = {}
         for label, values in run.visits:
             visited.setdefault(label, []).append(values)
         for label, states in visited.items():
@@ -155,15 +147,17 @@ class Search:
             self._proposals = Proposals(self.system, self.seen)
         return self._proposals
 
-    def proposals_for(self, states: Mapping[str, Sequence[Mapping[Var, int]]]) -> Proposals:
+    def proposals_for(self, states: Mapping[str, Sequence[Mapping[t.Var, int]]]) -> Proposals:
         """What may hold of these states."""
         return Proposals(self.system, states)
 
     # -- proofs -------------------------------------------------------------------------------------------------------
 
-    def excluded(self, transition: Transition, known: Mapping[str, Sequence[Condition]], check_ms: int = 2000) -> bool:
+    def excluded(
+        self, transition: Transition, known: Mapping[str, Sequence[t.Condition]], check_ms: int = 2000
+    ) -> bool:
         """Whether what is known at its source excludes a transition."""
-        return entailed(replace(transition, update={}), known.get(transition.source, ()), FALSE, check_ms)
+        return entailed(replace(transition, update={}), known.get(transition.source, ()), t.FALSE, check_ms)
 
     def _proof(self, method: str, known: Invariants) -> Proof | None:
         if all(self.excluded(transition, known) for transition in self.bad):
@@ -197,7 +191,13 @@ class Search:
         if self._all_asked:
             return None
         made = self.proposals()
-        asserted = {part for t in self.bad for c in comparisons(t.condition) for part in (c, negate(c)) if is_plain(c)}
+        asserted = {
+            part
+            for transition in self.bad
+            for c in t.comparisons(transition.condition)
+            for part in (c, ~c)
+            if is_plain(c)
+        }
         proposed = {
             label: [*(c for c in made.simple(label) if is_of_equations(c, asserted)), *made.equations(label, 2)]
             for label in self.system.cutpoints
@@ -225,19 +225,23 @@ class Search:
         out: what is said of them would need quantifiers.
         """
         until = min(self.deadline, clock.counted() + seconds)
-        proposed: dict[str, dict[Condition, None]] = {label: {} for label in self.system.cutpoints}
-        coming = [(t.source, t.condition) for t in self.bad if t.source in proposed and not t.inputs]
+        proposed: dict[str, dict[t.Condition, None]] = {label: {} for label in self.system.cutpoints}
+        coming = [
+            (transition.source, transition.condition)
+            for transition in self.bad
+            if transition.source in proposed and not transition.inputs
+        ]
         for _ in range(most):
-            further: list[tuple[str, Condition]] = []
+            further: list[tuple[str, t.Condition]] = []
             for label, condition in coming:
                 if clock.counted() > until or len(proposed[label]) >= MAX_STEPS:
                     break
-                proposed[label][negate(condition)] = None
-                for t in self.inner:
-                    if t.target == label and t.source in proposed and not t.inputs:
-                        before = conjunction((t.condition, substitute(condition, t.update)))
-                        if not self.excluded(replace(t, condition=before), self.found, 200):
-                            further.append((t.source, before))
+                proposed[label][~condition] = None
+                for transition in self.inner:
+                    if transition.target == label and transition.source in proposed and not transition.inputs:
+                        before = transition.condition & t.substitute(condition, transition.update)
+                        if not self.excluded(replace(transition, condition=before), self.found, 200):
+                            further.append((transition.source, before))
             coming = further
             found = self._kept({label: list(parts) for label, parts in proposed.items()}, until, "k-induction")
             if found is not None or not coming:
@@ -259,8 +263,8 @@ class Search:
         if left <= 0:
             return None
         strengthened = [
-            replace(t, condition=conjunction((*self.found.get(t.source, ()), t.condition)))
-            for t in self.system.transitions
+            replace(transition, condition=t.conjunction((*self.found.get(transition.source, ()), transition.condition)))
+            for transition in self.system.transitions
         ]
         answer = solved(strengthened, self.system.state, START, GOALS, int(1000 * left))
         if answer.safe is None:
@@ -271,12 +275,12 @@ class Search:
         until = min(self.deadline, clock.counted() + max(seconds, 2.0))
         return self._kept(proposed, until, "Spacer")
 
-    def _kept(self, proposed: Mapping[str, Sequence[Condition]], until: float, method: str) -> Proof | None:
+    def _kept(self, proposed: Mapping[str, Sequence[t.Condition]], until: float, method: str) -> Proof | None:
         """What of this, with what is known, is inductive is known from now on."""
         every = {label: (*self.found[label], *proposed.get(label, ())) for label in self.system.cutpoints}
         return self._alone(every, until, method)
 
-    def _alone(self, proposed: Mapping[str, Sequence[Condition]], until: float, method: str) -> Proof | None:
+    def _alone(self, proposed: Mapping[str, Sequence[t.Condition]], until: float, method: str) -> Proof | None:
         """The same, of this without what is known."""
         kept = inductive_subset(self.inner, proposed, until)
         self.found = {label: tuple(dict.fromkeys((*known, *kept[label]))) for label, known in self.found.items()}
@@ -299,18 +303,18 @@ class Search:
         runs.
         """
         until = min(self.deadline, clock.counted() + seconds)
-        first = [t for t in self.system.transitions if t.source == START and t.target not in GOALS]
+        first = [step for step in self.system.transitions if step.source == START and step.target not in GOALS]
         found: dict[tuple[int, ...], None] = {}
         for index, values in extreme_first_steps(first, START, until):
             transition = first[index]
 
             def choose(
-                target: Var,
+                target: t.Var,
                 origin: Origin,
                 block: str,
                 number: int,
                 transition: Transition = transition,
-                values: Mapping[Var, int] = values,
+                values: Mapping[t.Var, int] = values,
             ) -> int:
                 del target, origin
                 chosen = (one.var for one in transition.inputs if (one.block, one.index) == (block, number))
@@ -320,7 +324,7 @@ class Search:
             found[tuple(run.inputs[: run.before_cutpoint])] = None
         return list(found)
 
-    def _followed(self, chosen: Sequence[tuple[Transition, Mapping[Var, int]]]) -> Suspect | None:
+    def _followed(self, chosen: Sequence[tuple[Transition, Mapping[t.Var, int]]]) -> Suspect | None:
         """The inputs of the run that takes these transitions."""
         position = 0
         labels = [transition.target for transition, _ in chosen]
@@ -330,7 +334,7 @@ class Search:
             if position + 1 < len(chosen) and label == labels[position]:
                 position += 1
 
-        def choose(target: Var, origin: Origin, block: str, index: int) -> int:
+        def choose(target: t.Var, origin: Origin, block: str, index: int) -> int:
             del origin
             transition, values = chosen[position]
             if not block:
@@ -346,8 +350,8 @@ class Search:
     # -- shorter proofs -----------------------------------------------------------------------------------------------
 
     def shortened(
-        self, known: Invariants, goals: Sequence[tuple[Transition, Condition]], seconds: float
-    ) -> dict[str, tuple[Condition, ...]]:
+        self, known: Invariants, goals: Sequence[tuple[Transition, t.Condition]], seconds: float
+    ) -> dict[str, tuple[t.Condition, ...]]:
         """Of ``known``, which is inductive, what is enough for itself and for ``goals``: conditions behind transitions.
         First what the proofs of Z3 use, then without each conjunct in turn, as far as time allows.
         """
@@ -362,7 +366,7 @@ class Search:
             wanted += self._aside(kept, until)
             part = None if multiplies(self.inner) else self._enough(kept, wanted, until)
         kept = part or kept
-        needed: dict[str, list[Condition]] = {label: [] for label in kept}
+        needed: dict[str, list[t.Condition]] = {label: [] for label in kept}
         waiting = list(wanted)
         while waiting:
             transition, condition = waiting.pop()
@@ -374,30 +378,30 @@ class Search:
             for one in used:
                 if one not in needed[transition.source]:
                     needed[transition.source].append(one)
-                    waiting += [(t, one) for t in self.inner if t.target == transition.source]
+                    waiting += [(step, one) for step in self.inner if step.target == transition.source]
         return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until)
 
-    def _aside(self, known: Mapping[str, Sequence[Condition]], until: float) -> list[tuple[Transition, Condition]]:
+    def _aside(self, known: Mapping[str, Sequence[t.Condition]], until: float) -> list[tuple[Transition, t.Condition]]:
         """What undefined behaviour is excluded stays so: else it would be taken for granted."""
-        excluded = (t for t in self.system.failing if clock.counted() < until and self.excluded(t, known, 300))
-        return [(replace(t, update={}), FALSE) for t in excluded]
+        excluded = (term for term in self.system.failing if clock.counted() < until and self.excluded(term, known, 300))
+        return [(replace(term, update={}), t.FALSE) for term in excluded]
 
     def _enough(
-        self, known: dict[str, tuple[Condition, ...]], goals: Sequence[tuple[Transition, Condition]], until: float
-    ) -> dict[str, tuple[Condition, ...]] | None:
+        self, known: dict[str, tuple[t.Condition, ...]], goals: Sequence[tuple[Transition, t.Condition]], until: float
+    ) -> dict[str, tuple[t.Condition, ...]] | None:
         """The first of a few parts of ``known`` that is enough: what speaks of single variables, equations, both, then
         what has no large numbers.
         """
         for chosen in (is_of_one, is_equation, is_one_or_equation, is_plain):
             part = {label: [c for c in conditions if chosen(c)] for label, conditions in known.items()}
             kept = inductive_subset(self.inner, part, min(until, clock.counted() + 1.5))
-            if all(entailed(t, kept.get(t.source, ()), wanted) for t, wanted in goals):
+            if all(entailed(transition, kept.get(transition.source, ()), wanted) for transition, wanted in goals):
                 return dict(kept)
         return None
 
     def _without_each(
-        self, kept: dict[str, tuple[Condition, ...]], goals: Sequence[tuple[Transition, Condition]], until: float
-    ) -> dict[str, tuple[Condition, ...]]:
+        self, kept: dict[str, tuple[t.Condition, ...]], goals: Sequence[tuple[Transition, t.Condition]], until: float
+    ) -> dict[str, tuple[t.Condition, ...]]:
         """Without the conjuncts that the others make needless, the longest first."""
         every = [(label, part) for label, parts in kept.items() for part in parts]
         for label, part in sorted(every, key=lambda pair: (-len(pair[1].key), pair[1].key)):
@@ -405,17 +409,17 @@ class Search:
                 break
             rest = tuple(other for other in kept[label] if other is not part)
             asked = [goal for goal in goals if goal[0].source == label]
-            for t in self.inner:
-                if t.source == label:
-                    behind = rest if t.target == label else kept[t.target]
-                    asked.append((t, conjunction(behind)))
-            if all(entailed(t, rest, wanted, 300) for t, wanted in asked):
+            for transition in self.inner:
+                if transition.source == label:
+                    behind = rest if transition.target == label else kept[transition.target]
+                    asked.append((transition, t.conjunction(behind)))
+            if all(entailed(term, rest, wanted, 300) for term, wanted in asked):
                 kept[label] = rest
         return kept
 
-    def safety_goals(self) -> list[tuple[Transition, Condition]]:
+    def safety_goals(self) -> list[tuple[Transition, t.Condition]]:
         """That no transition into a violation is taken."""
-        return [(replace(t, update={}), FALSE) for t in self.bad]
+        return [(replace(transition, update={}), t.FALSE) for transition in self.bad]
 
 
 def _suspect(run: Run, method: str) -> Suspect:
@@ -426,7 +430,7 @@ def _chooser(random_: random.Random, constants: Sequence[int], number: int) -> C
     """Inputs: at first all alike, then small ones, then near constants of the program, then any."""
     alike = (0, 1, 5, -1, 1_000_000)
 
-    def choose(target: Var, origin: Origin, block: str, index: int) -> int:
+    def choose(target: t.Var, origin: Origin, block: str, index: int) -> int:
         del block, index
         if origin is Origin.UNSUPPORTED and number > 1:
             return target.type.wrap(random_.choice((0, 1, 2, 3, 3, 4)))  # places that runs come to

@@ -13,29 +13,8 @@ from functools import cached_property
 from math import lcm
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic.farkas import Claim, Farkas, affine
-from loopless.terms import (
-    ONE,
-    ZERO,
-    Compare,
-    Condition,
-    IntType,
-    Op,
-    Sum,
-    Term,
-    Var,
-    add,
-    conjuncts,
-    const,
-    less_equal,
-    maximum,
-    neg,
-    polynomial,
-    scale,
-    sub,
-    substitute,
-    walk,
-)
 from loopless.verification.transitions import Transition, apart
 
 MAX_VARIABLES: Final = 14
@@ -48,33 +27,33 @@ MAX_CHOICES: Final = 10
 NEAR_END: Final = 16
 """So near to the end of a type a constant stands for it. A guess."""
 
-Shown = Callable[[Transition, Condition], bool]
+Shown = Callable[[Transition, t.Condition], bool]
 """Whether a condition holds before a transition that is taken."""
 
 
-Component = Mapping[str, Term]
+Component = Mapping[str, t.Term]
 """A component of a rank: at each cutpoint a term that is 0 or more."""
 
 
-def alike(terms: Iterable[Term], labels: Sequence[str]) -> Iterator[Component]:
+def alike(terms: Iterable[t.Term], labels: Sequence[str]) -> Iterator[Component]:
     """The same term at all cutpoints."""
     return (dict.fromkeys(labels, cut(term)) for term in terms)
 
 
-def behind_and_before(transition: Transition, rank: Component) -> tuple[Term, Term]:
+def behind_and_before(transition: Transition, rank: Component) -> tuple[t.Term, t.Term]:
     """The component where a transition has led, and where it begins, over the variables there."""
-    return substitute(rank[transition.target], transition.update), rank[transition.source]
+    return t.substitute(rank[transition.target], transition.update), rank[transition.source]
 
 
-def cut(term: Term) -> Term:
+def cut(term: t.Term) -> t.Term:
     """The component of a rank that a term makes: it stays at 0 once the term is below 0."""
-    return maximum(ZERO, add(term, ONE))
+    return t.maximum(t.ZERO, term + 1)
 
 
 class AffineRanks:
     """The search of one question; ``known``: what holds at a cutpoint."""
 
-    def __init__(self, known: Callable[[str], Sequence[Condition]], shown: Shown) -> None:
+    def __init__(self, known: Callable[[str], Sequence[t.Condition]], shown: Shown) -> None:
         self.known, self.shown = known, shown
 
     @cached_property
@@ -83,17 +62,22 @@ class AffineRanks:
         return Farkas()
 
     def components(
-        self, state: Mapping[str, Collection[Var]], transitions: Sequence[Transition]
-    ) -> Iterator[Mapping[str, Term]]:
+        self, state: Mapping[str, Collection[t.Var]], transitions: Sequence[Transition]
+    ) -> Iterator[Mapping[str, t.Term]]:
         """For each cutpoint of ``state``, its variables, a term, so that no transition raises the terms, and all, or
         some, lower them by 1 or more where they are 0 or more.
         """
-        parts = [part for t in transitions for part in apart(t)]
-        used = {var for t in parts for c in (t.condition, *t.update, *t.update.values()) for var in c.variables}
+        parts = [part for transition in transitions for part in apart(transition)]
+        used = {
+            var
+            for transition in parts
+            for c in (transition.condition, *transition.update, *transition.update.values())
+            for var in c.variables
+        }
         over = {label: sorted(used.intersection(variables), key=lambda v: v.key) for label, variables in state.items()}
         if not 0 < sum(map(len, over.values())) <= MAX_VARIABLES:
             return
-        rows = [self._rows(t) for t in parts]
+        rows = [self._rows(term) for term in parts]
         every = tuple(range(len(parts)))
         choices = [every, *((index,) for index in every)] if len(parts) > 1 else [every]
         for falling in choices[:MAX_CHOICES]:
@@ -103,11 +87,11 @@ class AffineRanks:
 
     def _solved(
         self,
-        over: Mapping[str, Sequence[Var]],
+        over: Mapping[str, Sequence[t.Var]],
         transitions: Sequence[Transition],
-        rows: Sequence[tuple[Term, ...]],
+        rows: Sequence[tuple[t.Term, ...]],
         falling: Sequence[int],
-    ) -> Mapping[str, Term] | None:
+    ) -> Mapping[str, t.Term] | None:
         from loopless.bounds.templates import (  # few programs need it, and it takes time to import
             Template,
             plain,
@@ -116,12 +100,12 @@ class AffineRanks:
 
         templates = {label: Template(f"c{number} ", tuple(over[label])) for number, label in enumerate(over)}
         claims: list[Claim] = []
-        for index, (t, known) in enumerate(zip(transitions, rows, strict=True)):
-            after = tuple(_stepped(var, t.update, index) for var in over[t.target])
+        for index, (transition, known) in enumerate(zip(transitions, rows, strict=True)):
+            after = tuple(_stepped(var, transition.update, index) for var in over[transition.target])
             new = {var for term in after for var in term.variables if var.name.endswith(f" behind {index}")}
             given = (*known, *(row for var in sorted(new, key=lambda v: v.key) for row in _range(var, var.type)))
-            before = templates[t.source].now()
-            drop = total(before, replace(templates[t.target], basis=after).now(-1))
+            before = templates[transition.source].now()
+            drop = total(before, replace(templates[transition.target], basis=after).now(-1))
             if index in falling:
                 claims += [Claim(given, before), Claim(given, total(drop, plain(-1)))]
             else:
@@ -133,18 +117,18 @@ class AffineRanks:
             return None
         found = {label: template.found(solution) for label, template in templates.items()}
         divisor = lcm(*(one.divisor for one in found.values()))
-        terms = {label: scale(one.term, divisor // one.divisor) for label, one in found.items()}
+        terms = {label: one.term * (divisor // one.divisor) for label, one in found.items()}
         factors = (c for term in terms.values() for var, c in affine(term).items() if var is not None)
         if any(abs(c) > MAX_COEFFICIENT for c in factors):
             return None  # several components in one, by the width of a type
         return terms
 
-    def _rows(self, transition: Transition) -> tuple[Term, ...]:
+    def _rows(self, transition: Transition) -> tuple[t.Term, ...]:
         """Affine terms that are 0 or more where the transition is taken."""
-        found: dict[Term, None] = {}
-        for condition in (*conjuncts(transition.condition), *self.known(transition.source)):
-            for part in conjuncts(condition):
-                if isinstance(part, Compare) and all(_is_affine(term) for term in _positive(part)):
+        found: dict[t.Term, None] = {}
+        for condition in (*t.conjuncts(transition.condition), *self.known(transition.source)):
+            for part in t.conjuncts(condition):
+                if isinstance(part, t.Compare) and all(_is_affine(term) for term in _positive(part)):
                     found.update(dict.fromkeys(_positive(part)))
                 else:
                     found.update(dict.fromkeys(self._cut_off(transition, part)))
@@ -155,44 +139,44 @@ class AffineRanks:
             found.update(dict.fromkeys(_range(var, var.type)))
         return tuple(found)
 
-    def _cut_off(self, transition: Transition, condition: Condition) -> Iterator[Term]:
+    def _cut_off(self, transition: Transition, condition: t.Condition) -> Iterator[t.Term]:
         """Of the terms that a condition cuts off below 0 those that are 0 or less there."""
-        for node in walk(condition):
-            if not isinstance(node, Op) or node.op != "max":
+        for node in t.walk(condition):
+            if not isinstance(node, t.Op) or node.op != "max":
                 continue
             for part in node.args:
-                if part.variables and _is_affine(part) and self.shown(transition, less_equal(part, ZERO)):
-                    yield neg(part)
+                if part.variables and _is_affine(part) and self.shown(transition, part.le(0)):
+                    yield -part
 
 
-def borders(transitions: Sequence[Transition], shared: Collection[Var]) -> Iterator[Term]:
+def borders(transitions: Sequence[Transition], shared: Collection[t.Var]) -> Iterator[t.Term]:
     """Terms that are below 0 behind a transition since its condition bounds them before: they fall before it is taken,
     or are used up for good.
     """
-    for t in (part for each in transitions for part in apart(each)):
-        for part in conjuncts(t.condition):
-            if not isinstance(part, Compare):
+    for transition in (part for each in transitions for part in apart(each)):
+        for part in t.conjuncts(transition.condition):
+            if not isinstance(part, t.Compare):
                 continue
             for side in _positive(part):
                 if not side.variables or not side.variables <= frozenset(shared):
                     continue
-                change = sub(substitute(side, t.update), side)
-                if not change.variables and polynomial(change).get((), 0) < 0:
-                    yield add(neg(side), change, const(-1))
+                change = t.substitute(side, transition.update) - side
+                if not change.variables and t.polynomial(change).get((), 0) < 0:
+                    yield -side + change - 1
 
 
-def _positive(comparison: Compare) -> tuple[Term, ...]:
+def _positive(comparison: t.Compare) -> tuple[t.Term, ...]:
     """What is 0 or more where it holds; nothing of an inequation."""
     match comparison.relation:
         case "le":
-            return (neg(comparison.term),)
+            return (-comparison.term,)
         case "eq":
-            return (comparison.term, neg(comparison.term))
+            return (comparison.term, -comparison.term)
         case _:
             return ()
 
 
-def _is_affine(term: Term) -> bool:
+def _is_affine(term: t.Term) -> bool:
     try:
         affine(term)
     except ValueError:
@@ -200,32 +184,32 @@ def _is_affine(term: Term) -> bool:
     return True
 
 
-def _range(var: Var, type_: IntType) -> Iterator[Term]:
+def _range(var: t.Var, type_: t.IntType) -> Iterator[t.Term]:
     if type_.min is not None:
-        yield sub(var, const(type_.min))
+        yield var - type_.min
     if type_.max is not None:
-        yield sub(const(type_.max), var)
+        yield type_.max - var
 
 
-def _stepped(var: Var, update: Mapping[Var, Term], index: int) -> Term:
+def _stepped(var: t.Var, update: Mapping[t.Var, t.Term], index: int) -> t.Term:
     """The value behind a transition: any value of the type where it is not affine."""
     after = update.get(var, var)
-    return after if _is_affine(after) else Var(f"{var.name} behind {index}", var.type)
+    return after if _is_affine(after) else t.Var(f"{var.name} behind {index}", var.type)
 
 
-def counts_to_end(rank: Term) -> bool:
+def counts_to_end(rank: t.Term) -> bool:
     """Whether a rank falls towards the end of a type."""
-    constants = [c for node in walk(rank) if isinstance(node, Sum) for m, c in node.items if not m]
+    constants = [c for node in t.walk(rank) if isinstance(node, t.Sum) for m, c in node.items if not m]
     return any(abs(abs(value) - (1 << bits)) <= NEAR_END for value in constants for bits in (31, 32, 63, 64))
 
 
-def choices_of(transition: Transition) -> list[Compare]:
+def choices_of(transition: Transition) -> list[t.Compare]:
     """The comparisons that choose what variables become."""
-    nodes = (node for term in transition.update.values() for node in walk(term))
-    return list(dict.fromkeys(node for node in nodes if isinstance(node, Compare)))
+    nodes = (node for term in transition.update.values() for node in t.walk(term))
+    return list(dict.fromkeys(node for node in nodes if isinstance(node, t.Compare)))
 
 
-def sides_of(comparison: Compare) -> list[Term]:
+def sides_of(comparison: t.Compare) -> list[t.Term]:
     """What falls while a comparison holds, by its form: the distance to its border."""
     term = comparison.term
-    return [neg(term)] if comparison.relation == "le" else [term, neg(term)]
+    return [-term] if comparison.relation == "le" else [term, -term]

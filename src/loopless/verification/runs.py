@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.flowgraph.entering import GONE_INTO
 from loopless.flowgraph.model import (
     Allocate,
@@ -29,10 +30,9 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.source.ir import Loc
-from loopless.terms import EvaluationError, IntType, Valuation, Var
 from loopless.verification.transitions import Violates
 
-Choose = Callable[[Var, Origin, str, int], int]
+Choose = Callable[[t.Var, Origin, str, int], int]
 """The value that comes from outside: for which variable, why, and where."""
 
 
@@ -50,14 +50,14 @@ class Run:
     loc: Loc | None = None
     inputs: list[int] = field(default_factory=list)
     uninitialised: dict[str, int] = field(default_factory=dict)
-    visits: list[tuple[str, dict[Var, int]]] = field(default_factory=list)
+    visits: list[tuple[str, dict[t.Var, int]]] = field(default_factory=list)
     exact: bool = True
     taken: dict[tuple[str, int], set[int]] = field(default_factory=dict)
     before_cutpoint: int = 0
     widths: set[int | None] = field(default_factory=set)
     kind: str = ""
     forgot: bool = False
-    returned: list[tuple[str, dict[Var, int]]] = field(default_factory=list)
+    returned: list[tuple[str, dict[t.Var, int]]] = field(default_factory=list)
 
     def constant_inputs(self) -> dict[tuple[str, int], int] | None:
         """By block and number of the statement the value that each input had; None where one had several."""
@@ -115,7 +115,7 @@ class Runner:
     has a contract); else what they return is chosen.
     """
 
-    def __init__(self, graph: Flowgraph, violates: Violates, state: Mapping[str, tuple[Var, ...]]) -> None:
+    def __init__(self, graph: Flowgraph, violates: Violates, state: Mapping[str, tuple[t.Var, ...]]) -> None:
         self.graph, self.violates, self.state = graph, violates, state
         self._left = self._depth = self._leaps = 0
 
@@ -126,7 +126,7 @@ class Runner:
         the same, as many as go on so are taken at once.
         """
         run = Run()
-        values: dict[Var, int] = {}
+        values: dict[t.Var, int] = {}
         memory: dict[tuple[int, int], int] = {}
         for parameter in self.graph.parameters:
             for var in (parameter.var, parameter.null):
@@ -137,7 +137,7 @@ class Runner:
             values.setdefault(var, 0)
         self._left, self._depth, self._leaps = most, 0, MAX_LEAPS
 
-        def visited(label: str, values: dict[Var, int]) -> None:
+        def visited(label: str, values: dict[t.Var, int]) -> None:
             run.before_cutpoint = run.before_cutpoint if run.visits else len(run.inputs)
             run.visits.append((label, {var: values[var] for var in self.state[label]}))
             if on_visit is not None:
@@ -147,7 +147,7 @@ class Runner:
 
         try:
             self._from(self.graph.entry, run, values, memory, choose, visited)
-        except (EvaluationError, KeyError, OverflowError):
+        except (t.EvaluationError, KeyError, OverflowError):
             run.end = "unknown"
         return run
 
@@ -155,10 +155,10 @@ class Runner:
         self,
         label: str,
         run: Run,
-        values: dict[Var, int],
+        values: dict[t.Var, int],
         memory: dict[tuple[int, int], int],
         choose: Choose,
-        visited: Callable[[str, dict[Var, int]], None] | None,
+        visited: Callable[[str, dict[t.Var, int]], None] | None,
     ) -> str:
         """The blocks from one on, until the run ends; the label of the last one."""
         while self._left > 0:
@@ -168,14 +168,14 @@ class Runner:
             following = self._block(label, run, values, memory, choose)
             if following is None:
                 return label
-            here = Valuation(values, lambda *_: 0)
+            here = t.Valuation(values, lambda *_: 0)
             new = [(target, here.evaluate(term)) for target, term in following.assigns]
             values.update(new)
             label = following.target
         run.end = "steps"
         return label
 
-    def _leap(self, label: str, run: Run, values: dict[Var, int], memory: dict[tuple[int, int], int]) -> None:
+    def _leap(self, label: str, run: Run, values: dict[t.Var, int], memory: dict[tuple[int, int], int]) -> None:
         """Changes ``values`` by as many iterations as change the variables of a loop by the same as the last two. Of
         objects that they write nothing is known then but the element that is followed, which is among the variables.
         """
@@ -188,7 +188,7 @@ class Runner:
             return
         self._leaps -= 1
 
-        def after(count: int) -> dict[Var, int]:
+        def after(count: int) -> dict[t.Var, int]:
             return {**values, **{var: values[var] + count * step for var, step in change.items()}}
 
         written: set[int] = set()
@@ -217,8 +217,8 @@ class Runner:
             del memory[place]
 
     def _iterated(
-        self, label: str, begin: Mapping[Var, int], memory: Mapping[tuple[int, int], int], written: set[int]
-    ) -> dict[Var, int] | None:
+        self, label: str, begin: Mapping[t.Var, int], memory: Mapping[tuple[int, int], int], written: set[int]
+    ) -> dict[t.Var, int] | None:
         """The values behind one iteration, which adds to ``written`` the objects that it changes; None where it does
         not come back or takes inputs.
         """
@@ -233,13 +233,13 @@ class Runner:
                 following = self._block(at, probe, values, held, no_input)
                 if following is None:
                     return None
-                here = Valuation(values, lambda *_: 0)
+                here = t.Valuation(values, lambda *_: 0)
                 values.update([(target, here.evaluate(term)) for target, term in following.assigns])
                 at = following.target
                 if at in self.state:
                     written.update(place[0] for place, value in held.items() if memory.get(place) != value)
                     return values if at == label and held.keys() >= memory.keys() else None
-        except (EvaluationError, KeyError, OverflowError):
+        except (t.EvaluationError, KeyError, OverflowError):
             return None
         finally:
             self._left = before
@@ -250,7 +250,7 @@ class Runner:
         call: Call,
         label: str,
         run: Run,
-        values: dict[Var, int],
+        values: dict[t.Var, int],
         memory: dict[tuple[int, int], int],
         choose: Choose,
     ) -> str | None:
@@ -279,7 +279,7 @@ class Runner:
         return None
 
     def _block(
-        self, label: str, run: Run, values: dict[Var, int], memory: dict[tuple[int, int], int], choose: Choose
+        self, label: str, run: Run, values: dict[t.Var, int], memory: dict[tuple[int, int], int], choose: Choose
     ) -> Edge | None:
         clock.count(_BLOCK_S)
         block = self.graph.blocks[label]
@@ -294,7 +294,7 @@ class Runner:
         if block.end is not None:
             run.end, run.loc = "violation" if self.violates(block.end) else block.end.kind, block.end.loc
             return None
-        here = Valuation(values, lambda *_: 0)
+        here = t.Valuation(values, lambda *_: 0)
         for edge in block.edges:
             if here.holds(edge.condition):
                 return edge
@@ -307,11 +307,11 @@ class Runner:
         label: str,
         index: int,
         run: Run,
-        values: dict[Var, int],
+        values: dict[t.Var, int],
         memory: dict[tuple[int, int], int],
         choose: Choose,
     ) -> str | None:
-        here = Valuation(values, lambda *_: 0)
+        here = t.Valuation(values, lambda *_: 0)
         match statement:
             case Assign():
                 values[statement.target] = here.evaluate(statement.value)
@@ -360,7 +360,7 @@ class Runner:
         return None
 
     def _chosen(
-        self, statement: Havoc, label: str, index: int, run: Run, values: dict[Var, int], choose: Choose
+        self, statement: Havoc, label: str, index: int, run: Run, values: dict[t.Var, int], choose: Choose
     ) -> None:
         """A value of which nothing is known."""
         match statement:
@@ -394,7 +394,7 @@ class Runner:
         if len(run.widths) > 1 or holder is not None or offset % size:
             run.exact = False
 
-    def _first(self, place: tuple[int, int], type: IntType) -> int | None:
+    def _first(self, place: tuple[int, int], type: t.IntType) -> int | None:
         """What an object holds at first."""
         number, offset = place
         found = self.graph.objects.get(number)

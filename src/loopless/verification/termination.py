@@ -16,38 +16,11 @@ from itertools import combinations
 from typing import Any, Final
 
 from loopless import clock
+from loopless import terms as t
 from loopless.flowgraph.model import Origin
 from loopless.graphs import components
 from loopless.logic.induction import Entailing, entailed, inductive_subset, solver_context
 from loopless.refusals import Refused
-from loopless.terms import (
-    FALSE,
-    ONE,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    comparisons,
-    conjunction,
-    conjuncts,
-    const,
-    disjunction,
-    equal,
-    greater_equal,
-    holds,
-    ite,
-    less,
-    less_equal,
-    neg,
-    negate,
-    smt,
-    sub,
-    substitute,
-)
 from loopless.verification.proofs import GOALS, Invariants, Search
 from loopless.verification.rank_components import (
     AffineRanks,
@@ -81,8 +54,8 @@ LONG_RUN: Final = 3000
 class Ranked:
     """Every run ends: from one visit of a cutpoint to the next its ``ranks`` fall lexicographically."""
 
-    invariants: Mapping[str, tuple[Condition, ...]]
-    ranks: Mapping[str, tuple[Term, ...]]
+    invariants: Mapping[str, tuple[t.Condition, ...]]
+    ranks: Mapping[str, tuple[t.Term, ...]]
     method: str
 
 
@@ -92,7 +65,7 @@ class Trap:
     leaves if the values from outside are the ``chosen`` ones, by block and number of the statement.
     """
 
-    recurrent: Mapping[str, tuple[Condition, ...]]
+    recurrent: Mapping[str, tuple[t.Condition, ...]]
     chosen: Mapping[tuple[str, int], int]
     inputs: tuple[int, ...]
     uninitialised: Mapping[str, int]
@@ -107,11 +80,15 @@ class TerminationSearch:
         """``known``: what is inductive."""
         self.system, self.deadline = system, deadline
         self.safety = Search(system, lambda _: False, deadline, known)
-        self.cyclic = [t for t in system.transitions if t.source != START and t.target in system.cutpoints]
+        self.cyclic = [
+            transition
+            for transition in system.transitions
+            if transition.source != START and transition.target in system.cutpoints
+        ]
         self.long: list[tuple[Run, int]] = []
         self.affine = AffineRanks(self._known, self._shown)
         self._before = functools.lru_cache(MAX_BEFORE)(self._asking)
-        self._dividing: list[Condition] = []
+        self._dividing: list[t.Condition] = []
         self._patient = False
 
     def methods(
@@ -137,7 +114,11 @@ class TerminationSearch:
 
     def _is_followed(self) -> bool:
         known = self.safety.found
-        return all(self.safety.excluded(t, known) for t in self.system.transitions if t.target in GOALS)
+        return all(
+            self.safety.excluded(transition, known)
+            for transition in self.system.transitions
+            if transition.target in GOALS
+        )
 
     def _sampled(self) -> None:
         self.safety.sampled(0.3, LONG_RUN, on_long=lambda run, number: self.long.append((run, number)))
@@ -155,11 +136,11 @@ class TerminationSearch:
             self.safety.by_candidates(min(1.5, seconds / 2))
         if not self._is_followed():
             return None
-        ranks: dict[str, list[Term]] = {label: [] for label in self.system.cutpoints}
+        ranks: dict[str, list[t.Term]] = {label: [] for label in self.system.cutpoints}
         if not self._rank(list(self.system.cutpoints), self.cyclic, ranks, until, 0):
             return None
         width = max(map(len, ranks.values()), default=0)
-        padded = {label: (*terms, *[ZERO] * (width - len(terms))) for label, terms in ranks.items()}
+        padded = {label: (*terms, *[t.ZERO] * (width - len(terms))) for label, terms in ranks.items()}
         return Ranked(dict(self.safety.found), padded, "lexicographic rank")
 
     def _linear(self) -> Ranked | None:
@@ -178,24 +159,31 @@ class TerminationSearch:
             with budget(OPERATIONS):
                 components_ = CallSearch(cutpoints).searched()
                 known = invariants_at(cutpoints)
-        except (BudgetExceeded, TermTooLarge):
+        except (BudgetExceeded, t.TermTooLarge):
             return None
-        self._learn({label: conjuncts(condition) for label, condition in known.items() if label != ENTRY})
-        ranks: dict[str, list[Term]] = {label: [ZERO] for label in self.system.cutpoints}
+        self._learn({label: t.conjuncts(condition) for label, condition in known.items() if label != ENTRY})
+        ranks: dict[str, list[t.Term]] = {label: [t.ZERO] for label in self.system.cutpoints}
         for index, component in enumerate(components_):
-            counted = {name for group in component.ranked.groups for name in (t.name for t in group.transitions)}
-            if any(t.name not in counted for t in component.transitions):
+            counted = {
+                name
+                for group in component.ranked.groups
+                for name in (transition.name for transition in group.transitions)
+            }
+            if any(transition.name not in counted for transition in component.transitions):
                 return None
             for label in component.headers:
                 groups = component.ranked.groups
-                ranks[label] = [const(len(components_) - index), *(cut(g.functions[label].term) for g in groups)]
+                ranks[label] = [t.const(len(components_) - index), *(cut(g.functions[label].term) for g in groups)]
         width = max(map(len, ranks.values()), default=0)
-        padded = {label: (*terms, *[ZERO] * (width - len(terms))) for label, terms in ranks.items()}
-        if not all(entailed(t, self._known(t.source), wanted, 2000) for t, wanted in self.goals(padded)):
+        padded = {label: (*terms, *[t.ZERO] * (width - len(terms))) for label, terms in ranks.items()}
+        if not all(
+            entailed(transition, self._known(transition.source), wanted, 2000)
+            for transition, wanted in self.goals(padded)
+        ):
             return None
         return Ranked(dict(self.safety.found), padded, "linear ranks (Farkas)")
 
-    def _learn(self, more: Mapping[str, Sequence[Condition]]) -> None:
+    def _learn(self, more: Mapping[str, Sequence[t.Condition]]) -> None:
         """What of this is inductive with what is known is known from now on."""
         every = {label: (*self._known(label), *more.get(label, ())) for label in self.system.cutpoints}
         until = min(self.deadline, clock.counted() + 3.0)
@@ -207,31 +195,37 @@ class TerminationSearch:
         self,
         labels: Sequence[str],
         transitions: Sequence[Transition],
-        ranks: dict[str, list[Term]],
+        ranks: dict[str, list[t.Term]],
         until: float,
         depth: int,
     ) -> bool:
         """Components under which all of these transitions fall, added to ``ranks``; False where none are found."""
-        onward = {label: [t.target for t in transitions if t.source == label] for label in labels}
+        onward = {
+            label: [transition.target for transition in transitions if transition.source == label] for label in labels
+        }
         found = components(onward)  # each behind those that it leads to
         place = {label: index for index, component in enumerate(found) for label in component}
         if len(found) > 1:
             for label in labels:
-                ranks[label].append(const(place[label]))
+                ranks[label].append(t.const(place[label]))
         for component in found:
-            inside = [t for t in transitions if t.source in component and t.target in component]
+            inside = [
+                transition
+                for transition in transitions
+                if transition.source in component and transition.target in component
+            ]
             if inside and not self._part(component, inside, ranks, until, depth):
                 return False
         width = max(len(ranks[label]) for label in labels)
         for label in labels:
-            ranks[label] += [ZERO] * (width - len(ranks[label]))
+            ranks[label] += [t.ZERO] * (width - len(ranks[label]))
         return True
 
     def _part(
         self,
         labels: Sequence[str],
         transitions: Sequence[Transition],
-        ranks: dict[str, list[Term]],
+        ranks: dict[str, list[t.Term]],
         until: float,
         depth: int,
     ) -> bool:
@@ -251,7 +245,7 @@ class TerminationSearch:
         self,
         labels: Sequence[str],
         transitions: Sequence[Transition],
-        ranks: dict[str, list[Term]],
+        ranks: dict[str, list[t.Term]],
         until: float,
         depth: int,
     ) -> bool:
@@ -259,29 +253,31 @@ class TerminationSearch:
         shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
         atoms = dict.fromkeys(
             atom
-            for t in transitions
-            for comparison in (*comparisons(t.condition), *choices_of(t))
-            for atom in (comparison, negate(comparison))
+            for transition in transitions
+            for comparison in (*t.comparisons(transition.condition), *choices_of(transition))
+            for atom in (comparison, ~comparison)
             if atom.variables and atom.variables <= shared
         )
-        fixed = sorted(shared - {var for t in transitions for var in t.update}, key=lambda var: var.key)
-        signs = [greater_equal(var, ONE) for var in fixed]
+        fixed = sorted(
+            shared - {var for transition in transitions for var in transition.update}, key=lambda var: var.key
+        )
+        signs = [var.ge(1) for var in fixed]
         for atom in [*list(atoms)[:MAX_DIVISIONS], *signs]:
             if clock.counted() > until:
                 return False
-            if atom in self._dividing or negate(atom) in self._dividing:
+            if atom in self._dividing or ~atom in self._dividing:
                 continue
-            over = negate(atom)
-            both = [(t, substitute(atom, t.update)) for t in transitions]
-            if not all(self._shown(t, disjunction((atom, negate(after)))) for t, after in both):
+            over = ~atom
+            both = [(transition, t.substitute(atom, transition.update)) for transition in transitions]
+            if not all(self._shown(term, atom | ~after) for term, after in both):
                 continue
-            holding = [replace(t, condition=conjunction((t.condition, atom, after))) for t, after in both]
-            failing = [replace(t, condition=conjunction((t.condition, over))) for t, _ in both]
+            holding = [replace(term, condition=term.condition & atom & after) for term, after in both]
+            failing = [replace(term, condition=term.condition & over) for term, _ in both]
             sides = []
             self._dividing.append(atom)
             for some in (holding, failing):
-                left = [t for t in some if t.condition is not FALSE and not self._shown(t, FALSE)]
-                found: dict[str, list[Term]] = {label: [] for label in labels}
+                left = [term for term in some if term.condition is not t.FALSE and not self._shown(term, t.FALSE)]
+                found: dict[str, list[t.Term]] = {label: [] for label in labels}
                 if not self._rank(labels, left, found, until, depth + 2):
                     break
                 sides.append(found)
@@ -294,16 +290,16 @@ class TerminationSearch:
     def _together(
         self,
         labels: Sequence[str],
-        atom: Condition,
-        sides: Sequence[Mapping[str, list[Term]]],
-        ranks: dict[str, list[Term]],
+        atom: t.Condition,
+        sides: Sequence[Mapping[str, list[t.Term]]],
+        ranks: dict[str, list[t.Term]],
     ) -> None:
         """The components of both sides of a condition as one."""
         width = max(len(found[label]) for found in sides for label in labels)
         for label in labels:
-            one, other = ([*found[label], *[ZERO] * (width - len(found[label]))] for found in sides)
-            ranks[label].append(ite(atom, ONE, ZERO))
-            ranks[label] += [ite(atom, a, b) for a, b in zip(one, other, strict=True)]
+            one, other = ([*found[label], *[t.ZERO] * (width - len(found[label]))] for found in sides)
+            ranks[label].append(t.ite(atom, t.ONE, t.ZERO))
+            ranks[label] += [t.ite(atom, a, b) for a, b in zip(one, other, strict=True)]
 
     def _components(
         self, labels: Sequence[str], transitions: Sequence[Transition], until: float
@@ -335,94 +331,98 @@ class TerminationSearch:
             if clock.counted() > until:
                 break
             try:
-                if not all(self._keeps(t, rank) for t in transitions):
+                if not all(self._keeps(transition, rank) for transition in transitions):
                     continue
-            except TermTooLarge:
+            except t.TermTooLarge:
                 continue
-            left = [rest for t in transitions if (rest := self._left(t, rank)) is not None]
+            left = [rest for transition in transitions if (rest := self._left(transition, rank)) is not None]
             if len(left) < len(transitions):
                 return [(rank, left)]
             if len(partial) < MAX_PARTIAL and any(a is not b for a, b in zip(left, transitions, strict=True)):
                 partial.append((rank, left))
         return partial
 
-    def _known(self, label: str) -> tuple[Condition, ...]:
+    def _known(self, label: str) -> tuple[t.Condition, ...]:
         return tuple(self.safety.found.get(label, ()))
 
     def _keeps(self, transition: Transition, rank: Component) -> bool:
         """Whether the rank is no larger behind the transition."""
-        return self._shown(transition, less_equal(*behind_and_before(transition, rank)))
+        return self._shown(transition, t.less_equal(*behind_and_before(transition, rank)))
 
     def _left(self, transition: Transition, rank: Component) -> Transition | None:
         """The part of a transition that does not lower the rank; None where there is none."""
         after, before = behind_and_before(transition, rank)
-        if self._shown(transition, less(after, before)):
+        if self._shown(transition, after.lt(before)):
             return None
-        if self._shown(transition, greater_equal(after, before)):
+        if self._shown(transition, after.ge(before)):
             return transition
-        return replace(transition, condition=conjunction((transition.condition, greater_equal(after, before))))
+        return replace(transition, condition=transition.condition & after.ge(before))
 
     @functools.cached_property
     def _context(self) -> Any:
         return solver_context()
 
-    def _asking(self, known: tuple[Condition, ...], condition: Condition) -> Entailing:
+    def _asking(self, known: tuple[t.Condition, ...], condition: t.Condition) -> Entailing:
         return Entailing((*known, condition), self._context)
 
-    def _shown(self, transition: Transition, wanted: Condition) -> bool:
-        if wanted is TRUE:
+    def _shown(self, transition: Transition, wanted: t.Condition) -> bool:
+        if wanted is t.TRUE:
             return True
         return self._before(self._known(transition.source), transition.condition).entails(wanted, 300)
 
-    def _terms(self, labels: Sequence[str], transitions: Sequence[Transition]) -> list[Term]:
+    def _terms(self, labels: Sequence[str], transitions: Sequence[Transition]) -> list[t.Term]:
         """Terms that may fall: what conditions compare, variables, their differences and sums."""
         shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
-        found: dict[Term, None] = {}
-        firsts: dict[Term, None] = {}
+        found: dict[t.Term, None] = {}
+        firsts: dict[t.Term, None] = {}
         for transition in transitions:
             for comparison in choices_of(transition):
-                sides = [term for one in (comparison, *comparisons(negate(comparison))) for term in sides_of(one)]
+                sides = [term for one in (comparison, *t.comparisons(~comparison)) for term in sides_of(one)]
                 firsts.update(dict.fromkeys(term for term in sides if term.variables and term.variables <= shared))
             for condition in (transition.condition, *self._known(transition.source)):
-                for comparison in comparisons(condition):
+                for comparison in t.comparisons(condition):
                     for term in sides_of(comparison):
                         if term.variables and term.variables <= shared:
                             (firsts if condition is transition.condition else found)[term] = None
-        changed = {v for t in transitions for v in t.update if v in shared}
+        changed = {v for step in transitions for v in step.update if v in shared}
         simple = sorted((v for v in shared if v in changed), key=lambda v: v.key)
         for var in simple:
-            firsts.update(dict.fromkeys((var, neg(var))))
-        pairs: dict[Term, None] = {}
+            firsts.update(dict.fromkeys((var, -var)))
+        pairs: dict[t.Term, None] = {}
         for a, b in combinations(list(firsts)[:14], 2):
-            pairs.update(dict.fromkeys((add(a, b),)))
+            pairs.update(dict.fromkeys((a + b,)))
         for a, b in combinations(sorted(shared, key=lambda v: v.key)[:10], 2):
-            pairs.update(dict.fromkeys((sub(a, b), sub(b, a), add(a, b))))
+            pairs.update(dict.fromkeys((a - b, b - a, a + b)))
         for var in simple:
             high, low = var.type.max, var.type.min
             if high is not None and low is not None:
-                found[sub(const(high), var)] = None
-                found[sub(var, const(low))] = None
-        ordered = [t for t in (*firsts, *found, *pairs) if not isinstance(t, Const)]
-        return [term for term in dict.fromkeys(ordered) if smt(cut(term)) is not None][:MAX_TERMS]
+                found[high - var] = None
+                found[var - low] = None
+        ordered = [value for value in (*firsts, *found, *pairs) if not isinstance(value, t.Const)]
+        return [term for term in dict.fromkeys(ordered) if t.smt(cut(term)) is not None][:MAX_TERMS]
 
-    def goals(self, ranks: Mapping[str, Sequence[Term]]) -> list[tuple[Transition, Condition]]:
+    def goals(self, ranks: Mapping[str, Sequence[t.Term]]) -> list[tuple[Transition, t.Condition]]:
         """That the ranks fall with each transition that may be taken again, and nothing is left unfollowed."""
-        found: list[tuple[Transition, Condition]] = []
+        found: list[tuple[Transition, t.Condition]] = []
         onward: dict[str, list[str]] = {label: [] for label in self.system.cutpoints}
-        for t in self.cyclic:
-            onward[t.source].append(t.target)
+        for transition in self.cyclic:
+            onward[transition.source].append(transition.target)
         part = {label: index for index, group in enumerate(components(onward)) for label in group}
-        for t in self.cyclic:
-            if part[t.source] != part[t.target]:
+        for transition in self.cyclic:
+            if part[transition.source] != part[transition.target]:
                 continue
-            falls: list[Condition] = []
-            same: list[Condition] = []
-            for old, new in zip(ranks[t.source], ranks[t.target], strict=True):
-                after = substitute(new, t.update)
-                falls.append(conjunction((*same, less(after, old), greater_equal(old, ZERO))))
-                same.append(equal(after, old))
-            found.append((replace(t, update={}), disjunction(falls)))
-        found += [(replace(t, update={}), FALSE) for t in self.system.transitions if t.target in GOALS]
+            falls: list[t.Condition] = []
+            same: list[t.Condition] = []
+            for old, new in zip(ranks[transition.source], ranks[transition.target], strict=True):
+                after = t.substitute(new, transition.update)
+                falls.append(t.conjunction((*same, after.lt(old), old.ge(0))))
+                same.append(after.eq(old))
+            found.append((replace(transition, update={}), t.disjunction(falls)))
+        found += [
+            (replace(transition, update={}), t.FALSE)
+            for transition in self.system.transitions
+            if transition.target in GOALS
+        ]
         return found
 
     # -- recurrent sets -----------------------------------------------------------------------------------------------
@@ -448,24 +448,28 @@ class TerminationSearch:
             return None
         tail = run.visits[len(run.visits) // 2 :]
         labels = tuple(dict.fromkeys(label for label, _ in tail))
-        states: dict[str, list[dict[Var, int]]] = {label: [] for label in labels}
+        states: dict[str, list[dict[t.Var, int]]] = {label: [] for label in labels}
         for label, values in tail:
             states[label].append(values)
         chosen = run.constant_inputs()
         if chosen is None:
             return None
         inside = [
-            self._with_chosen(t, chosen) for t in self.system.transitions if t.source in labels and t.target in labels
+            self._with_chosen(transition, chosen)
+            for transition in self.system.transitions
+            if transition.source in labels and transition.target in labels
         ]
         made = self.safety.proposals_for({label: seen[-40:] for label, seen in states.items()})
         candidates = {label: [*made.simple(label)] for label in labels}
-        kept = inductive_subset([t for t in inside if t.condition is not FALSE], candidates, until)
+        kept = inductive_subset(
+            [transition for transition in inside if transition.condition is not t.FALSE], candidates, until
+        )
         for label in labels:
-            staying = disjunction(t.condition for t in inside if t.source == label)
-            facts = (fact for t in inside if t.source == label for fact in t.facts)
-            stuck = Transition(label, "", conjunction((negate(staying), *facts)), {}, ())
+            staying = t.disjunction(transition.condition for transition in inside if transition.source == label)
+            facts = (fact for transition in inside if transition.source == label for fact in transition.facts)
+            stuck = Transition(label, "", t.conjunction((~staying, *facts)), {}, ())
             fixed = self._with_chosen(stuck, chosen, self._inputs_at(label))
-            if not entailed(fixed, kept[label], FALSE, 1000):
+            if not entailed(fixed, kept[label], t.FALSE, 1000):
                 return None
         position = next((i for i, (label, values) in enumerate(run.visits) if self._is_in(kept, label, values)), None)
         if position is None:
@@ -473,21 +477,23 @@ class TerminationSearch:
         needed = {label: tuple(conditions) for label, conditions in kept.items()}
         return Trap(needed, chosen, tuple(run.inputs), dict(run.uninitialised), "recurrent set", position)
 
-    def _is_in(self, kept: Mapping[str, Sequence[Condition]], label: str, values: Mapping[Var, int]) -> bool:
-        return label in kept and all(holds(condition, values) for condition in kept[label])
+    def _is_in(self, kept: Mapping[str, Sequence[t.Condition]], label: str, values: Mapping[t.Var, int]) -> bool:
+        return label in kept and all(t.holds(condition, values) for condition in kept[label])
 
     def _inputs_at(self, label: str) -> Iterable[Any]:
-        return [one for t in self.system.transitions if t.source == label for one in t.inputs]
+        return [
+            one for transition in self.system.transitions if transition.source == label for one in transition.inputs
+        ]
 
     def _with_chosen(
         self, transition: Transition, chosen: Mapping[tuple[str, int], int], inputs: Iterable[Any] | None = None
     ) -> Transition:
         """The transition in which inputs of the program have these values."""
-        values: dict[Var, Term] = {}
+        values: dict[t.Var, t.Term] = {}
         for one in transition.inputs if inputs is None else inputs:
             if one.origin is not Origin.MEMORY and (one.block, one.index) in chosen:
-                values[one.var] = const(chosen[one.block, one.index])
+                values[one.var] = t.const(chosen[one.block, one.index])
         if not values:
             return transition
-        update = {var: substitute(term, values) for var, term in transition.update.items()}
-        return replace(transition, condition=substitute(transition.condition, values), update=update)
+        update = {var: t.substitute(term, values) for var, term in transition.update.items()}
+        return replace(transition, condition=t.substitute(transition.condition, values), update=update)

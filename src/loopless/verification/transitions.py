@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import (
     Allocate,
@@ -34,27 +35,6 @@ from loopless.graphs import reachable, reverse_postorder
 from loopless.paths.written import Written, numbered, written_by, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Condition,
-    Const,
-    IntType,
-    Ite,
-    Sum,
-    Term,
-    TermTooLarge,
-    Var,
-    conjunction,
-    conjuncts,
-    disjunction,
-    ite,
-    negate,
-    read,
-    replace_terms,
-    substitute,
-    walk,
-)
 from loopless.verification.known_reads import MAX_READS, KnownRead, Reads, on_all_ways, same_place, unwritten
 
 START: Final = ""
@@ -76,7 +56,7 @@ class Input:
     statement ``index`` of ``block``.
     """
 
-    var: Var
+    var: t.Var
     origin: Origin
     block: str
     index: int
@@ -90,7 +70,7 @@ class Access:
     """
 
     statement: Statement | None
-    gives: tuple[Var | None, Var | None] = (None, None)
+    gives: tuple[t.Var | None, t.Var | None] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +84,13 @@ class Transition:
 
     source: str
     target: str
-    condition: Condition
-    update: Mapping[Var, Term]
+    condition: t.Condition
+    update: Mapping[t.Var, t.Term]
     inputs: tuple[Input, ...]
     loc: Loc | None = None
     taken: tuple[Input, ...] = ()
     accesses: tuple[Access, ...] = ()
-    facts: tuple[Condition, ...] = ()
+    facts: tuple[t.Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +102,7 @@ class TransitionSystem:
     graph: Flowgraph
     cutpoints: tuple[str, ...]
     transitions: tuple[Transition, ...]
-    state: Mapping[str, tuple[Var, ...]]
+    state: Mapping[str, tuple[t.Var, ...]]
     failing: tuple[Transition, ...] = ()
     open: tuple[Refused, ...] = ()
 
@@ -145,11 +125,11 @@ def system_of(
     try:
         for start in (START, *cutpoints):
             made.begin(start)
-    except TermTooLarge as error:
+    except t.TermTooLarge as error:
         return Refused(Reason.BUDGET, graph.source_name, f"an expression grows too large: {error}")
-    transitions = [t for t in made.transitions if ends or t.target in cutpoints]
+    transitions = [transition for transition in made.transitions if ends or transition.target in cutpoints]
     if ways > 1 or multiplies(transitions):
-        transitions = [part for t in transitions for part in apart(t)]
+        transitions = [part for transition in transitions for part in apart(transition)]
     state = {label: tuple(sorted(live[label], key=lambda v: v.key)) for label in cutpoints}
     return TransitionSystem(graph, cutpoints, tuple(transitions), state, tuple(made.failing), tuple(made.open))
 
@@ -166,7 +146,7 @@ def cutpoints_of(graph: Flowgraph) -> tuple[str, ...]:
     return tuple(label for label in order if label in back)
 
 
-def assigned_in(graph: Flowgraph) -> Iterator[Var]:
+def assigned_in(graph: Flowgraph) -> Iterator[t.Var]:
     """The variables that statements and edges assign."""
     for block in graph.blocks.values():
         for edge in block.edges:
@@ -174,7 +154,7 @@ def assigned_in(graph: Flowgraph) -> Iterator[Var]:
         for statement in block.statements:
             for part in ("target", "target_object"):
                 target = getattr(statement, part, None)
-                if isinstance(target, Var):
+                if isinstance(target, t.Var):
                     yield target
             if isinstance(statement, Call):
                 yield from statement.changes
@@ -182,8 +162,8 @@ def assigned_in(graph: Flowgraph) -> Iterator[Var]:
 
 @dataclass(slots=True)
 class _State:
-    condition: Condition
-    values: dict[Var, Term]
+    condition: t.Condition
+    values: dict[t.Var, t.Term]
     taken: tuple[Input, ...] = ()
     accesses: tuple[Access, ...] = ()
     reads: Reads = ()
@@ -196,34 +176,36 @@ class _Maker:
         violates: Violates,
         calls: Callable[[Call], Refused | None],
         cutpoints: frozenset[str],
-        live: Mapping[str, frozenset[Var]],
+        live: Mapping[str, frozenset[t.Var]],
         ways: int = 1,
     ) -> None:
         self.graph, self.violates, self.calls, self.cutpoints, self.live = graph, violates, calls, cutpoints, live
         self.ways = ways
         self.written: Written = written_objects(graph, graph.blocks)
-        self.moved = frozenset(assigned_in(graph)) if ways > 1 else frozenset[Var]()
+        self.moved = frozenset(assigned_in(graph)) if ways > 1 else frozenset[t.Var]()
         """The variables that some statement or edge assigns."""
         self.transitions: list[Transition] = []
         self.failing: list[Transition] = []
         self.open: list[Refused] = []
         self.start = START
         self.inputs: list[Input] = []
-        self.facts: list[Condition] = []
+        self.facts: list[t.Condition] = []
         self.arrived: dict[str, list[_State]] = {}
 
     def begin(self, start: str) -> None:
         """The transitions from one cutpoint."""
         self.start, self.inputs, self.facts = start, [], []
         first = self.graph.entry if start == START else start
-        self.arrived = {first: [_State(TRUE, {})]}
+        self.arrived = {first: [_State(t.TRUE, {})]}
         if start == START and first in self.cutpoints:
-            self._emit(first, _State(TRUE, {}), None)
+            self._emit(first, _State(t.TRUE, {}), None)
             return
         blocks = self.graph.blocks
         inner = {
-            label: [t for t in blocks[label].successors if t not in self.cutpoints]
-            for label in reachable((first,), lambda at: [t for t in blocks[at].successors if t not in self.cutpoints])
+            label: [to for to in blocks[label].successors if to not in self.cutpoints]
+            for label in reachable(
+                (first,), lambda at: [to for to in blocks[at].successors if to not in self.cutpoints]
+            )
         }
         targets: dict[str, list[_State]] = {}
         for label in reverse_postorder(inner, first):
@@ -234,10 +216,10 @@ class _Maker:
             for state in self._kept(target, states):
                 self._emit(target, state, None)
 
-    def _emit(self, target: str, state: _State, loc: Loc | None, condition: Condition | None = None) -> None:
+    def _emit(self, target: str, state: _State, loc: Loc | None, condition: t.Condition | None = None) -> None:
         """A transition to ``target`` from a state, of which ``condition`` holds where that is not its own."""
         condition = state.condition if condition is None else condition
-        if condition is FALSE:
+        if condition is t.FALSE:
             return
         kept = self.live.get(target, frozenset())
         update = {var: term for var, term in state.values.items() if var in kept and term is not var}
@@ -265,20 +247,20 @@ class _Maker:
         """One state for all that meet; their conditions exclude one another."""
         if len(states) == 1:
             return states[0]
-        every = [dict.fromkeys(conjuncts(state.condition)) for state in states]
+        every = [dict.fromkeys(t.conjuncts(state.condition)) for state in states]
         common = [part for part in every[0] if all(part in other for other in every)]
-        own = [conjunction(part for part in parts if part not in common) for parts in every]
+        own = [t.conjunction(part for part in parts if part not in common) for parts in every]
         wanted = self.live[label]
         changed = dict.fromkeys(var for state in states for var in state.values if var in wanted)
-        values: dict[Var, Term] = {}
+        values: dict[t.Var, t.Term] = {}
         for var in changed:
             term = states[-1].values.get(var, var)
             for state, condition in zip(reversed(states[:-1]), reversed(own[:-1]), strict=True):
-                term = ite(condition, state.values.get(var, var), term)
+                term = t.ite(condition, state.values.get(var, var), term)
             values[var] = term
         taken = tuple(dict.fromkeys(one for state in states for one in state.taken))
         reads = on_all_ways([state.reads for state in states])
-        return _State(conjunction((*common, disjunction(own))), values, taken, _together(states), reads)
+        return _State(t.conjunction((*common, t.disjunction(own))), values, taken, _together(states), reads)
 
     def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
         refused = self.graph.blocked.get(block.label)
@@ -287,7 +269,7 @@ class _Maker:
             return
         for index, statement in enumerate(block.statements):
             self._statement(block.label, index, statement, state)
-            if state.condition is FALSE:
+            if state.condition is t.FALSE:
                 return
         if block.end is not None:
             if self.violates(block.end):
@@ -299,10 +281,10 @@ class _Maker:
                 self.failing.append(Transition(self.start, UNDEFINED, state.condition, {}, (), block.end.loc))
             return
         for edge in block.edges:
-            condition = conjunction((state.condition, substitute(edge.condition, state.values)))
-            if condition is FALSE:
+            condition = state.condition & t.substitute(edge.condition, state.values)
+            if condition is t.FALSE:
                 continue
-            values = {**state.values, **{v: substitute(term, state.values) for v, term in edge.assigns}}
+            values = {**state.values, **{v: t.substitute(term, state.values) for v, term in edge.assigns}}
             following = targets if edge.target in self.cutpoints else self.arrived
             after = _State(condition, values, state.taken, state.accesses, state.reads)
             following.setdefault(edge.target, []).append(after)
@@ -316,11 +298,11 @@ class _Maker:
         state.reads = unwritten(state.reads, written_by(self.graph, statement)) if state.reads else ()
         match statement:
             case Assign():
-                values[statement.target] = substitute(statement.value, values)
+                values[statement.target] = t.substitute(statement.value, values)
             case Check():
                 self._check(statement, state)
             case Assume():
-                state.condition = conjunction((state.condition, substitute(statement.condition, values)))
+                state.condition = state.condition & t.substitute(statement.condition, values)
             case Havoc(target=target, origin=origin):
                 values[target] = self._input(state, target, origin, label, index)
             case Load():
@@ -350,31 +332,31 @@ class _Maker:
         self,
         statement: Statement,
         state: _State,
-        value: Term | None = None,
-        owner: Var | None = None,
-        before: Mapping[Var, Term] | None = None,
+        value: t.Term | None = None,
+        owner: t.Var | None = None,
+        before: Mapping[t.Var, t.Term] | None = None,
     ) -> None:
         """Notes what a statement does to memory; ``before``: the values that it is given, where it has changed them."""
-        if self.ways == 1 or (isinstance(statement, Load) and not isinstance(value, Var)):
+        if self.ways == 1 or (isinstance(statement, Load) and not isinstance(value, t.Var)):
             return
         given = before if before is not None else state.values
         shown = _over(statement, given)
-        gives = (value if isinstance(value, Var) else None, state.values.get(owner) if owner is not None else None)
+        gives = (value if isinstance(value, t.Var) else None, state.values.get(owner) if owner is not None else None)
         state.accesses = (*state.accesses, Access(shown, gives))  # type: ignore[arg-type]
 
     def _check(self, check: Check, state: _State) -> None:
-        condition = substitute(check.condition, state.values)
+        condition = t.substitute(check.condition, state.values)
         if self.violates(check):
-            failing = conjunction((state.condition, negate(condition)))
+            failing = state.condition & ~condition
             self._emit(VIOLATION, replace(state, values={}), check.loc, failing)
         else:
-            failing = conjunction((state.condition, negate(condition)))
-            if failing is not FALSE:
+            failing = state.condition & ~condition
+            if failing is not t.FALSE:
                 self.failing.append(Transition(self.start, UNDEFINED, failing, {}, (), check.loc))
-        state.condition = conjunction((state.condition, condition))
+        state.condition = state.condition & condition
 
-    def _input(self, state: _State, target: Var, origin: Origin, label: str, index: int, part: str = "") -> Var:
-        var = Var(f"?{self.start}>{label}:{index}.{part}", target.type)
+    def _input(self, state: _State, target: t.Var, origin: Origin, label: str, index: int, part: str = "") -> t.Var:
+        var = t.Var(f"?{self.start}>{label}:{index}.{part}", target.type)
         found = Input(var, origin, label, index)
         if found not in self.inputs:
             self.inputs.append(found)
@@ -382,29 +364,29 @@ class _Maker:
             state.taken = (*state.taken, found)
         return var
 
-    def _loaded(self, load: Load, state: _State, label: str, index: int) -> Term:
-        owner = substitute(load.address.object, state.values)
-        number = owner.value if isinstance(owner, Const) else None
+    def _loaded(self, load: Load, state: _State, label: str, index: int) -> t.Term:
+        owner = t.substitute(load.address.object, state.values)
+        number = owner.value if isinstance(owner, t.Const) else None
         objects = self.graph.objects
         kept = number in objects and number not in self.written and not self.written.anything
         if kept and number is not None and load.target_object is None:
-            held = load.type if load.target.type.width is not None else IntType(None)
-            return read(objects[number].name, substitute(load.address.offset, state.values), held)
-        if self.ways > 1 and isinstance(owner, Var) and load.target_object is None and self._is_kept(owner, load):
+            held = load.type if load.target.type.width is not None else t.IntType(None)
+            return t.read(objects[number].name, t.substitute(load.address.offset, state.values), held)
+        if self.ways > 1 and isinstance(owner, t.Var) and load.target_object is None and self._is_kept(owner, load):
             name = self.graph.pointee_name(owner)
             if name is not None:
-                held = load.type if load.target.type.width is not None else IntType(None)
-                return read(name, substitute(load.address.offset, state.values), held)
+                held = load.type if load.target.type.width is not None else t.IntType(None)
+                return t.read(name, t.substitute(load.address.offset, state.values), held)
         found = self._input(state, load.target, Origin.MEMORY, label, index)
         if number is not None and load.target_object is None and self.ways == 1:
-            new = KnownRead(number, load.type, substitute(load.address.offset, state.values), found)
+            new = KnownRead(number, load.type, t.substitute(load.address.offset, state.values), found)
             same = same_place(state.reads, new)
             self.facts += same
-            state.condition = conjunction((state.condition, *same))
+            state.condition = t.conjunction((state.condition, *same))
             state.reads = (*state.reads, new)[-MAX_READS:]
         return found
 
-    def _is_kept(self, owner: Var, load: Load) -> bool:
+    def _is_kept(self, owner: t.Var, load: Load) -> bool:
         """Whether a pointer leads to the same object all the time, and nothing writes what it leads to there."""
         if owner in self.moved or self.written.anything:
             return False
@@ -414,28 +396,28 @@ class _Maker:
         return places is not None and places.isdisjoint(self.written)
 
 
-def _over(statement: Statement, values: Mapping[Var, Term]) -> Statement:
+def _over(statement: Statement, values: Mapping[t.Var, t.Term]) -> Statement:
     """The statement with these values in it."""
 
     def at(pointer: Pointer) -> Pointer:
-        return Pointer(substitute(pointer.object, values), substitute(pointer.offset, values))
+        return Pointer(t.substitute(pointer.object, values), t.substitute(pointer.offset, values))
 
     match statement:
         case Load(address=address):
             return replace(statement, address=at(address))
         case Store(address=address, value=value, value_object=owner):
-            held = substitute(owner, values) if owner is not None else None
-            return replace(statement, address=at(address), value=substitute(value, values), value_object=held)
+            held = t.substitute(owner, values) if owner is not None else None
+            return replace(statement, address=at(address), value=t.substitute(value, values), value_object=held)
         case Fill(address=address, byte=byte, length=length):
             return replace(
-                statement, address=at(address), byte=substitute(byte, values), length=substitute(length, values)
+                statement, address=at(address), byte=t.substitute(byte, values), length=t.substitute(length, values)
             )
         case Copy(target=target, source=source, length=length):
-            return replace(statement, target=at(target), source=at(source), length=substitute(length, values))
+            return replace(statement, target=at(target), source=at(source), length=t.substitute(length, values))
         case Allocate(size=size):
-            return replace(statement, size=substitute(size, values))
+            return replace(statement, size=t.substitute(size, values))
         case Call(arguments=arguments):
-            given = tuple(at(one) if isinstance(one, Pointer) else substitute(one, values) for one in arguments)
+            given = tuple(at(one) if isinstance(one, Pointer) else t.substitute(one, values) for one in arguments)
             return replace(statement, arguments=given)
         case _:
             return statement
@@ -451,9 +433,9 @@ def _together(states: Sequence[_State]) -> tuple[Access, ...]:
     return (*every[0][:common], *((Access(None),) if differ else ()))
 
 
-def variables_of(transitions: Iterable[Transition]) -> frozenset[Var]:
+def variables_of(transitions: Iterable[Transition]) -> frozenset[t.Var]:
     """The variables that occur, inputs included."""
-    found: set[Var] = set()
+    found: set[t.Var] = set()
     for transition in transitions:
         found |= transition.condition.variables
         found |= transition.update.keys()
@@ -464,8 +446,13 @@ def variables_of(transitions: Iterable[Transition]) -> frozenset[Var]:
 
 def multiplies(transitions: Iterable[Transition]) -> bool:
     """Whether there are products of variables, in what is assigned or in what is asked of them."""
-    nodes = (part for t in transitions for term in (t.condition, *t.update.values()) for part in walk(term))
-    return any(isinstance(n, Sum) and any(sum(e for _, e in m) > 1 for m, _ in n.items) for n in nodes)
+    nodes = (
+        part
+        for transition in transitions
+        for term in (transition.condition, *transition.update.values())
+        for part in t.walk(term)
+    )
+    return any(isinstance(n, t.Sum) and any(sum(e for _, e in m) > 1 for m, _ in n.items) for n in nodes)
 
 
 def apart(transition: Transition) -> list[Transition]:
@@ -477,21 +464,23 @@ def apart(transition: Transition) -> list[Transition]:
         if len(waiting) + len(done) > MAX_APART:
             return [transition]
         one = waiting.pop()
-        choice = next((n for t in one.update.values() for n in walk(t) if isinstance(n, Ite)), None)
+        choice = next((n for term in one.update.values() for n in t.walk(term) if isinstance(n, t.Ite)), None)
         if choice is None:
             done.append(one)
             continue
-        for condition in (choice.condition, negate(choice.condition)):
-            whole = conjunction((one.condition, condition))
-            if whole is not FALSE:
-                update = {v: _chosen(t, choice.condition, condition is choice.condition) for v, t in one.update.items()}
+        for condition in (choice.condition, ~choice.condition):
+            whole = one.condition & condition
+            if whole is not t.FALSE:
+                update = {
+                    v: _chosen(term, choice.condition, condition is choice.condition) for v, term in one.update.items()
+                }
                 waiting.append(replace(one, condition=whole, update=update))
     return done
 
 
-def _chosen(term: Term, condition: Condition, holds: bool) -> Term:  # noqa: FBT001  which branch
-    choices = [n for n in walk(term) if isinstance(n, Ite) and n.condition is condition]
-    return replace_terms(term, {n: n.then if holds else n.otherwise for n in choices}) if choices else term
+def _chosen(term: t.Term, condition: t.Condition, holds: bool) -> t.Term:  # noqa: FBT001  which branch
+    choices = [n for n in t.walk(term) if isinstance(n, t.Ite) and n.condition is condition]
+    return t.replace_terms(term, {n: n.then if holds else n.otherwise for n in choices}) if choices else term
 
 
 MAX_APART: Final = 24

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.compare import lesser
 from loopless.bounds.component_search import Component
 from loopless.bounds.cutpoints import END, ENTRY, CutpointGraph, cutpoints_of, under
@@ -27,22 +28,6 @@ from loopless.logic import BudgetExceeded, budget
 from loopless.logic.farkas import Farkas
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Reason, Refused
-from loopless.terms import (
-    TRUE,
-    ZERO,
-    Condition,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    conjunction,
-    conjuncts,
-    const,
-    ite,
-    maximum,
-    neg,
-    sub,
-)
 
 WORK: Final = 30_000
 """So many multipliers the systems of one function may have together. A guess: halved or doubled it gives as many
@@ -68,7 +53,7 @@ def call_bounds(graph: Flowgraph) -> CallBounds | Refused:
                 return _least(found, _inputs_apart(cutpoints)) if first.relates_inputs else found
             apart = refined(cutpoints, first.system)
             return found if isinstance(apart, Refused) else _either(found, CallSearch(apart).answer())
-    except (TermTooLarge, BudgetExceeded) as error:
+    except (t.TermTooLarge, BudgetExceeded) as error:
         return Refused(Reason.BUDGET, graph.source_name, f"the search for a bound came to a limit: {error}")
 
 
@@ -76,11 +61,11 @@ def _inputs_apart(cutpoints: CutpointGraph) -> CallBounds:
     """The bounds without how inputs compare with one another; none where that takes too long."""
     try:
         return CallSearch(cutpoints, inputs_apart=True).answer()
-    except (TermTooLarge, BudgetExceeded):
+    except (t.TermTooLarge, BudgetExceeded):
         return CallBounds()
 
 
-def growth_in_call(graph: Flowgraph, variable: Var, start: Term) -> Term | None:
+def growth_in_call(graph: Flowgraph, variable: t.Var, start: t.Term) -> t.Term | None:
     """By how much a variable is larger than ``start`` at the end of a call, at most, over the call's inputs; None where
     that is not found, and for a function without loops, of which counts say as much.
     """
@@ -92,7 +77,7 @@ def growth_in_call(graph: Flowgraph, variable: Var, start: Term) -> Term | None:
     try:
         with budget(OPERATIONS):
             return CallSearch(cutpoints).growth(variable, start)
-    except (TermTooLarge, BudgetExceeded):
+    except (t.TermTooLarge, BudgetExceeded):
         return None
 
 
@@ -109,7 +94,7 @@ def _lesser(first: Bound, second: Bound | None) -> Bound:
         return first
     try:
         return Bound(lesser(first.term, second.term))
-    except TermTooLarge:
+    except t.TermTooLarge:
         return first
 
 
@@ -136,15 +121,15 @@ class CallSearch:
         )
         self.engine = Farkas()
         self.engine.allow(WORK)
-        self.system = system(known, TRUE, split=True)
+        self.system = system(known, t.TRUE, split=True)
         self.graph = TransitionGraph(self.system, cutpoints.source, cutpoints.target, cutpoints.back)
         self.components: dict[str, Component] = {}
 
-    def _is_about_inputs(self, facts: Condition) -> bool:
-        return any(fact.variables <= frozenset(self.cutpoints.paths.invariants) for fact in conjuncts(facts))
+    def _is_about_inputs(self, facts: t.Condition) -> bool:
+        return any(fact.variables <= frozenset(self.cutpoints.paths.invariants) for fact in t.conjuncts(facts))
 
-    def _without_inputs(self, facts: Condition) -> Condition:
-        return conjunction(fact for fact in conjuncts(facts) if not self._is_about_inputs(fact))
+    def _without_inputs(self, facts: t.Condition) -> t.Condition:
+        return t.conjunction(fact for fact in t.conjuncts(facts) if not self._is_about_inputs(fact))
 
     def answer(self) -> CallBounds:
         """The bounds of all components together."""
@@ -169,82 +154,84 @@ class CallSearch:
     def _component(self, headers: frozenset[str]) -> Component:
         target, source = self.graph.target_of, self.graph.source_of
         entering = [
-            (self.components[source(t)], t)
-            for t in self.system.transitions
-            if target(t) in headers and source(t) not in headers and source(t) in self.components
+            (self.components[source(transition)], transition)
+            for transition in self.system.transitions
+            if target(transition) in headers
+            and source(transition) not in headers
+            and source(transition) in self.components
         ]
         return Component(self.graph, self.engine, self.cutpoints.inputs, headers, entering)
 
-    def growth(self, variable: Var, start: Term) -> Term | None:
+    def growth(self, variable: t.Var, start: t.Term) -> t.Term | None:
         """By how much a variable is larger than ``start`` at the end at most: what the components on the way add, and
         the transitions between them.
         """
         order = self.searched()
         raised = {id(component): component.raised(variable) for component in order}
-        pieces: list[tuple[Condition, Term]] = []
-        others: list[Term] = []
+        pieces: list[tuple[t.Condition, t.Term]] = []
+        others: list[t.Term] = []
         for first in self.system.transitions:
             if self.graph.source_of(first) != ENTRY:
                 continue
-            value = self.components[ENTRY].after(first, sub(variable, start) if start is ZERO else variable)
+            value = self.components[ENTRY].after(first, variable - start if start is t.ZERO else variable)
             more = self._on_the_way(order, first, variable, raised)
             if value is None or more is None:
                 return None
-            here = add(value, neg(start), more)
+            here = value - start + more
             if first.condition.variables <= self.cutpoints.inputs:
                 pieces.append((first.condition, here))
             else:
                 others.append(here)
         if not pieces and not others:
             return None
-        result = maximum(*others) if others else pieces.pop()[1]
+        result = t.maximum(*others) if others else pieces.pop()[1]
         for condition, here in reversed(pieces):
-            result = ite(condition, maximum(here, *others), result)
+            result = t.ite(condition, t.maximum(here, *others), result)
         return result if result.variables <= self.cutpoints.inputs else None
 
     def _on_the_way(
-        self, order: Sequence[Component], first: Transition, variable: Var, raised: Mapping[int, Term | None]
-    ) -> Term | None:
+        self, order: Sequence[Component], first: Transition, variable: t.Var, raised: Mapping[int, t.Term | None]
+    ) -> t.Term | None:
         """What is added to a variable at most between a transition from the entry and the end."""
-        known: dict[int, Term] = {}
+        known: dict[int, t.Term] = {}
         final = self.graph.target_of(first)
         if final == END:
-            return ZERO
-        ends: list[Term] = []
+            return t.ZERO
+        ends: list[t.Term] = []
         for component in order:
-            amounts: list[Term] = [ZERO] if final in component.headers else []
-            for before, t in component.entering:
+            amounts: list[t.Term] = [t.ZERO] if final in component.headers else []
+            for before, transition in component.entering:
                 if id(before) in known:
-                    amount = before.added(t, variable)
+                    amount = before.added(transition, variable)
                     if amount is None:
                         return None
-                    amounts.append(add(known[id(before)], const(amount)))
+                    amounts.append(known[id(before)] + amount)
             if not amounts:
                 continue
             inside = raised[id(component)]
             if inside is None:
                 return None
-            known[id(component)] = add(maximum(*amounts), inside)
+            known[id(component)] = t.maximum(*amounts) + inside
             if END in component.headers:
                 ends.append(known[id(component)])
-        return maximum(*ends) if ends else ZERO
+        return t.maximum(*ends) if ends else t.ZERO
 
-    def _together(self, order: Sequence[Component], loops: Collection[str]) -> Term | None:
+    def _together(self, order: Sequence[Component], loops: Collection[str]) -> t.Term | None:
         """The iterations of loops, by header, in a call: those inside components, and those on the way between them."""
 
         def chosen(transition: Transition) -> bool:
             return self.cutpoints.back.get(transition.path.id) in loops
 
-        inside: list[Term] = []
+        inside: list[t.Term] = []
         between: dict[int, int] = {}
         for component in order:
-            often = component.often([t for t in component.transitions if chosen(t)])
+            often = component.often([step for step in component.transitions if chosen(step)])
             if often is None or not often.variables <= self.cutpoints.inputs:
                 return None
             inside.append(often)
-            iterations = [between.get(id(before), 0) + chosen(t) for before, t in component.entering]
+            iterations = [between.get(id(before), 0) + chosen(step) for before, step in component.entering]
             between[id(component)] = max(iterations, default=0)
-        return add(*inside, const(max(between.values(), default=0)))
+        return t.add(*inside, t.const(max(between.values(), default=0)))
 
     def _in_order(self) -> Iterator[frozenset[str]]:
         """The components but for the entry's, each after those that lead to it."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.asymptotics import asymptotic_class
 from loopless.bounds.call_invariants import with_invariants
 from loopless.bounds.claims import MAX_PIECES, piecewise
@@ -18,7 +19,6 @@ from loopless.flowgraph.model import Call, Flowgraph, Kind
 from loopless.logic import simplify
 from loopless.refusals import Reason, Refused
 from loopless.summary.function import FunctionSummary
-from loopless.terms import ZERO, Condition, Term, Var, disjunction, maximum, minimum, neg, sub
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Cost:
     ``upper``, at least ``lower``, in calls that end; None where there is no bound. ``exact``: it is ``upper``.
     """
 
-    upper: Term | None
-    lower: Term | None
+    upper: t.Term | None
+    lower: t.Term | None
     refused: Refused | None = None
     exact: bool = False
 
@@ -36,11 +36,11 @@ class Cost:
 _SEEN: Final = (Kind.GLOBAL, Kind.POINTEE)
 
 
-def cost_of(graph: Flowgraph, variable: Var, summary: FunctionSummary | None = None) -> Cost:
+def cost_of(graph: Flowgraph, variable: t.Var, summary: FunctionSummary | None = None) -> Cost:
     """Bounds on the growth of ``variable``, over the function's inputs; exactly where its summary says it."""
     kind = graph.variables[variable].kind
     # A variable of the function itself begins as nothing: what it is in the end is what it has grown by.
-    start = ZERO if kind is Kind.LOCAL else variable
+    start = t.ZERO if kind is Kind.LOCAL else variable
     # Summaries say what callers see; a parameter is no more theirs.
     known = _by_summary(summary, variable, start) if kind in _SEEN and summary is not None else None
     if known is not None:
@@ -51,35 +51,35 @@ def cost_of(graph: Flowgraph, variable: Var, summary: FunctionSummary | None = N
         return found
     if found.upper is None or by_types(found.upper) or _grows(found.upper) > _grows(whole):
         return Cost(whole, found.lower)
-    return Cost(minimum(found.upper, whole), found.lower)
+    return Cost(t.minimum(found.upper, whole), found.lower)
 
 
-def _grows(term: Term) -> Fraction:
+def _grows(term: t.Term) -> Fraction:
     grows = asymptotic_class(term, lambda var: var.name)
     return grows.degree if grows is not None else Fraction(1000)
 
 
-def _by_summary(summary: FunctionSummary, variable: Var, start: Term) -> Cost | None:
+def _by_summary(summary: FunctionSummary, variable: t.Var, start: t.Term) -> Cost | None:
     """The growth in all calls that end, if the summary has few enough cases."""
     if summary.residual or not summary.exact:
         return None
     cases = [case for case in summary.cases if case.kind != "assumption"]
-    ends = disjunction(case.when for case in cases)
-    pieces = [(case.when, sub(case.then.get(variable, variable), start)) for case in cases]
+    ends = t.disjunction(case.when for case in cases)
+    pieces = [(case.when, case.then.get(variable, variable) - start) for case in cases]
     if not pieces:
         return None
-    values: dict[Term, list[Condition]] = {}
+    values: dict[t.Term, list[t.Condition]] = {}
     for when, value in pieces:
         values.setdefault(value, []).append(when)
     if len(values) > MAX_PIECES:
         return None
     # Of calls that do not end nothing is said.
-    plain = [(simplify(disjunction(whens), ends), value) for value, whens in values.items()]
+    plain = [(simplify(t.disjunction(whens), ends), value) for value, whens in values.items()]
     upper = piecewise(plain)
     return Cost(upper, upper, exact=True)
 
 
-def _by_counts(graph: Flowgraph, variable: Var, start: Term) -> Cost:
+def _by_counts(graph: Flowgraph, variable: t.Var, start: t.Term) -> Cost:
     """How often loops run times what they add."""
     scopes = with_invariants(scopes_of(graph, frozenset((variable,))))
     counter = Counter(scopes, in_call=True)
@@ -87,11 +87,11 @@ def _by_counts(graph: Flowgraph, variable: Var, start: Term) -> Cost:
     place = str(graph.loc) if graph.loc is not None else graph.source_name
     if isinstance(function, Refused):
         return Cost(None, None, function)
-    growths = [(sub(state.values.get(variable, variable), start), state) for state in function.ends]
+    growths = [(state.values.get(variable, variable) - start, state) for state in function.ends]
     highs = [above(counter, growth, state) for growth, state in growths]
-    lows = [above(counter, neg(growth), state) for growth, state in growths]
-    upper = maximum(*(h for h in highs if h is not None)) if highs and None not in highs else None
-    lower = minimum(*(neg(low) for low in lows if low is not None)) if lows and None not in lows else None
+    lows = [above(counter, -growth, state) for growth, state in growths]
+    upper = t.maximum(*(h for h in highs if h is not None)) if highs and None not in highs else None
+    lower = t.minimum(*(-low for low in lows if low is not None)) if lows and None not in lows else None
     if upper is not None:
         return Cost(upper, lower)
     called = any(isinstance(statement, Call) for block in graph.blocks.values() for statement in block.statements)

@@ -16,26 +16,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.bounds.loop_invariants import candidates
 from loopless.bounds.transition_system import System, difference, system
 from loopless.flowgraph.model import Origin
 from loopless.logic import Answer, BudgetExceeded, NotPresburger, Region, budget, feasible, satisfiable
 from loopless.paths import LoopPaths, Path
 from loopless.summary import Summary
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    TermTooLarge,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    negate,
-    substitute,
-)
 
 MAX_STEPS: Final = 5
 """So often a candidate is cut down. A guess: halved it gives as many sets, 9 for 7 of 44 loops, in a third of the
@@ -65,7 +52,7 @@ class Recurrent:
     whatever happens. ``assumptions``: what the paths take for granted.
     """
 
-    condition: Condition
+    condition: t.Condition
     chosen: tuple[str, ...]
     assumptions: tuple[str, ...]
 
@@ -80,50 +67,50 @@ def recurrent(paths: LoopPaths, summary: Summary | None = None) -> tuple[Recurre
     found: list[Recurrent] = []
     try:
         for condition in _candidates(paths, summary):
-            if found and not feasible(conjunction((condition, *(negate(r.condition) for r in found))), solver=False):
+            if found and not feasible(t.conjunction((condition, *(~r.condition for r in found))), solver=False):
                 continue
             closed = _closed(paths, condition)
             if closed is not None:
                 found.append(closed)
                 if len(found) == MAX_FOUND or (summary is not None and condition is summary.diverges):
                     break
-    except TermTooLarge:
+    except t.TermTooLarge:
         pass  # what was found so far holds
     return tuple(found)
 
 
-def _candidates(paths: LoopPaths, summary: Summary | None) -> Iterator[Condition]:
-    if summary is not None and summary.diverges is not FALSE:
+def _candidates(paths: LoopPaths, summary: Summary | None) -> Iterator[t.Condition]:
+    if summary is not None and summary.diverges is not t.FALSE:
         yield summary.diverges
-    whole = system(paths, TRUE, split=False)
-    assumed: list[Condition] = [TRUE, *_unmoved(whole), *_extremes(whole), *candidates(whole)]
+    whole = system(paths, t.TRUE, split=False)
+    assumed: list[t.Condition] = [t.TRUE, *_unmoved(whole), *_extremes(whole), *candidates(whole)]
     for extra in assumed:
         for chosen in (paths.iterative, *((p,) for p in paths.iterative if len(paths.iterative) > 1)):
             yield from _core(paths, chosen, extra)
 
 
-def _unmoved(whole: System) -> Iterator[Condition]:
+def _unmoved(whole: System) -> Iterator[t.Condition]:
     """That some step, or all steps, change nothing."""
     steps = {
-        equal(difference(t, v), ZERO)
-        for t in whole.transitions
-        for v in t.after
-        if v in whole.state and not isinstance(difference(t, v), Const)
+        difference(transition, v).eq(0)
+        for transition in whole.transitions
+        for v in transition.after
+        if v in whole.state and not isinstance(difference(transition, v), t.Const)
     }
     known = frozenset((*whole.state, *whole.parameters))
-    usable = sorted((substitute(c, whole.fixed) for c in steps if c.variables <= known), key=lambda c: c.key)
+    usable = sorted((t.substitute(c, whole.fixed) for c in steps if c.variables <= known), key=lambda c: c.key)
     if len(usable) > 1:
-        yield conjunction(usable)
+        yield t.conjunction(usable)
     yield from usable
 
 
-def _extremes(whole: System) -> Iterator[Condition]:
+def _extremes(whole: System) -> Iterator[t.Condition]:
     """That a parameter has the least or the greatest value of its type: no other value is beyond it."""
     for var in whole.parameters[:MAX_EXTREMES]:
-        yield from (equal(var, const(end)) for end in (var.type.min, var.type.max) if end is not None)
+        yield from (var.eq(end) for end in (var.type.min, var.type.max) if end is not None)
 
 
-def _core(paths: LoopPaths, chosen: Sequence[Path], extra: Condition) -> Iterator[Condition]:
+def _core(paths: LoopPaths, chosen: Sequence[Path], extra: t.Condition) -> Iterator[t.Condition]:
     """The states with ``extra`` from which iterations by ``chosen`` go on and on, if a few steps tell."""
     try:
         with budget(OPERATIONS):
@@ -136,13 +123,13 @@ def _core(paths: LoopPaths, chosen: Sequence[Path], extra: Condition) -> Iterato
                     yield current.condition()
                     return
                 current = smaller
-    except (BudgetExceeded, NotPresburger, TermTooLarge):
+    except (BudgetExceeded, NotPresburger, t.TermTooLarge):
         return
 
 
-def _start(paths: LoopPaths, chosen: Sequence[Path], extra: Condition) -> Region:
+def _start(paths: LoopPaths, chosen: Sequence[Path], extra: t.Condition) -> Region:
     state = (*paths.state, *paths.invariants)
-    conditions = (conjunction((extra, path.condition)) for path in chosen)
+    conditions = (extra & path.condition for path in chosen)
     return _union(Region.of(c, {*state, *c.variables}).project_onto(state) for c in conditions)
 
 
@@ -166,14 +153,14 @@ def _union(regions: Iterable[Region]) -> Region:
 # -- proofs -----------------------------------------------------------------------------------------------------------
 
 
-def _closed(paths: LoopPaths, condition: Condition) -> Recurrent | None:
+def _closed(paths: LoopPaths, condition: t.Condition) -> Recurrent | None:
     """The recurrent set, if the condition is one."""
     if not feasible(condition) or not has_point(condition):
         return None
     unknown = {u.var for p in paths.all for u in p.unknowns}
     if not condition.variables.isdisjoint(unknown):
         return None
-    kinds: tuple[Callable[[LoopPaths, Condition], bool], ...] = (_always, _by_choice)
+    kinds: tuple[Callable[[LoopPaths, t.Condition], bool], ...] = (_always, _by_choice)
     for recurs in kinds:
         if recurs(paths, condition):
             inputs = {u.name for p in paths.iterative for u in p.unknowns} if recurs is _by_choice else set()
@@ -181,7 +168,7 @@ def _closed(paths: LoopPaths, condition: Condition) -> Recurrent | None:
     return None
 
 
-def has_point(condition: Condition) -> bool:
+def has_point(condition: t.Condition) -> bool:
     """Whether the condition surely holds somewhere."""
     try:
         return not Region.of(condition).is_empty()
@@ -189,24 +176,21 @@ def has_point(condition: Condition) -> bool:
         return satisfiable(condition).answer is Answer.YES
 
 
-def _always(paths: LoopPaths, condition: Condition) -> bool:
+def _always(paths: LoopPaths, condition: t.Condition) -> bool:
     """Whether whatever happens in a state of the set is an iteration that leads into the set."""
     # A path of unknown values excludes the others by their values: that some path is iterative must hold for them all.
-    going_on = disjunction(p.condition for p in paths.iterative)
-    if any(feasible(conjunction((condition, p.condition))) for p in paths.exits):
+    going_on = t.disjunction(p.condition for p in paths.iterative)
+    if any(feasible(condition & p.condition) for p in paths.exits):
         return False
-    if not any(p.unknowns for p in paths.iterative) and feasible(conjunction((condition, negate(going_on)))):
+    if not any(p.unknowns for p in paths.iterative) and feasible(condition & ~going_on):
         return False
     try:
-        return not any(
-            feasible(conjunction((condition, p.condition, negate(substitute(condition, p.update)))))
-            for p in paths.iterative
-        )
-    except TermTooLarge:
+        return not any(feasible(condition & p.condition & ~t.substitute(condition, p.update)) for p in paths.iterative)
+    except t.TermTooLarge:
         return False
 
 
-def _by_choice(paths: LoopPaths, condition: Condition) -> bool:
+def _by_choice(paths: LoopPaths, condition: t.Condition) -> bool:
     """Whether inputs can be chosen such that an iteration leads into the set, from each of its states."""
     usable = [p for p in paths.iterative if all(u.origin is Origin.NONDET for u in p.unknowns)]
     if not any(p.unknowns for p in usable):
@@ -215,10 +199,10 @@ def _by_choice(paths: LoopPaths, condition: Condition) -> bool:
         with budget(OPERATIONS):
             states = Region.of(condition)
             return states.is_subset(_before(usable, states))
-    except (BudgetExceeded, NotPresburger, TermTooLarge):
+    except (BudgetExceeded, NotPresburger, t.TermTooLarge):
         return False
 
 
-def holds_for(sets: Iterable[Recurrent]) -> Condition:
+def holds_for(sets: Iterable[Recurrent]) -> t.Condition:
     """The union of recurrent sets, which is one too."""
-    return disjunction(found.condition for found in sets)
+    return t.disjunction(found.condition for found in sets)

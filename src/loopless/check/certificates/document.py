@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.check.certificates.formulas import condition_of, symbols_of
 from loopless.check.certificates.judge import Claim, Judgement, judged, judged_recurrent
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
@@ -32,7 +33,6 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Signature
 from loopless.source import Program, SourceOptions, load
 from loopless.source.targets import Target
-from loopless.terms import Condition
 
 FORMAT: Final = "loopless-certificate"
 VERSION: Final = 1
@@ -123,7 +123,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     property_ = Property(document["property"])
     contracts = {one["function"]: tuple(one["conjuncts"]) for one in document.get("contracts", ())}
 
-    def contract_of(signature: Signature) -> tuple[Condition, ...] | None:
+    def contract_of(signature: Signature) -> tuple[t.Condition, ...] | None:
         symbols = symbols_of(dict.fromkeys(signature.variables))
         texts = contracts.get(signature.function)
         return None if texts is None else tuple(condition_of(text, symbols) for text in texts)

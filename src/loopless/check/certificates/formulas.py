@@ -7,71 +7,43 @@ from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Final
 
+from loopless import terms as t
 from loopless.errors import UsageError
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Condition,
-    Const,
-    IntType,
-    Term,
-    Var,
-    add,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    floor_div,
-    greater,
-    greater_equal,
-    implies,
-    ite,
-    less,
-    less_equal,
-    mod,
-    mul,
-    negate,
-    not_equal,
-    scale,
-    sub,
-    symbol,
-    wrap,
-)
 
 _TOKEN: Final = re.compile(r"\s*(?:(\()|(\))|\|([^|]*)\||([^\s()|]+))")
 
 _Tree = str | list["_Tree"]
-_Bound = Mapping[str, Term | Condition]
+_Bound = Mapping[str, t.Term | t.Condition]
 
-_COMPARISONS: Final[Mapping[str, Callable[[Term, Term], Condition]]] = {
-    "=": equal,
-    "<": less,
-    "<=": less_equal,
-    ">": greater,
-    ">=": greater_equal,
-    "distinct": not_equal,
+_COMPARISONS: Final[Mapping[str, Callable[[t.Term, t.Term], t.Condition]]] = {
+    "=": t.equal,
+    "<": t.less,
+    "<=": t.less_equal,
+    ">": t.greater,
+    ">=": t.greater_equal,
+    "distinct": t.not_equal,
 }
 
 
-def condition_of(text: str, variables: Mapping[str, Var]) -> Condition:
+def condition_of(text: str, variables: Mapping[str, t.Var]) -> t.Condition:
     """The condition that ``text`` says; ``variables`` by their symbols. Raises ``UsageError``."""
     found = _Reader(variables).read(_parsed(text), {})
-    if not isinstance(found, Condition):
+    if not isinstance(found, t.Condition):
         raise UsageError(f"the certificate has a term where a condition belongs: {text}")
     return found
 
 
-def term_of(text: str, variables: Mapping[str, Var]) -> Term:
+def term_of(text: str, variables: Mapping[str, t.Var]) -> t.Term:
     """The term that ``text`` says. Raises ``UsageError``."""
     found = _Reader(variables).read(_parsed(text), {})
-    if not isinstance(found, Term):
+    if not isinstance(found, t.Term):
         raise UsageError(f"the certificate has a condition where a term belongs: {text}")
     return found
 
 
-def symbols_of(variables: Mapping[Var, object]) -> dict[str, Var]:
+def symbols_of(variables: Mapping[t.Var, object]) -> dict[str, t.Var]:
     """The variables by what certificates call them."""
-    return {symbol(var.name).strip("|"): var for var in variables}
+    return {t.symbol(var.name).strip("|"): var for var in variables}
 
 
 def _parsed(text: str) -> _Tree:
@@ -98,10 +70,10 @@ def _parsed(text: str) -> _Tree:
 
 
 class _Reader:
-    def __init__(self, variables: Mapping[str, Var]) -> None:
+    def __init__(self, variables: Mapping[str, t.Var]) -> None:
         self.variables = variables
 
-    def read(self, tree: _Tree, bound: _Bound) -> Term | Condition:
+    def read(self, tree: _Tree, bound: _Bound) -> t.Term | t.Condition:
         """A tree of words as a term or a condition."""
         if isinstance(tree, str):
             return self._word(tree, bound)
@@ -117,11 +89,11 @@ class _Reader:
             raise UsageError("the certificate applies what is no operator")
         return self._applied(head, [self.read(part, bound) for part in rest])
 
-    def _word(self, word: str, bound: _Bound) -> Term | Condition:
+    def _word(self, word: str, bound: _Bound) -> t.Term | t.Condition:
         if re.fullmatch(r"\d+", word):
-            return const(int(word))
+            return t.const(int(word))
         if word in ("true", "false"):
-            return TRUE if word == "true" else FALSE
+            return t.TRUE if word == "true" else t.FALSE
         name = word.removeprefix("|")
         if name in bound:
             return bound[name]
@@ -129,15 +101,15 @@ class _Reader:
             raise UsageError(f"the certificate speaks of {name}, which the program does not have")
         return self.variables[name]
 
-    def _applied(self, head: str, parts: list[Term | Condition]) -> Term | Condition:
-        conditions = [part for part in parts if isinstance(part, Condition)]
-        terms = [part for part in parts if isinstance(part, Term)]
-        if head == "ite" and len(parts) == 3 and isinstance(when := parts[0], Condition):
+    def _applied(self, head: str, parts: list[t.Term | t.Condition]) -> t.Term | t.Condition:
+        conditions = [part for part in parts if isinstance(part, t.Condition)]
+        terms = [part for part in parts if isinstance(part, t.Term)]
+        if head == "ite" and len(parts) == 3 and isinstance(when := parts[0], t.Condition):
             then, otherwise = parts[1:]
-            if isinstance(then, Term) and isinstance(otherwise, Term):
-                return ite(when, then, otherwise)
-            if isinstance(then, Condition) and isinstance(otherwise, Condition):
-                return disjunction((conjunction((when, then)), conjunction((negate(when), otherwise))))
+            if isinstance(then, t.Term) and isinstance(otherwise, t.Term):
+                return t.ite(when, then, otherwise)
+            if isinstance(then, t.Condition) and isinstance(otherwise, t.Condition):
+                return when & then | ~when & otherwise
         if len(conditions) == len(parts):
             return _of_conditions(head, conditions)
         if len(terms) == len(parts):
@@ -145,45 +117,45 @@ class _Reader:
         raise UsageError(f"the certificate mixes terms and conditions under {head}")
 
 
-def _of_conditions(head: str, parts: list[Condition]) -> Condition:
+def _of_conditions(head: str, parts: list[t.Condition]) -> t.Condition:
     match head, len(parts):
         case "and", _:
-            return conjunction(parts)
+            return t.conjunction(parts)
         case "or", _:
-            return disjunction(parts)
+            return t.disjunction(parts)
         case "not", 1:
-            return negate(parts[0])
+            return ~parts[0]
         case "=>", 2:
-            return implies(parts[0], parts[1])
+            return t.implies(parts[0], parts[1])
         case _:
             raise UsageError(f"the certificate has an operator of conditions that is not known: {head}")
 
 
-def _of_terms(head: str, parts: list[Term]) -> Term | Condition:
+def _of_terms(head: str, parts: list[t.Term]) -> t.Term | t.Condition:
     if head in _COMPARISONS and len(parts) == 2:
         return _COMPARISONS[head](parts[0], parts[1])
     match head, len(parts):
         case "+", _:
-            return add(*parts)
+            return t.add(*parts)
         case "-", 1:
-            return scale(parts[0], -1)
+            return parts[0] * -1
         case "-", _:
-            return reduce(sub, parts)
+            return reduce(t.sub, parts)
         case "*", _:
-            return reduce(mul, parts)
+            return reduce(t.mul, parts)
         case "div", 2:
-            return floor_div(parts[0], parts[1])
+            return parts[0] // parts[1]
         case "mod", 2:
             return _remainder(parts[0], parts[1])
         case _:
             raise UsageError(f"the certificate has an operator of terms that is not known: {head}")
 
 
-def _remainder(dividend: Term, divisor: Term) -> Term:
+def _remainder(dividend: t.Term, divisor: t.Term) -> t.Term:
     """A remainder; by a power of two it is what unsigned arithmetic of the program comes to, and written as that: then
     terms that are equal as polynomials modulo the power are the same term.
     """
-    power = divisor.value if isinstance(divisor, Const) else 0
+    power = divisor.value if isinstance(divisor, t.Const) else 0
     if power > 1 and not power & (power - 1):
-        return wrap(dividend, IntType(power.bit_length() - 1, signed=False))
-    return mod(dividend, divisor)
+        return t.wrap(dividend, t.IntType(power.bit_length() - 1, signed=False))
+    return dividend % divisor

@@ -14,6 +14,7 @@ from typing import Final
 import z3  # type: ignore[import-untyped]
 
 from loopless import clock
+from loopless import terms as t
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
 from loopless.check.certificates.regions import Arrival, Region, check_cut
 from loopless.check.certificates.theories import Bits, Integers
@@ -21,19 +22,6 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
 from loopless.graphs import reachable
 from loopless.metering import check, limit
-from loopless.terms import (
-    FALSE,
-    ZERO,
-    Condition,
-    Term,
-    conjunction,
-    disjunction,
-    equal,
-    greater_equal,
-    less,
-    negate,
-    substitute,
-)
 from loopless.terms.ideals import cases_of_constants, eliminated, excluded_by_equations
 
 Violates = Callable[[Statement | End], bool]
@@ -122,14 +110,14 @@ def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -
             raise UsageError(f"the certificate chooses a value at {place[0]} that is not for the run to choose")
     for start, conditions in held.items():
         region = Region(graph, start, labels, lambda _: False, lambda _: False, claim.chosen)
-        stays = disjunction(
-            conjunction((one.guard, *(substitute(condition, one.values) for condition in held[one.target])))
+        stays = t.disjunction(
+            t.conjunction((one.guard, *(t.substitute(condition, one.values) for condition in held[one.target])))
             for one in region.arrivals
             if one.target in held
         )
-        leaves = disjunction((negate(stays), *(event.guard for event in region.events)))
+        leaves = t.disjunction((~stays, *(event.guard for event in region.events)))
         left = int(1000 * (started + seconds - clock.counted()))
-        if not impossible(conjunction((*conditions, *region.facts, leaves)), min(QUESTION_MS, left), used):
+        if not impossible(t.conjunction((*conditions, *region.facts, leaves)), min(QUESTION_MS, left), used):
             failed.append(f"a run need not stay in the set from {start} on")
     return Judgement(not failed, tuple(failed), (), len(held), clock.now() - begun, tuple(used))
 
@@ -138,8 +126,8 @@ class _Judge:
     def __init__(
         self,
         graph: Flowgraph,
-        held: Mapping[str, tuple[Condition, ...]],
-        ranks: Mapping[str, tuple[Term, ...]] | None,
+        held: Mapping[str, tuple[t.Condition, ...]],
+        ranks: Mapping[str, tuple[t.Term, ...]] | None,
         violates: Violates,
         follows: Follows,
         until: float,
@@ -154,15 +142,15 @@ class _Judge:
     def region(self, start: str | None) -> None:
         """All questions about what happens from one cutpoint on."""
         region = Region(self.graph, start, self.held, self.violates, self.follows)
-        given = conjunction((*region.facts, *(self.held[start] if start is not None else ())))
+        given = t.conjunction((*region.facts, *(self.held[start] if start is not None else ())))
         place = "the beginning" if start is None else start
         for arrival in region.arrivals:
             for part, condition in enumerate(self.held[arrival.target]):
-                behind = substitute(condition, arrival.values)
-                if not self._shown((given, arrival.guard, negate(behind))):
+                behind = t.substitute(condition, arrival.values)
+                if not self._shown((given, arrival.guard, ~behind)):
                     self.failed.append(f"from {place} to {arrival.target}: conjunct {part + 1} need not hold there")
             again = self.ranks is not None and start is not None and self._same_cycle(start, arrival.target)
-            if again and not self._shown((given, arrival.guard, negate(self._falls(str(start), arrival)))):
+            if again and not self._shown((given, arrival.guard, ~self._falls(str(start), arrival))):
                 self.failed.append(f"from {place} to {arrival.target}: the rank need not fall")
         for event in region.events:
             must = event.kind in ("violation", "unfollowed")
@@ -178,25 +166,25 @@ class _Judge:
         """Whether a run at ``b`` may come to ``a``: the ways that may be taken again and again."""
         return a in reachable((b,), lambda label: self.graph.blocks[label].successors)
 
-    def _falls(self, start: str, arrival: Arrival) -> Condition:
+    def _falls(self, start: str, arrival: Arrival) -> t.Condition:
         """That the rank has become less: lexicographically, by a component that was not negative."""
         assert self.ranks is not None
-        falls: list[Condition] = []
-        same: list[Condition] = []
+        falls: list[t.Condition] = []
+        same: list[t.Condition] = []
         for old, new in zip(self.ranks[start], self.ranks[arrival.target], strict=True):
-            behind = substitute(new, arrival.values)
-            falls.append(conjunction((*same, greater_equal(old, ZERO), less(behind, old))))
-            same.append(equal(behind, old))
-        return disjunction(falls)
+            behind = t.substitute(new, arrival.values)
+            falls.append(t.conjunction((*same, old.ge(0), behind.lt(old))))
+            same.append(behind.eq(old))
+        return t.disjunction(falls)
 
-    def _shown(self, parts: Sequence[Condition], milliseconds: int = QUESTION_MS) -> bool:
+    def _shown(self, parts: Sequence[t.Condition], milliseconds: int = QUESTION_MS) -> bool:
         """Whether these cannot hold together."""
         self.questions += 1
         left = int(1000 * (self.until - clock.counted()))
-        return left > 0 and impossible(conjunction(parts), min(left, milliseconds), self.used)
+        return left > 0 and impossible(t.conjunction(parts), min(left, milliseconds), self.used)
 
 
-def impossible(goal: Condition, milliseconds: int, used: dict[str, None]) -> bool:
+def impossible(goal: t.Condition, milliseconds: int, used: dict[str, None]) -> bool:
     """Whether a condition has no solution, by one of the theories, whose name is added to ``used``."""
     if excluded_by_equations((goal,)):
         used["equations"] = None
@@ -208,14 +196,14 @@ def impossible(goal: Condition, milliseconds: int, used: dict[str, None]) -> boo
         return all(each > 0 and impossible(case, each, used) for case, each in zip(cases, left, strict=True))
     rest = eliminated(goal)
     if rest is not goal:
-        if rest is FALSE or excluded_by_equations((rest,)):
+        if rest is t.FALSE or excluded_by_equations((rest,)):
             used["equations"] = None
             return True
         return _unsolvable(rest, milliseconds // 2, used) or _unsolvable(goal, milliseconds // 2, used)
     return _unsolvable(goal, milliseconds, used)
 
 
-def _unsolvable(goal: Condition, milliseconds: int, used: dict[str, None]) -> bool:
+def _unsolvable(goal: t.Condition, milliseconds: int, used: dict[str, None]) -> bool:
     """Whether a theory says that there is no solution."""
     for kind in THEORIES:
         theory = kind.wide((goal,), z3.Context())

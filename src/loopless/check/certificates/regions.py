@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.flowgraph.model import (
     Allocate,
@@ -32,30 +33,8 @@ from loopless.flowgraph.model import (
 )
 from loopless.graphs import cycles, reachable
 from loopless.source.ir import Loc
-from loopless.terms import (
-    FALSE,
-    INTEGERS,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    IntType,
-    Node,
-    Sum,
-    Term,
-    Var,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    ite,
-    negate,
-    read,
-    substitute,
-    walk,
-)
 
-Values = dict[Var, Term]
+Values = dict[t.Var, t.Term]
 
 MAX_READS: Final = 8
 """So many values that were read are compared with what is read next. A guess."""
@@ -68,8 +47,8 @@ class Arrival:
     """A run at a cutpoint: ``guard`` says whether it comes there from the beginning of the region, with ``values``."""
 
     target: str
-    guard: Condition
-    values: Mapping[Var, Term]
+    guard: t.Condition
+    values: Mapping[t.Var, t.Term]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +58,7 @@ class Event:
     """
 
     kind: str
-    guard: Condition
+    guard: t.Condition
     loc: Loc | None
 
 
@@ -101,11 +80,11 @@ def check_cut(graph: Flowgraph, labels: Collection[str]) -> None:
 def multiplies(graph: Flowgraph) -> bool:
     """Whether the function multiplies variables: products of values that are choices are hard for solvers."""
     for block in graph.blocks.values():
-        parts: list[Node] = [one.value for one in block.statements if isinstance(one, Assign)]
+        parts: list[t.Node] = [one.value for one in block.statements if isinstance(one, Assign)]
         parts += [one.condition for one in block.statements if isinstance(one, Assume | Check)]
         parts += [part for edge in block.edges for part in (edge.condition, *(term for _, term in edge.assigns))]
-        for node in (node for part in parts for node in walk(part)):
-            if isinstance(node, Sum) and any(sum(e for _, e in m) > 1 for m, _ in node.items):
+        for node in (node for part in parts for node in t.walk(part)):
+            if isinstance(node, t.Sum) and any(sum(e for _, e in m) > 1 for m, _ in node.items):
                 return True
     return False
 
@@ -127,22 +106,22 @@ class Region:
         self.violates, self.follows, self.chosen = violates, follows, chosen or {}
         self.arrivals: list[Arrival] = []
         self.events: list[Event] = []
-        self.facts: list[Condition] = []
+        self.facts: list[t.Condition] = []
         """What holds of the values that are read, whatever happens."""
         self.written = _written(graph)
         self.apart = multiplies(graph)
         self._fresh = 0
-        self._coming: dict[str, list[tuple[Condition, Values]]] = {}
-        self._reads: list[tuple[Load, int, Term, Term, Var]] = []
-        self._versions = {number: Var(f"version of {number}", INTEGERS) for number in _read_twice(graph)}
+        self._coming: dict[str, list[tuple[t.Condition, Values]]] = {}
+        self._reads: list[tuple[Load, int, t.Term, t.Term, t.Var]] = []
+        self._versions = {number: t.Var(f"version of {number}", t.INTEGERS) for number in _read_twice(graph)}
         """By object a variable for how often it was written: what it holds is the same where that is."""
         entry = graph.entry if start is None else start
         if start is None and entry in labels:
-            self.arrivals.append(Arrival(entry, TRUE, {}))
+            self.arrivals.append(Arrival(entry, t.TRUE, {}))
             return
         blocks = graph.blocks
-        inside = reachable((entry,), lambda at: [t for t in blocks[at].successors if t not in labels])
-        self._coming[entry] = [(TRUE, dict.fromkeys(self._versions.values(), ZERO))]
+        inside = reachable((entry,), lambda at: [to for to in blocks[at].successors if to not in labels])
+        self._coming[entry] = [(t.TRUE, dict.fromkeys(self._versions.values(), t.ZERO))]
         for label in _ordered(graph, inside, labels, entry):
             coming = self._coming.pop(label, [])
             if self.apart and len(coming) <= MAX_WAYS:
@@ -151,24 +130,24 @@ class Region:
             elif coming:
                 self._block(blocks[label], *self._met(coming))
 
-    def _met(self, coming: list[tuple[Condition, Values]]) -> tuple[Condition, Values]:
+    def _met(self, coming: list[tuple[t.Condition, Values]]) -> tuple[t.Condition, Values]:
         if len(coming) == 1:
             return coming[0][0], dict(coming[0][1])
         values: Values = {}
         for var in dict.fromkeys(var for _, held in coming for var in held):
             found = coming[-1][1].get(var, var)
             for guard, held in reversed(coming[:-1]):
-                found = ite(guard, held.get(var, var), found)
+                found = t.ite(guard, held.get(var, var), found)
             values[var] = found
-        return disjunction(guard for guard, _ in coming), values
+        return t.disjunction(guard for guard, _ in coming), values
 
-    def _block(self, block: Block, guard: Condition, values: Values) -> None:
+    def _block(self, block: Block, guard: t.Condition, values: Values) -> None:
         if block.label in self.graph.blocked:
             self._event("unfollowed", guard, None)
             return
         for index, statement in enumerate(block.statements):
             if isinstance(statement, Havoc) and (block.label, index) in self.chosen:
-                values[statement.target] = const(self.chosen[block.label, index])
+                values[statement.target] = t.const(self.chosen[block.label, index])
                 continue
             guard = self._statement(statement, guard, values)
         if block.end is not None:
@@ -179,37 +158,37 @@ class Region:
                 self._event("unreachable" if end.kind == "undefined" else "unfollowed", guard, end.loc)
             return
         for edge in block.edges:
-            taken = conjunction((guard, substitute(edge.condition, values)))
-            if taken is FALSE:
+            taken = guard & t.substitute(edge.condition, values)
+            if taken is t.FALSE:
                 continue
-            new = {target: substitute(term, values) for target, term in edge.assigns}
+            new = {target: t.substitute(term, values) for target, term in edge.assigns}
             after = {**values, **new}
             if edge.target in self.labels:
                 self.arrivals.append(Arrival(edge.target, taken, after))
             else:
                 self._coming.setdefault(edge.target, []).append((taken, after))
 
-    def _event(self, kind: str, guard: Condition, loc: Loc | None) -> None:
-        if guard is not FALSE:
+    def _event(self, kind: str, guard: t.Condition, loc: Loc | None) -> None:
+        if guard is not t.FALSE:
             self.events.append(Event(kind, guard, loc))
 
-    def _any(self, var: Var) -> Var:
+    def _any(self, var: t.Var) -> t.Var:
         """Any value of the variable's type: a variable that nothing else speaks of."""
         self._fresh += 1
-        return Var(f"{var.name}!{self._fresh}", var.type)
+        return t.Var(f"{var.name}!{self._fresh}", var.type)
 
-    def _statement(self, statement: Statement, guard: Condition, values: Values) -> Condition:
+    def _statement(self, statement: Statement, guard: t.Condition, values: Values) -> t.Condition:
         self._changed(statement, values)
         match statement:
             case Assign(target=target, value=value):
-                values[target] = substitute(value, values)
+                values[target] = t.substitute(value, values)
             case Check(condition=condition):
-                holds = substitute(condition, values)
+                holds = t.substitute(condition, values)
                 kind = "violation" if self.violates(statement) else statement.kind
-                self._event(kind, conjunction((guard, negate(holds))), statement.loc)
-                return conjunction((guard, holds))
+                self._event(kind, guard & ~holds, statement.loc)
+                return guard & holds
             case Assume(condition=condition):
-                return conjunction((guard, substitute(condition, values)))
+                return guard & t.substitute(condition, values)
             case Havoc(target=target) | Allocate(target=target):
                 values[target] = self._any(target)
             case Load(target=target, target_object=owner):
@@ -226,24 +205,24 @@ class Region:
                 pass  # no variable stands for what these change
         return guard
 
-    def _loaded(self, load: Load, values: Values) -> Term:
+    def _loaded(self, load: Load, values: Values) -> t.Term:
         """What is read: of an object that nothing writes, what it holds there; else any value, but the same where it is
         read at the same place, and as the same type, with no write in between.
         """
-        owner, offset = substitute(load.address.object, values), substitute(load.address.offset, values)
-        number = owner.value if isinstance(owner, Const) else None
+        owner, offset = t.substitute(load.address.object, values), t.substitute(load.address.offset, values)
+        number = owner.value if isinstance(owner, t.Const) else None
         kept = self.written is not None and number in self.graph.objects and number not in self.written
         if number is None or load.target_object is not None:
             return self._any(load.target)
         if kept:
-            held = load.type if load.target.type.width is not None else IntType(None)
-            return read(self.graph.objects[number].name, offset, held)
+            held = load.type if load.target.type.width is not None else t.IntType(None)
+            return t.read(self.graph.objects[number].name, offset, held)
         found = self._any(load.target)
         if number not in self._versions:
             return found
         version = values[self._versions[number]]
         self.facts += [
-            disjunction((negate(equal(version, then)), negate(equal(offset, at)), equal(found, value)))
+            ~version.eq(then) | ~offset.eq(at) | found.eq(value)
             for other, owned, then, at, value in self._reads[-MAX_READS:]
             if (owned, other.type, other.target.type) == (number, load.type, load.target.type)
         ]
@@ -256,13 +235,13 @@ class Region:
         for number, var in self._versions.items():
             if written is None or number in written:
                 self._fresh += 1
-                values[var] = const(self._fresh)
+                values[var] = t.const(self._fresh)
 
 
 def _read_twice(graph: Flowgraph) -> frozenset[int]:
     """The objects that several statements read."""
     loads = (s.address.object for block in graph.blocks.values() for s in block.statements if isinstance(s, Load))
-    return frozenset(n for n, times in Counter(o.value for o in loads if isinstance(o, Const)).items() if times > 1)
+    return frozenset(n for n, times in Counter(o.value for o in loads if isinstance(o, t.Const)).items() if times > 1)
 
 
 def _written(graph: Flowgraph) -> frozenset[int] | None:
@@ -273,7 +252,7 @@ def _written(graph: Flowgraph) -> frozenset[int] | None:
 
 def _writes(statement: Statement) -> frozenset[int] | None:
     """The objects that a statement writes; None where these may be any."""
-    owner: Term | None
+    owner: t.Term | None
     match statement:
         case Store(address=address, objects=objects) | Fill(address=address, objects=objects):
             owner = address.object
@@ -285,7 +264,7 @@ def _writes(statement: Statement) -> frozenset[int] | None:
             owner, objects = None, frozenset((number,))
         case _:
             return frozenset()
-    if isinstance(owner, Const):
+    if isinstance(owner, t.Const):
         return frozenset((owner.value,))
     return None if objects is None or any(number < 0 for number in objects) else objects
 

@@ -10,24 +10,7 @@ from typing import Any, Final
 
 import z3  # type: ignore[import-untyped]
 
-from loopless.terms import (
-    Aggregate,
-    And,
-    Compare,
-    Const,
-    Ite,
-    Node,
-    Op,
-    Or,
-    Read,
-    Sum,
-    Term,
-    Truth,
-    Var,
-    Wrap,
-    range_of,
-    walk,
-)
+from loopless import terms as t
 
 _QUOTIENTS: Final = ("floor_div", "mod", "trunc_div", "trunc_rem")
 MAX_BITS: Final = 300
@@ -45,7 +28,7 @@ class Integers:
         self._unknown: dict[tuple[Any, ...], tuple[Any, list[Any]]] = {}  # and operands, whose numbers it keeps
 
     @classmethod
-    def wide(cls, nodes: Iterable[Node], context: Any) -> Integers | None:
+    def wide(cls, nodes: Iterable[t.Node], context: Any) -> Integers | None:
         """The theory for these; None where it cannot hold them."""
         del nodes
         return cls(context)
@@ -54,11 +37,11 @@ class Integers:
         """A constant."""
         return z3.IntVal(value, self.context)
 
-    def fresh(self, name: str, term: Term) -> Any:
+    def fresh(self, name: str, term: t.Term) -> Any:
         """A new constant, in the range of ``term``."""
         self._fresh += 1
         made = self.constant(f"{name}!{self._fresh}")
-        low, high = range_of(term)
+        low, high = t.range_of(term)
         if low is not None:
             self.facts.append(made >= self.number(low))
         if high is not None:
@@ -69,27 +52,27 @@ class Integers:
         """A constant of that name."""
         return z3.Int(name, self.context)
 
-    def node(self, root: Node, values: Mapping[Var, Any]) -> Any:
+    def node(self, root: t.Node, values: Mapping[t.Var, Any]) -> Any:
         """A term or condition at the ``values`` of its variables."""
-        done: dict[Node, Any] = {}
-        for node in walk(root):
-            done[node] = values[node] if isinstance(node, Var) else self._made(node, done)
+        done: dict[t.Node, Any] = {}
+        for node in t.walk(root):
+            done[node] = values[node] if isinstance(node, t.Var) else self._made(node, done)
         return done[root]
 
-    def _made(self, node: Node, done: Mapping[Node, Any]) -> Any:  # noqa: C901, PLR0912  one case for each kind
+    def _made(self, node: t.Node, done: Mapping[t.Node, Any]) -> Any:  # noqa: C901, PLR0912  one case for each kind
         match node:
-            case Truth():
+            case t.Truth():
                 return z3.BoolVal(node.value, self.context)
-            case Compare():
+            case t.Compare():
                 term, zero = done[node.term], self.number(0)
                 return {"le": term <= zero, "eq": term == zero, "ne": term != zero}[node.relation]
-            case And():
+            case t.And():
                 return z3.And([done[arg] for arg in node.args])
-            case Or():
+            case t.Or():
                 return z3.Or([done[arg] for arg in node.args])
-            case Const():
+            case t.Const():
                 return self.number(node.value)
-            case Sum():
+            case t.Sum():
                 total = self.number(0)
                 for monomial, coefficient in node.items:
                     product = self.number(coefficient)
@@ -98,11 +81,11 @@ class Integers:
                             product = product * done[atom]
                     total = total + product
                 return total
-            case Ite():
+            case t.Ite():
                 return z3.If(done[node.condition], done[node.then], done[node.otherwise])
-            case Wrap():
+            case t.Wrap():
                 return self.wrapped(node, done[node.arg])
-            case Op():
+            case t.Op():
                 args = [done[arg] for arg in node.args]
                 made = self.operation(node, args)
                 if made is None:
@@ -110,21 +93,21 @@ class Integers:
                 if node.op in _QUOTIENTS and _has_zero(node.args[1]):
                     return z3.If(args[1] == self.number(0), self.fresh(node.op, node), made)
                 return made
-            case Read():
+            case t.Read():
                 name = f"{node.array}:{node.type}"
                 sort = self.number(0).sort()
                 element = z3.Function(name, sort, sort)(done[node.offset])
-                low, high = range_of(node)
+                low, high = t.range_of(node)
                 self.facts += [] if low is None else [element >= self.number(low)]
                 self.facts += [] if high is None else [element <= self.number(high)]
                 return element
-            case Aggregate():
+            case t.Aggregate():
                 self.approximate = True
                 return self.fresh("aggregate", node)
             case _:
                 raise AssertionError(node)
 
-    def unknown(self, node: Op, args: list[Any]) -> Any:
+    def unknown(self, node: t.Op, args: list[Any]) -> Any:
         """What an operator without a word comes to: any value, the same one for the same operands."""
         self.approximate = True
         key = (node.op, *(arg.get_id() for arg in args))
@@ -132,14 +115,14 @@ class Integers:
             self._unknown[key] = self.fresh(node.op, node), args
         return self._unknown[key][0]
 
-    def wrapped(self, node: Wrap, value: Any) -> Any:
+    def wrapped(self, node: t.Wrap, value: Any) -> Any:
         """A value reduced into the range of a type."""
         width, low = node.type.width, node.type.min
         if width is None or low is None:
             return value
         return (value - low) % (1 << width) + low
 
-    def operation(self, node: Op, args: list[Any]) -> Any:
+    def operation(self, node: t.Op, args: list[Any]) -> Any:
         """An operator, None where there is no word for it."""
         a, b = args[0], args[-1]
         zero = self.number(0)
@@ -177,18 +160,18 @@ class Bits(Integers):
         self.width = width
 
     @classmethod
-    def wide(cls, nodes: Iterable[Node], context: Any) -> Bits | None:
+    def wide(cls, nodes: Iterable[t.Node], context: Any) -> Bits | None:
         """The theory for these; None where a value has no range, or a too large one."""
         most = 1
         for root in nodes:
-            for node in walk(root):
-                if not isinstance(node, Term):
+            for node in t.walk(root):
+                if not isinstance(node, t.Term):
                     continue
-                low, high = range_of(node)
+                low, high = t.range_of(node)
                 if low is None or high is None:
                     return None
                 most = max(most, low.bit_length(), high.bit_length())
-                if isinstance(node, Sum):  # the parts of a sum may be larger than the whole
+                if isinstance(node, t.Sum):  # the parts of a sum may be larger than the whole
                     most = max(most, _largest_part(node))
         return cls(context, most + 4) if most + 4 <= MAX_BITS else None
 
@@ -198,14 +181,14 @@ class Bits(Integers):
     def constant(self, name: str) -> Any:
         return z3.BitVec(name, self.width, self.context)
 
-    def wrapped(self, node: Wrap, value: Any) -> Any:
+    def wrapped(self, node: t.Wrap, value: Any) -> Any:
         if node.type.width is None:
             return value
         low = z3.Extract(node.type.width - 1, 0, value)
         missing = self.width - node.type.width
         return z3.SignExt(missing, low) if node.type.signed else z3.ZeroExt(missing, low)
 
-    def operation(self, node: Op, args: list[Any]) -> Any:
+    def operation(self, node: t.Op, args: list[Any]) -> Any:
         a, b = args[0], args[-1]
         zero = self.number(0)
         match node.op:
@@ -217,7 +200,7 @@ class Bits(Integers):
                 return a ^ b
             case "shl" | "shr" if not _may_be_negative(node.args[1]):
                 return a << b if node.op == "shl" else a >> b
-            case "pow" if isinstance(node.args[0], Const) and node.args[0].value == 2:
+            case "pow" if isinstance(node.args[0], t.Const) and node.args[0].value == 2:
                 return None if _may_be_negative(node.args[1]) else self.number(1) << b
             case "floor_div" | "mod" | "trunc_div" | "trunc_rem":
                 quotient, rest = a / b, z3.SRem(a, b)  # Z3's / on bit vectors is signed, and truncates
@@ -236,13 +219,13 @@ class Bits(Integers):
                 return None
 
 
-def _largest_part(node: Sum) -> int:
+def _largest_part(node: t.Sum) -> int:
     most = 0
     total = 0
     for monomial, coefficient in node.items:
         size = abs(coefficient)
         for atom, exponent in monomial:
-            low, high = range_of(atom)
+            low, high = t.range_of(atom)
             assert low is not None
             assert high is not None
             size *= max(abs(low), abs(high), 1) ** exponent
@@ -251,12 +234,12 @@ def _largest_part(node: Sum) -> int:
     return most
 
 
-def _has_zero(term: Term) -> bool:
+def _has_zero(term: t.Term) -> bool:
     """Whether a divisor may be 0, where a quotient has no value."""
-    low, high = range_of(term)
+    low, high = t.range_of(term)
     return (low is None or low <= 0) and (high is None or high >= 0)
 
 
-def _may_be_negative(term: Term) -> bool:
-    low, _ = range_of(term)
+def _may_be_negative(term: t.Term) -> bool:
+    low, _ = t.range_of(term)
     return low is None or low < 0

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph import Options, build
 from loopless.flowgraph.beginning import CONSTRUCTORS
 from loopless.flowgraph.call_graph import Reach
@@ -17,7 +18,6 @@ from loopless.flowgraph.model import Assign, Assume, Block, Check, Flowgraph, Ki
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Function, Module, OtherConst
 from loopless.source.vocabulary import Meaning, meaning_of
-from loopless.terms import EvaluationError, Valuation, Var
 
 ANY_TIME: Final = frozenset(
     {"pthread_create", "thrd_create", "clone", "timer_create", "mq_notify", "aio_read", "aio_write", "lio_listio"}
@@ -110,7 +110,7 @@ def _ends(function: Function, module: Module, arguments: tuple[int, ...]) -> Ite
     graph = build(function, module, Options(apart=False))
     scalars = [parameter.var for parameter in graph.parameters]
     for argument in arguments or (0,):
-        values: dict[Var, int] = {}
+        values: dict[t.Var, int] = {}
         if arguments:
             if len(scalars) != 1 or scalars[0] is None:
                 yield ""
@@ -119,7 +119,7 @@ def _ends(function: Function, module: Module, arguments: tuple[int, ...]) -> Ite
         yield _end(graph, values)
 
 
-def _end(graph: Flowgraph, values: dict[Var, int]) -> str:
+def _end(graph: Flowgraph, values: dict[t.Var, int]) -> str:
     """How a run ends that changes nothing but variables of its own; empty where it may do other things."""
     label, blocks = graph.entry, graph.blocks
     try:
@@ -129,19 +129,19 @@ def _end(graph: Flowgraph, values: dict[Var, int]) -> str:
                 return ""
             if block.end is not None:
                 return block.end.kind
-            here = Valuation(values, lambda *_: 0)
+            here = t.Valuation(values, lambda *_: 0)
             edge = next(edge for edge in block.edges if here.holds(edge.condition))
             values.update([(target, here.evaluate(term)) for target, term in edge.assigns])
             label = edge.target
-    except (EvaluationError, KeyError, StopIteration):
+    except (t.EvaluationError, KeyError, StopIteration):
         return ""
     return ENDLESS
 
 
-def _is_plain(graph: Flowgraph, block: Block, values: dict[Var, int]) -> bool:
+def _is_plain(graph: Flowgraph, block: Block, values: dict[t.Var, int]) -> bool:
     """Carries out the statements of a block, as long as they only compute."""
     for statement in block.statements:
-        here = Valuation(values, lambda *_: 0)
+        here = t.Valuation(values, lambda *_: 0)
         match statement:
             case Assign(target=target) if graph.variables[target].kind not in (Kind.GLOBAL, Kind.POINTEE):
                 values[target] = here.evaluate(statement.value)

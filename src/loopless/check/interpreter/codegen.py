@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from loopless import terms as t
 from loopless.check.interpreter.block_order import Layout, Region, layout
 from loopless.check.interpreter.expressions import HELPERS
 from loopless.check.interpreter.guarded import Held
@@ -36,7 +37,6 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.source.ir import Loc
-from loopless.terms import TRUE, Var, negate
 
 _MAX_INDENT = 40
 _EDGE_GROUP = 40
@@ -55,10 +55,10 @@ class Compiled:
     flowgraph: Flowgraph
     source: str
     run: Callable[..., Any]
-    variables: tuple[Var, ...]
-    index: Mapping[Var, int]
+    variables: tuple[t.Var, ...]
+    index: Mapping[t.Var, int]
     loops: tuple[LoopInfo, ...]
-    keys: tuple[tuple[Var, ...], ...]
+    keys: tuple[tuple[t.Var, ...], ...]
     shared: tuple[Shared, ...]
     held: Held
     lines: tuple[tuple[int, Loc | None], ...] = ()
@@ -121,14 +121,14 @@ class _Writer(StatementWriter):
         loops = zip(flowgraph.loops, self.keys, strict=True)
         self.witnesses = [self._witness(loop, key, doubtful) for loop, key in loops]
 
-    def _witness(self, loop: LoopInfo, key: tuple[Var, ...], doubtful: frozenset[Var]) -> Var | None:
+    def _witness(self, loop: LoopInfo, key: tuple[t.Var, ...], doubtful: frozenset[t.Var]) -> t.Var | None:
         """A variable whose equality with an earlier value is a cheap sign that the state may have repeated itself."""
         inside = assigned(self.flowgraph, loop.blocks)
         edges = [edge for label in loop.blocks for edge in self.flowgraph.blocks[label].edges]
         steering = {var for edge in edges for var in edge.condition.variables}
         choices = [var for var in key if var in inside and var not in doubtful]
 
-        def rank(var: Var) -> tuple[bool, bool, int]:
+        def rank(var: t.Var) -> tuple[bool, bool, int]:
             info = self.flowgraph.variables.get(var)
             return info is not None and info.kind is Kind.FLAG, var not in steering, -(var.type.width or 64)
 
@@ -303,9 +303,9 @@ class _Writer(StatementWriter):
         grouped = len(edges) > _EDGE_GROUP or not all(self.expressions.small(e.condition) for e in edges)
         for at, edge in enumerate(edges):
             self.expressions.begin()
-            rest = at == 1 == len(edges) - 1 and edge.condition is negate(edges[0].condition)
-            total = rest or edge.condition is TRUE
-            if at == 0 and edge.condition is TRUE:
+            rest = at == 1 == len(edges) - 1 and edge.condition is ~edges[0].condition
+            total = rest or edge.condition is t.TRUE
+            if at == 0 and edge.condition is t.TRUE:
                 self._edge(block.label, edge, region)
                 return
             if grouped:
@@ -380,7 +380,7 @@ class _Writer(StatementWriter):
             for target, value in zip(targets, values, strict=True):
                 self.out(f"{self.names[target]} = {value}")
         else:
-            self.out(f"{', '.join(self.names[t] for t in targets)} = {', '.join(values)}")
+            self.out(f"{', '.join(self.names[label] for label in targets)} = {', '.join(values)}")
         for target in targets:
             self.in_range(target, edge.loc)
 
@@ -389,9 +389,9 @@ def _lost(number: int) -> NoReturn:
     raise Stop("unknown", f"the compiled function lost its way to block {number}; this is a defect of the interpreter")
 
 
-def _forgotten(called: str, behind: Sequence[Statement]) -> frozenset[Var]:
+def _forgotten(called: str, behind: Sequence[Statement]) -> frozenset[t.Var]:
     """The variables of which the statements right behind a call say that they have an unknown value."""
-    found: set[Var] = set()
+    found: set[t.Var] = set()
     for statement in behind:
         if not (isinstance(statement, Havoc) and statement.origin is Origin.CALL and statement.name == called):
             break

@@ -12,28 +12,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
+from loopless import terms as t
 from loopless.check.interpreter.values import Stop
-from loopless.terms import (
-    And,
-    Compare,
-    Condition,
-    Const,
-    IntType,
-    Ite,
-    Monomial,
-    Node,
-    Op,
-    Or,
-    Read,
-    Sum,
-    Term,
-    Truth,
-    Var,
-    Wrap,
-    named,
-    range_of,
-    walk,
-)
 
 MAX_BITS = 1 << 22
 """Values of more bits end the run as unknown; only integers without a width can get there."""
@@ -99,7 +79,7 @@ _FUNCTIONS = frozenset(
 )
 """The named functions that expressions call; the others are evaluated modulo powers of two, where they are wrapped."""
 
-_named = lru_cache(maxsize=10_000)(named)
+_named = lru_cache(maxsize=10_000)(t.named)
 
 HELPERS: Mapping[str, Callable[..., Any]] = {
     "tdiv": _trunc_div,
@@ -141,19 +121,19 @@ class Expressions:
     The methods return an expression; for large terms they first write statements to ``out``.
     """
 
-    def __init__(self, out: Lines, names: Mapping[Var, str], objects: Callable[[str], int]) -> None:
+    def __init__(self, out: Lines, names: Mapping[t.Var, str], objects: Callable[[str], int]) -> None:
         self.out = out
         self.names = names
         self.objects = objects
         self._count = 0
-        self._scopes: list[dict[Node, str]] = [{}]
-        self._measures: dict[Node, tuple[int, int]] = {}
+        self._scopes: list[dict[t.Node, str]] = [{}]
+        self._measures: dict[t.Node, tuple[int, int]] = {}
 
     def begin(self) -> None:
         """Forget the temporaries of the statement before."""
         self._scopes = [{}]
 
-    def term(self, node: Term) -> str:
+    def term(self, node: t.Term) -> str:
         """An expression for the term."""
         if self.small(node):
             return self._inline(node)
@@ -162,9 +142,9 @@ class Expressions:
             return held
         self._share(node)
         name = self._temporary()
-        if isinstance(node, Ite):
+        if isinstance(node, t.Ite):
             self._choice(node, name)
-        elif isinstance(node, Sum):
+        elif isinstance(node, t.Sum):
             items = [self._monomial(m, c, first=True) for m, c in node.items]
             self.out(f"{name} = {' + '.join(items[:_CHUNK])}")
             for start in range(_CHUNK, len(items), _CHUNK):
@@ -174,9 +154,9 @@ class Expressions:
         self._scopes[-1][node] = name
         return name
 
-    def condition(self, node: Condition) -> str:
+    def condition(self, node: t.Condition) -> str:
         """An expression for the condition; its value is only good for its truth."""
-        if self.small(node) or not isinstance(node, And | Or):
+        if self.small(node) or not isinstance(node, t.And | t.Or):
             return self._inline_condition(node)
         held = self._held(node)
         if held is not None:
@@ -186,42 +166,42 @@ class Expressions:
         first, *others = sorted(node.args, key=partial)
         self.out(f"{name} = {self.condition(first)}")
         for arg in others:
-            self.out(f"if {name}:" if isinstance(node, And) else f"if not {name}:")
+            self.out(f"if {name}:" if isinstance(node, t.And) else f"if not {name}:")
             with self._scope():
                 self.out(f"{name} = {self.condition(arg)}")
         self._scopes[-1][node] = name
         return name
 
-    def _held(self, node: Node) -> str | None:
+    def _held(self, node: t.Node) -> str | None:
         """What gives the value of a node that was written before, where that may be used."""
         return next((scope[node] for scope in self._scopes if node in scope), None)
 
-    def _share(self, node: Node) -> None:
+    def _share(self, node: t.Node) -> None:
         """Write what a large node has in several places as functions without parameters, which work out their value
         when it is asked for first: in each branch that may need it, its text would be exponential in the end.
         """
         if self._measure(node)[1] <= _SHARED_SIZE:
             return
-        times: dict[Node, int] = {}
-        order = list(walk(node, lambda part: self._held(part) is not None))
+        times: dict[t.Node, int] = {}
+        order = list(t.walk(node, lambda part: self._held(part) is not None))
         for part in order:
             for child in part.children:
                 times[child] = times.get(child, 0) + 1
         for part in order:
-            if part is node or times[part] < 2 or self.small(part) or isinstance(part, Compare):
+            if part is node or times[part] < 2 or self.small(part) or isinstance(part, t.Compare):
                 continue
             name = self._temporary()
             self.out(f"def {name}(known=[]):")
             with self._scope():
                 self.out("if not known:")
                 with self._scope():
-                    written = self.term(part) if isinstance(part, Term) else self._truth(part)
+                    written = self.term(part) if isinstance(part, t.Term) else self._truth(part)
                     self.out(f"known.append({written})")
                 self.out("return known[0]")
             self._scopes[-1][part] = f"{name}()"
 
-    def _truth(self, node: Node) -> str:
-        assert isinstance(node, Condition)
+    def _truth(self, node: t.Node) -> str:
+        assert isinstance(node, t.Condition)
         return self.condition(node)
 
     def _temporary(self) -> str:
@@ -235,30 +215,30 @@ class Expressions:
             yield
             self._scopes.pop()
 
-    def small(self, node: Node) -> bool:
+    def small(self, node: t.Node) -> bool:
         """Whether the node becomes one expression without statements before it."""
         depth, size = self._measure(node)
         return depth <= _INLINE_DEPTH and size <= _INLINE_SIZE
 
-    def _measure(self, root: Node) -> tuple[int, int]:
+    def _measure(self, root: t.Node) -> tuple[int, int]:
         """Depth and size of the node written out as a tree."""
         measures = self._measures
         if root not in measures:
-            for node in walk(root):
+            for node in t.walk(root):
                 if node not in measures:
                     below = [measures[child] for child in node.children]
                     size = 1 + sum(size for _, size in below)
-                    if isinstance(node, Sum):
+                    if isinstance(node, t.Sum):
                         size = 1 + sum(e * measures[a][1] for m, _ in node.items for a, e in m) + len(node.items)
                     measures[node] = (1 + max((depth for depth, _ in below), default=0), size)
         return measures[root]
 
-    def _choice(self, node: Ite, name: str) -> None:
+    def _choice(self, node: t.Ite, name: str) -> None:
         """A chain of choices as statements one after the other, so that long chains do not nest."""
         pending = self._temporary()
         self.out(f"{pending} = True")
-        rest: Term = node
-        while isinstance(rest, Ite) and not self.small(rest):
+        rest: t.Term = node
+        while isinstance(rest, t.Ite) and not self.small(rest):
             self.out(f"if {pending}:")
             with self._scope():
                 self.out(f"if {self.condition(rest.condition)}:")
@@ -270,28 +250,28 @@ class Expressions:
         with self._scope():
             self.out(f"{name} = {self.term(rest)}")
 
-    def _inline(self, node: Term) -> str:
+    def _inline(self, node: t.Term) -> str:
         match node:
-            case Const():
+            case t.Const():
                 return str(node.value) if node.value >= 0 else f"({node.value})"
-            case Var():
+            case t.Var():
                 return self.names[node]
-            case Sum():
+            case t.Sum():
                 return f"({self._sum(node.items)})"
-            case Wrap():
+            case t.Wrap():
                 return self._wrap(node.arg, node.type)
-            case Ite():
+            case t.Ite():
                 condition = self.condition(node.condition)
                 return f"({self.term(node.then)} if {condition} else {self.term(node.otherwise)})"
-            case Read():
+            case t.Read():
                 size, signed = byte_size(node.type), node.type.signed
                 return f"ld({self.objects(node.array)}, {self.term(node.offset)}, {size}, {signed})"
-            case Op():
+            case t.Op():
                 return self._operator(node)
             case _:
                 raise AssertionError(type(node))
 
-    def _sum(self, items: tuple[tuple[Monomial, int], ...]) -> str:
+    def _sum(self, items: tuple[tuple[t.Monomial, int], ...]) -> str:
         shown = ""
         for monomial, coefficient in items:
             sign = "-" if coefficient < 0 else "+"
@@ -302,26 +282,26 @@ class Expressions:
                 shown = part if sign == "+" else f"-{part}"
         return shown or "0"
 
-    def _monomial(self, monomial: Monomial, coefficient: int, *, first: bool) -> str:
+    def _monomial(self, monomial: t.Monomial, coefficient: int, *, first: bool) -> str:
         if not monomial:
             return str(coefficient) if coefficient >= 0 or not first else f"({coefficient})"
         factors: list[str] = []
         unbounded = False
         for atom, exponent in monomial:
             factors.extend([self.term(atom)] * exponent)
-            unbounded |= None in range_of(atom)
+            unbounded |= None in t.range_of(atom)
         if unbounded and len(factors) > 1:
             factors = [f"times({', '.join(factors)})"]
         if coefficient != 1:
             factors.insert(0, str(coefficient) if coefficient > 0 else f"({coefficient})")
         return "*".join(factors)
 
-    def _wrap(self, arg: Term, type: IntType) -> str:
+    def _wrap(self, arg: t.Term, type: t.IntType) -> str:
         if type.width is None:
             return self.term(arg)
         mask = (1 << type.width) - 1
         half = 1 << (type.width - 1)
-        if isinstance(arg, Op) and arg.op in ("pow", "shl") and not _bounded_amount(arg):
+        if isinstance(arg, t.Op) and arg.op in ("pow", "shl") and not _bounded_amount(arg):
             helper = "powmod" if arg.op == "pow" else "shlmod"
             value = f"{helper}({self.term(arg.args[0])}, {self.term(arg.args[1])}, {mask})"
             return value if not type.signed else f"((({value}) + {half} & {mask}) - {half})"
@@ -330,7 +310,7 @@ class Expressions:
             return f"({value} & {mask})"
         return f"(({value} + {half} & {mask}) - {half})"
 
-    def _operator(self, node: Op) -> str:
+    def _operator(self, node: t.Op) -> str:
         if node.op in ("min", "max"):
             return f"{node.op}({', '.join(self.term(arg) for arg in node.args)})"
         if node.op in _FUNCTIONS:
@@ -345,7 +325,7 @@ class Expressions:
             case "mod":
                 return f"({a} % {b})"
             case "trunc_div" | "trunc_rem":
-                if isinstance(right, Const) and right.value > 0:
+                if isinstance(right, t.Const) and right.value > 0:
                     sign = "//" if node.op == "trunc_div" else "%"
                     held = self._temporary()
                     return f"({held} {sign} {b} if ({held} := {a}) >= 0 else -(-{held} {sign} {b}))"
@@ -365,22 +345,22 @@ class Expressions:
             case _:
                 raise AssertionError(node.op)
 
-    def _inline_condition(self, node: Condition) -> str:
+    def _inline_condition(self, node: t.Condition) -> str:
         match node:
-            case Truth():
+            case t.Truth():
                 return str(node.value)
-            case Compare():
+            case t.Compare():
                 return self._compare(node)
-            case And() | Or():
-                word = " and " if isinstance(node, And) else " or "
+            case t.And() | t.Or():
+                word = " and " if isinstance(node, t.And) else " or "
                 return f"({word.join(self._inline_condition(arg) for arg in sorted(node.args, key=partial))})"
             case _:
                 raise AssertionError(type(node))
 
-    def _compare(self, node: Compare) -> str:
+    def _compare(self, node: t.Compare) -> str:
         sign = {"le": "<=", "eq": "==", "ne": "!="}[node.relation]
         term = node.term
-        if not isinstance(term, Sum) or not self.small(term):
+        if not isinstance(term, t.Sum) or not self.small(term):
             return f"{self.term(term)} {sign} 0"
         constant = dict(term.items).get((), 0)
         left = [(m, c) for m, c in term.items if m and c > 0]
@@ -394,29 +374,29 @@ class Expressions:
         return f"{self._sum(tuple(left))} {sign} {self._sum(tuple(right))}"
 
 
-def _bounded_amount(node: Op) -> bool:
-    low, high = range_of(node.args[1])
+def _bounded_amount(node: t.Op) -> bool:
+    low, high = t.range_of(node.args[1])
     return node.op == "shl" and low is not None and high is not None and low >= 0 and high <= _SMALL_SHIFT
 
 
-def byte_size(type: IntType) -> int:
+def byte_size(type: t.IntType) -> int:
     """How many bytes a value of the type takes in memory; 0 for all of ℤ, which has no size."""
     return 0 if type.width is None else (type.width + 7) // 8
 
 
-def partial(node: Node) -> bool:
+def partial(node: t.Node) -> bool:
     """Whether evaluating the node may fail or end the run (division by a variable, a shift, a read of memory)."""
-    for part in walk(node):
+    for part in t.walk(node):
         match part:
-            case Read():
+            case t.Read():
                 return True
-            case Op(op="floor_div" | "mod" | "trunc_div" | "trunc_rem"):
+            case t.Op(op="floor_div" | "mod" | "trunc_div" | "trunc_rem"):
                 divisor = part.args[1]
-                if not (isinstance(divisor, Const) and divisor.value):
+                if not (isinstance(divisor, t.Const) and divisor.value):
                     return True
-            case Op(op="shl" | "shr" | "pow"):
+            case t.Op(op="shl" | "shr" | "pow"):
                 return True
-            case Op() if part.op in _FUNCTIONS:
+            case t.Op() if part.op in _FUNCTIONS:
                 return True
             case _:
                 pass

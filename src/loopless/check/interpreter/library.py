@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from loopless import terms as t
 from loopless.check.interpreter.memory import Frame
 from loopless.check.interpreter.values import Missing, Stop
-from loopless.terms import IntType
 
 Pointer = tuple[int, int]
 _LONGEST = 1 << 20
@@ -216,7 +216,7 @@ def library_call(name: str, frame: Frame, arguments: tuple[Any, ...]) -> Any:
             read.append(argument)
             continue
         # The caller may read the bits as signed or not; the function has its own reading.
-        type = IntType(widths[kind], kind != "n")
+        type = t.IntType(widths[kind], kind != "n")
         if frame.mathematical and not type.holds(argument):
             raise Stop("unknown", f"{name} is called with {argument}, which is outside of its type")
         read.append(type.wrap(argument))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from loopless import terms as t
 from loopless.flowgraph.model import THROUGH_POINTER, Flowgraph, MemoryObject
 from loopless.source.function_names import in_source
-from loopless.terms import EvaluationError, IntType
 
 
 def object_named(flowgraph: Flowgraph, name: str) -> int:
@@ -24,10 +24,10 @@ def symbol_of(described: MemoryObject) -> str:
     return described.symbol or described.name
 
 
-def holding(held: int, type: IntType) -> int:
+def holding(held: int, type: t.IntType) -> int:
     """What is held, if that is a value of the type. Raises :class:`EvaluationError` where it is no truth value."""
     if not type.holds(held):
-        raise EvaluationError("a byte holds no truth value")
+        raise t.EvaluationError("a byte holds no truth value")
     return held
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import assert_never
 
+from loopless import terms as t
 from loopless.check.interpreter.expressions import partial
 from loopless.flowgraph.model import (
     Allocate,
@@ -31,7 +32,6 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
-from loopless.terms import Node, Term, Var
 
 
 class Relevance:
@@ -44,10 +44,10 @@ class Relevance:
         self.results = results
         self.in_memory = frozenset(var for var, info in flowgraph.variables.items() if info.object is not None)
         self.shared = frozenset(var for var in self.in_memory if not _is_local(flowgraph, var))
-        self.at: Mapping[str, frozenset[Var]] = self._solve(flowgraph.blocks)
+        self.at: Mapping[str, frozenset[t.Var]] = self._solve(flowgraph.blocks)
 
-    def _solve(self, blocks: Mapping[str, Block]) -> dict[str, frozenset[Var]]:
-        at: dict[str, frozenset[Var]] = dict.fromkeys(blocks, frozenset())
+    def _solve(self, blocks: Mapping[str, Block]) -> dict[str, frozenset[t.Var]]:
+        at: dict[str, frozenset[t.Var]] = dict.fromkeys(blocks, frozenset())
         callers: dict[str, list[str]] = {label: [] for label in blocks}
         for label, block in blocks.items():
             for target in block.successors:
@@ -62,8 +62,8 @@ class Relevance:
                 queue.update(dict.fromkeys(callers[label]))
         return at
 
-    def _before(self, block: Block, at: Mapping[str, frozenset[Var]]) -> frozenset[Var]:
-        live: set[Var] = set()
+    def _before(self, block: Block, at: Mapping[str, frozenset[t.Var]]) -> frozenset[t.Var]:
+        live: set[t.Var] = set()
         if block.end is not None and self.results:
             live |= _variables((block.end.value, block.end.value_object))
             if block.end.kind == "return":
@@ -74,7 +74,7 @@ class Relevance:
             self._through(statement, live)
         return frozenset(live)
 
-    def _along(self, edge: Edge, after: frozenset[Var]) -> set[Var]:
+    def _along(self, edge: Edge, after: frozenset[t.Var]) -> set[t.Var]:
         live = set(after) - {target for target, _ in edge.assigns}
         live |= edge.condition.variables
         for target, value in edge.assigns:
@@ -82,7 +82,7 @@ class Relevance:
                 live |= value.variables
         return live
 
-    def _through(self, statement: Statement, live: set[Var]) -> None:
+    def _through(self, statement: Statement, live: set[t.Var]) -> None:
         match statement:
             case Assign(target=target, value=value):
                 wanted = target in live
@@ -114,32 +114,32 @@ class Relevance:
                 assert_never(statement)
 
 
-def _is_local(flowgraph: Flowgraph, var: Var) -> bool:
+def _is_local(flowgraph: Flowgraph, var: t.Var) -> bool:
     number = flowgraph.variables[var].object
     described = flowgraph.objects.get(number) if number is not None else None
     return described is not None and described.kind == "local"
 
 
-def _forget(live: set[Var], *targets: Var | None) -> None:
+def _forget(live: set[t.Var], *targets: t.Var | None) -> None:
     for target in targets:
         if target is not None:
             live.discard(target)
 
 
-def _variables(values: Iterable[Term | Pointer | None]) -> set[Var]:
-    found: set[Var] = set()
+def _variables(values: Iterable[t.Term | Pointer | None]) -> set[t.Var]:
+    found: set[t.Var] = set()
     for value in values:
         if isinstance(value, Pointer):
             found |= value.object.variables | value.offset.variables
-        elif isinstance(value, Node):
+        elif isinstance(value, t.Node):
             found |= value.variables
     return found
 
 
-def perhaps_missing(flowgraph: Flowgraph, given: frozenset[Var], entry_live: frozenset[Var]) -> frozenset[Var]:
+def perhaps_missing(flowgraph: Flowgraph, given: frozenset[t.Var], entry_live: frozenset[t.Var]) -> frozenset[t.Var]:
     """Variables that may hold an unknown value: by a havoc, a call, no value at entry, or a copy of such."""
     found = set(entry_live - given)
-    copies: list[tuple[Var, Term]] = []
+    copies: list[tuple[t.Var, t.Term]] = []
     for block in flowgraph.blocks.values():
         copies.extend(pair for edge in block.edges for pair in edge.assigns)
         for statement in block.statements:

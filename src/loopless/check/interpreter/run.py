@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
+from loopless import terms as t
 from loopless.check.interpreter.codegen import Compiled, Uncompilable, compile_flowgraph
 from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.memory import World
@@ -39,7 +40,6 @@ from loopless.flowgraph.model import Flowgraph, MemoryObject, Parameter
 from loopless.source import ir
 from loopless.source.debug import Kind as DebugKind
 from loopless.source.ir import Loc
-from loopless.terms import IntType
 
 __all__ = ["Application", "Argument", "CallHook", "Interpreter", "Jump", "LoopHook", "Memory", "Pointed", "Run"]
 
@@ -105,7 +105,7 @@ class GlobalScalar:
 
     symbol: str
     name: str
-    type: IntType
+    type: t.IntType
     described: MemoryObject
 
 
@@ -207,7 +207,7 @@ class Interpreter:
             boolean = debug.kind is DebugKind.BOOL
             owner = debug.declared.function if debug.declared is not None else ""
             name = f"{owner}.{debug.name}" if owner else debug.name
-            type = IntType(1 if boolean else debug.bits, debug.type.signed)
+            type = t.IntType(1 if boolean else debug.bits, debug.type.signed)
             found.append(GlobalScalar(symbol, name, type, described))
         return tuple(found)
 
@@ -412,7 +412,7 @@ def _memory_of(
     return Memory(bytes(storage.data), found)
 
 
-def elements(storage: Storage, type: IntType) -> tuple[int, ...]:
+def elements(storage: Storage, type: t.IntType) -> tuple[int, ...]:
     """The content of an argument as integers of its element type."""
     size = byte_size(type)
     if size == 0 or storage.size < 0:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from loopless import clock
+from loopless import terms as t
 from loopless.check.interpreter.by_value import own_copies
 from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
@@ -22,7 +23,6 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Paramete
 from loopless.flowgraph.streams import INPUTS, counts_inputs
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden, stepping
-from loopless.terms import EvaluationError, IntType, Reader, Var
 
 if TYPE_CHECKING:
     from loopless.check.interpreter.codegen import Compiled
@@ -46,7 +46,7 @@ class Jump:
     the run ends in the loop, for ``reason``.
     """
 
-    values: Mapping[Var, int] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[t.Var, int] = field(default_factory=lambda: MappingProxyType({}))
     edge: tuple[str, int] | None = None
     iterations: Mapping[str, int] = field(default_factory=_no_numbers)
     status: Literal["exits", "diverges", "undefined", "error-reached", "aborted", "unknown"] = "exits"
@@ -64,21 +64,21 @@ class Application:
 
     status: Status = "ok"
     result: int | None = None
-    values: Mapping[Var, int] = field(default_factory=lambda: MappingProxyType({}))
+    values: Mapping[t.Var, int] = field(default_factory=lambda: MappingProxyType({}))
     iterations: Mapping[str, int] = field(default_factory=_no_numbers)
     drawn: int = 0
     reason: str = ""
 
 
-CallHook = Callable[[Mapping[Var, int], Sequence[int]], "Application | None"]
+CallHook = Callable[[Mapping[t.Var, int], Sequence[int]], "Application | None"]
 """Called at the entry of the outermost call, with the values of all variables that have one and with the inputs that
 can be read; None: interpret it."""
 
 
-class LoopState(dict[Var, int]):
+class LoopState(dict[t.Var, int]):
     """The values of variables at a loop's header; ``content``: what memory holds there, by the names of objects."""
 
-    def __init__(self, values: Mapping[Var, int], content: Reader) -> None:
+    def __init__(self, values: Mapping[t.Var, int], content: t.Reader) -> None:
         super().__init__(values)
         self.content = content
 
@@ -151,7 +151,7 @@ class Services:
             name, loc = place
             raise UsedUp("unknown", f"the inputs are used up: {name}{_at(loc)} asks for input {at + 1}", loc)
         self.drawn += 1
-        return reduced(self.nondet[at], IntType(width, signed))
+        return reduced(self.nondet[at], t.IntType(width, signed))
 
     def fresh(self, width: int | None, signed: bool, missing: Missing) -> Value:  # noqa: FBT001
         """What an uninitialised variable holds: the next of the values given for that, or an unknown value."""
@@ -163,7 +163,7 @@ class Services:
             reason = f"the values for uninitialised variables are used up: {missing.reason}"
             raise Stop("unknown", reason, missing.where)
         self.uninitialised_drawn = at + 1
-        return IntType(width, signed).wrap(stream[at])
+        return t.IntType(width, signed).wrap(stream[at])
 
     def position(self) -> tuple[int, int]:
         """Which inputs are still to come."""
@@ -219,7 +219,7 @@ class Activation:
             services.charge(passed)
         return min(watch.renew, watch.charge), watch.key[place] if place >= 0 and watch.key is not None else None
 
-    def _content(self, values: Mapping[Var, int], array: str, offset: int, type: IntType) -> int:
+    def _content(self, values: Mapping[t.Var, int], array: str, offset: int, type: t.IntType) -> int:
         """What memory holds: an element of the object that the function calls ``array``, or a pointer points to; or an
         input that is still to come.
         """
@@ -227,17 +227,17 @@ class Activation:
             services = self.services
             place = services.inputs.place(services.drawn + offset)
             if place >= len(services.nondet):
-                raise EvaluationError("the inputs are used up")
+                raise t.EvaluationError("the inputs are used up")
             return reduced(services.nondet[place], type)
         number = object_named(self.code.flowgraph, array)
         pointer = self.code.flowgraph.pointer_called(array) if number < 0 else None
         number = number if pointer is None else values.get(pointer, -1)
         if number < 0 or type.width is None:
-            raise EvaluationError(f"the content of {array} is not known")
+            raise t.EvaluationError(f"the content of {array} is not known")
         try:
             held = self.frame.load(number, offset, (type.width + 7) // 8, type.signed)
         except Stop as stop:
-            raise EvaluationError(stop.reason) from None
+            raise t.EvaluationError(stop.reason) from None
         return holding(held, type)
 
     def jump(self, loop: int, values: tuple[Value, ...]) -> tuple[int, tuple[Value, ...]] | None:
@@ -377,10 +377,10 @@ def _land(
     return application.result
 
 
-_NO_VALUES: dict[Var, Missing] = {}
+_NO_VALUES: dict[t.Var, Missing] = {}
 
 
-def _no_value(var: Var) -> Missing:
+def _no_value(var: t.Var) -> Missing:
     found = _NO_VALUES.get(var)
     if found is None:
         found = _NO_VALUES[var] = Missing(f"reads {var.name}, which has no value")
@@ -458,7 +458,7 @@ def _depth(flowgraph: Flowgraph, number: int) -> int:
     return 0 if holder is None else 1 + _depth(flowgraph, holder[0])
 
 
-def _read_as(value: int, declared: IntType | None, held: IntType) -> int:
+def _read_as(value: int, declared: t.IntType | None, held: t.IntType) -> int:
     """The bits of an argument, which the caller may have read with another sign, as the parameter reads them."""
     if held.width is None:
         return value

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, assert_never
 
+from loopless import terms as t
 from loopless.check.interpreter.expressions import Expressions, Lines, byte_size
 from loopless.check.interpreter.library import is_library
 from loopless.check.interpreter.naming import object_named
@@ -32,7 +33,6 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.source.ir import Loc
-from loopless.terms import Condition, Node, Var
 
 _ENDS: Mapping[str, tuple[Status, str]] = {
     "abort": ("aborted", "abort"),
@@ -53,8 +53,8 @@ class Shared:
     number: int
     offset: int
     size: int
-    var: Var
-    owner: Var | None
+    var: t.Var
+    owner: t.Var | None
     written: bool
     local: bool
 
@@ -84,7 +84,7 @@ class StatementWriter:
         self.places: list[tuple[str, Loc | None]] = []
         self.missing: list[Missing] = []
         self.ends: list[tuple[Status, str, Loc | None]] = []
-        self.forgotten: frozenset[Var] = frozenset()
+        self.forgotten: frozenset[t.Var] = frozenset()
         """What the statements behind the next call say that it may have changed."""
 
     # -- facts --------------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ class StatementWriter:
         return object_named(self.flowgraph, name)
 
     def _shared(self) -> tuple[Shared, ...]:
-        groups: dict[tuple[int, int], dict[str, Var]] = {}
+        groups: dict[tuple[int, int], dict[str, t.Var]] = {}
         for var, info in self.flowgraph.variables.items():
             described = None if info.object is None else self.flowgraph.objects.get(info.object)
             if info.object is not None and described is not None and described.kind in _HOLDING:
@@ -111,7 +111,7 @@ class StatementWriter:
             found.append(Shared(number, offset, size, held, owner, written, holder.kind == "local"))
         return tuple(found)
 
-    def _size(self, var: Var, holder: MemoryObject) -> int:
+    def _size(self, var: t.Var, holder: MemoryObject) -> int:
         """The bytes of a scalar in memory; a variable of ℤ has the size of its object's elements."""
         known = byte_size(var.type) or self.flowgraph.variables[var].size
         return known or (byte_size(holder.element) if holder.element is not None else 0)
@@ -120,7 +120,7 @@ class StatementWriter:
         self.ends.append((status, reason, where))
         return f"stop({len(self.ends) - 1})"
 
-    def in_range(self, target: Var, loc: Loc | None) -> None:
+    def in_range(self, target: t.Var, loc: Loc | None) -> None:
         if self.checked and target.type.width is not None:
             name = self.names[target]
             self.out(f"chk({name}, {target.type.min}, {target.type.max}, {target.name!r}, {str(loc)!r})")
@@ -179,10 +179,10 @@ class StatementWriter:
             case _:
                 assert_never(statement)
 
-    def _unless(self, condition: Condition, otherwise: str) -> None:
+    def _unless(self, condition: t.Condition, otherwise: str) -> None:
         self.out(f"if not ({self.expressions.condition(condition)}): {otherwise}")
 
-    def _absent(self, target: Var) -> None:
+    def _absent(self, target: t.Var) -> None:
         """Writing to a scalar that the argument has no room for is an access outside of it."""
         info = self.flowgraph.variables.get(target)
         if info is not None and info.kind is Kind.POINTEE:
@@ -294,9 +294,9 @@ class StatementWriter:
             self.out(f"{value} = fetch({item.number}, {item.offset}, {item.size}, {signed}, {width})")
 
 
-def assigned(flowgraph: Flowgraph, labels: Iterable[str] | None = None) -> frozenset[Var]:
+def assigned(flowgraph: Flowgraph, labels: Iterable[str] | None = None) -> frozenset[t.Var]:
     """The variables that some statement or edge of the blocks changes."""
-    found: set[Var | None] = set()
+    found: set[t.Var | None] = set()
     for label in flowgraph.blocks if labels is None else labels:
         block = flowgraph.blocks[label]
         found.update(target for edge in block.edges for target, _ in edge.assigns)
@@ -314,7 +314,7 @@ def assigned(flowgraph: Flowgraph, labels: Iterable[str] | None = None) -> froze
     return frozenset(var for var in found if var is not None)
 
 
-def _mentioned(flowgraph: Flowgraph) -> Iterable[Var]:
+def _mentioned(flowgraph: Flowgraph) -> Iterable[t.Var]:
     """Every variable that occurs, in textual order; normally the flowgraph describes them all."""
     for parameter in flowgraph.parameters:
         yield from (var for var in (parameter.var, parameter.null) if var is not None)
@@ -324,9 +324,9 @@ def _mentioned(flowgraph: Flowgraph) -> Iterable[Var]:
                 yield from _variables_in(getattr(part, name))
 
 
-def _variables_in(value: object) -> Iterable[Var]:
+def _variables_in(value: object) -> Iterable[t.Var]:
     match value:
-        case Node():
+        case t.Node():
             yield from sorted(value.variables)
         case Pointer():
             yield from sorted(value.object.variables | value.offset.variables)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from loopless import terms as t
 from loopless.check.outcome import Status
 from loopless.source.ir import Loc
-from loopless.terms import IntType
 
 
 class Stop(Exception):
@@ -44,7 +44,7 @@ class Inputs:
         return min(number, len(self.nondet) - 1) if self.repeats and self.nondet else number
 
 
-def reduced(value: int, type: IntType) -> int:
+def reduced(value: int, type: t.IntType) -> int:
     """An input as one of ``type``, as a native run takes it."""
     return int(value != 0) if type.width == 1 else type.wrap(value)
 

@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.flowgraph.words import afterwards
 from loopless.logic import Region, budget, enclosing_region, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
@@ -32,25 +33,6 @@ from loopless.summary.approximation.steps import (
 from loopless.summary.approximation.words import larger, written
 from loopless.summary.model import Approximation, Case, Outcome, Residual, Summary, Undefined
 from loopless.summary.transitions.system import place_of
-from loopless.terms import (
-    FALSE,
-    INTEGERS,
-    ONE,
-    TRUE,
-    ZERO,
-    Condition,
-    Term,
-    Var,
-    add,
-    conjunction,
-    disjunction,
-    equal,
-    greater_equal,
-    less_equal,
-    may_lack_value,
-    sub,
-    substitute,
-)
 
 NAME: Final = "path counters"
 """What answers call the method."""
@@ -66,7 +48,7 @@ _OPERATIONS_WORDS: Final = 30_000
 
 
 def approximated(
-    paths: LoopPaths, outcome: Outcome, within: Condition = TRUE, told: Collection[Var] | None = None
+    paths: LoopPaths, outcome: Outcome, within: t.Condition = t.TRUE, told: Collection[t.Var] | None = None
 ) -> Outcome:
     """``outcome``, the summary by ``paths`` of the entry states in ``within`` or why there is none, with an
     approximation of what is not exact; as it is where it is complete, or where there are no paths to speak of.
@@ -76,17 +58,19 @@ def approximated(
         return outcome
     if isinstance(outcome, Refused):
         paths = paths.uncounted()
-        residual = (Residual(TRUE, outcome),)
-        outcome = Summary(paths.loop, paths, (), FALSE, (), residual, "", paths.assumptions)
+        residual = (Residual(t.TRUE, outcome),)
+        outcome = Summary(paths.loop, paths, (), t.FALSE, (), residual, "", paths.assumptions)
     if outcome.complete or outcome.approximation is not None:
         return outcome
-    left = disjunction(part.when for part in outcome.residual)
-    found = approximation(outcome.paths, conjunction((within, outcome.entered, left)), told)
+    left = t.disjunction(part.when for part in outcome.residual)
+    found = approximation(outcome.paths, within & outcome.entered & left, told)
     method = f"{outcome.method}, {NAME}" if outcome.method else NAME
     return replace(outcome, approximation=found, method=method)
 
 
-def approximation(paths: LoopPaths, within: Condition = TRUE, told: Collection[Var] | None = None) -> Approximation:
+def approximation(
+    paths: LoopPaths, within: t.Condition = t.TRUE, told: Collection[t.Var] | None = None
+) -> Approximation:
     """What runs from states at the header that satisfy ``within`` may do, whatever they take from outside.
 
     ``told``: the variables whose values at the exit are of interest, all by default; of others these are left out where
@@ -102,36 +86,36 @@ def approximation(paths: LoopPaths, within: Condition = TRUE, told: Collection[V
         return _anything(paths, told)
 
 
-def _anything(paths: LoopPaths, told: Collection[Var] | None) -> Approximation:
+def _anything(paths: LoopPaths, told: Collection[t.Var] | None) -> Approximation:
     """What holds of any loop with these paths: it leaves by one of its exits, whenever, with any values."""
     names = Names.of(paths)
     total = names.fresh("k")
     cases: list[Case] = []
     undefined: list[Undefined] = []
     lost: list[Residual] = []
-    endless = FALSE if not paths.iterative else TRUE
+    endless = t.FALSE if not paths.iterative else t.TRUE
     for path in paths.exits:
         assert path.exit is not None
         match path.exit.kind:
             case "undefined":
-                undefined.append(Undefined(TRUE, path.exit.detail, path.exit.line))
+                undefined.append(Undefined(t.TRUE, path.exit.detail, path.exit.line))
             case "endless":
-                endless = TRUE
+                endless = t.TRUE
             case "unsupported" | "unknown":
-                lost.append(Residual(TRUE, _not_followed(paths, path.exit)))
+                lost.append(Residual(t.TRUE, _not_followed(paths, path.exit)))
             case _:
                 outputs = sorted(path.outputs | set(path.update), key=lambda var: var.key)
                 changed = {*path.update, *names.state}
                 values = [v for v in outputs if v in changed and (told is None or v in told)]
-                then: dict[Var, Term] = {var: names.fresh(afterwards(var.name), var.type) for var in values}
+                then: dict[t.Var, t.Term] = {var: names.fresh(afterwards(var.name), var.type) for var in values}
                 result = None if path.result is None else names.fresh("return'")
                 free = (
-                    *(v for v in then.values() if isinstance(v, Var)),
+                    *(v for v in then.values() if isinstance(v, t.Var)),
                     total,
                     *(() if result is None else (result,)),
                 )
-                case = Case(TRUE, then, path.exit, path.id, total, {}, (), result, exact=False, free=free)
-                cases.append(replace(case, facts=greater_equal(total, ZERO)))
+                case = Case(t.TRUE, then, path.exit, path.id, total, {}, (), result, exact=False, free=free)
+                cases.append(replace(case, facts=total.ge(0)))
     return Approximation(tuple(cases), endless, tuple(dict.fromkeys(undefined)), tuple(lost))
 
 
@@ -148,38 +132,38 @@ class _Values:
     ``equations`` say what the free variables are, as far as that is known.
     """
 
-    known: Mapping[Var, Term]
-    open: Mapping[Var, Var]
-    result: Term | None
-    equations: Condition
-    returned: Var | None = None
+    known: Mapping[t.Var, t.Term]
+    open: Mapping[t.Var, t.Var]
+    result: t.Term | None
+    equations: t.Condition
+    returned: t.Var | None = None
 
     @property
-    def free(self) -> tuple[Var, ...]:
+    def free(self) -> tuple[t.Var, ...]:
         """The free variables."""
         return tuple(dict.fromkeys((*self.open.values(), *((self.returned,) if self.returned is not None else ()))))
 
-    def of(self, forms: Mapping[Var, Term]) -> _Values:
+    def of(self, forms: Mapping[t.Var, t.Term]) -> _Values:
         """The same with ``forms`` for the values at the header."""
-        known = {var: substitute(term, forms) for var, term in self.known.items()}
+        known = {var: t.substitute(term, forms) for var, term in self.known.items()}
         result = self.result
         if result is not None and result is not self.returned:
-            result = substitute(result, forms)
+            result = t.substitute(result, forms)
         return replace(self, known=known, result=result)
 
 
 class _Loop:
     """One loop, and what is known of the header after any number of iterations."""
 
-    def __init__(self, paths: LoopPaths, within: Condition, told: Collection[Var] | None) -> None:
+    def __init__(self, paths: LoopPaths, within: t.Condition, told: Collection[t.Var] | None) -> None:
         self.paths = paths
         self.told = told
         self.names = Names.of(paths)
         self.groups = groups_of(paths, self.names)
         self.counters = tuple(group.counter for group in self.groups)
-        self.total = add(*self.counters)
-        self.counted = conjunction((*(greater_equal(c, ZERO) for c in self.counters), greater_equal(self.total, ONE)))
-        self.limited = within is not TRUE
+        self.total = t.add(*self.counters)
+        self.counted = t.conjunction((*(c.ge(0) for c in self.counters), self.total.ge(1)))
+        self.limited = within is not t.TRUE
         self.within = self._region(within, self.names.entry) or Region.universe(self.names.entry)
         self.reached = self._reached()
 
@@ -218,13 +202,13 @@ class _Loop:
         """The states in which the last iteration was one of the group."""
         if group.step is None:
             return None
-        counts: dict[Var, Term] = {c: c for c in self.counters}
-        counts[group.counter] = sub(group.counter, ONE)
+        counts: dict[t.Var, t.Term] = {c: c for c in self.counters}
+        counts[group.counter] = group.counter - 1
         try:
             with budget(_OPERATIONS_EACH):
-                here = conjunction(
+                here = t.conjunction(
                     (
-                        *(greater_equal(count, ZERO) for count in counts.values()),
+                        *(count.ge(0) for count in counts.values()),
                         after(self.groups, counts, self.names.last),
                     )
                 )
@@ -236,21 +220,21 @@ class _Loop:
         """How often the group is taken at most: before the last time of it its condition held."""
         if group.step is None:
             return None
-        fewer = {c: Var(f"{c.name}@last", INTEGERS) for c in self.counters}
-        counts: dict[Var, Term] = dict(fewer)
-        counts[group.counter] = sub(group.counter, ONE)
+        fewer = {c: t.Var(f"{c.name}@last", t.INTEGERS) for c in self.counters}
+        counts: dict[t.Var, t.Term] = dict(fewer)
+        counts[group.counter] = group.counter - 1
         del fewer[group.counter]
-        between = [part for c, m in fewer.items() for part in (greater_equal(m, ZERO), less_equal(m, c))]
+        between = [part for c, m in fewer.items() for part in (m.ge(0), m.le(c))]
         try:
             with budget(_OPERATIONS_EACH):
                 before = group.step.project_out(self.names.end.values())
-                here = Region.of(conjunction((greater_equal(group.counter, ONE), *between, self._at_last(counts))))
+                here = Region.of(t.conjunction((group.counter.ge(1), *between, self._at_last(counts))))
                 taken = (here & before).project_out((*fewer.values(), *self.names.last.values()))
-                return small(taken | Region.of(less_equal(group.counter, ZERO), taken.variables))
+                return small(taken | Region.of(group.counter.le(0), taken.variables))
         except UNDECIDED:
             return None
 
-    def _at_last(self, counts: Mapping[Var, Term]) -> Condition:
+    def _at_last(self, counts: Mapping[t.Var, t.Term]) -> t.Condition:
         return after(self.groups, counts, self.names.last)
 
     # -- what comes of it ---------------------------------------------------------------------------------------------
@@ -273,10 +257,10 @@ class _Loop:
                 case _:
                     cases += [case for case in (self._at_once(path), self._later(path)) if case is not None]
         return Approximation(
-            tuple(sorted(cases, key=lambda case: case.iterations is not ZERO)),
-            self._plain(disjunction(endless)),
+            tuple(sorted(cases, key=lambda case: case.iterations is not t.ZERO)),
+            self._plain(t.disjunction(endless)),
             tuple(self._grouped(undefined)),
-            tuple(part for part in lost if part.when is not FALSE),
+            tuple(part for part in lost if part.when is not t.FALSE),
         )
 
     def _exits(self) -> Iterable[Path]:
@@ -287,49 +271,49 @@ class _Loop:
             update = {var: term for var, term in path.update.items() if var in outputs}
             key = (path.exit, path.result, tuple(sorted(update.items(), key=lambda item: item[0].key)), outputs)
             other = found.get(key)
-            condition = path.condition if other is None else disjunction((other.condition, path.condition))
+            condition = path.condition if other is None else other.condition | path.condition
             found[key] = replace(other or path, condition=condition, update=update, outputs=outputs)
         return found.values()
 
-    def _endless(self) -> Condition:
+    def _endless(self) -> t.Condition:
         """Where the number of iterations is not bounded."""
         if not self.groups:
-            return FALSE
-        total = Var("iterations@all", INTEGERS)
+            return t.FALSE
+        total = t.Var("iterations@all", t.INTEGERS)
         try:
             with budget(_OPERATIONS_EACH):
-                counted = self.reached & Region.of(equal(total, self.total))
+                counted = self.reached & Region.of(total.eq(self.total))
                 region = small(counted.project_onto((*self.names.entry, total)))
                 found = [part.project_out((total,)) for part in region.without_upper_bound(total)]
-                return self._words(_some(found)) if found else FALSE
+                return self._words(_some(found)) if found else t.FALSE
         except UNDECIDED:
-            return TRUE
+            return t.TRUE
 
-    def _where(self, path: Path) -> Condition:
+    def _where(self, path: Path) -> t.Condition:
         """The entry values from which a run may leave by ``path``."""
         at_once = self._leaving(path.condition, self.names.entry, at_end=False)
         later = self._leaving(path.condition, (), at_end=True)
         if at_once is None or later is None:
-            return TRUE
+            return t.TRUE
         try:
             with budget(_OPERATIONS_EACH):
                 after_some = (self.reached & later).project_onto(self.names.entry)
                 return self._words(small((at_once & self.within) | after_some))
         except UNDECIDED:
-            return TRUE
+            return t.TRUE
 
-    def _leaving(self, condition: Condition, variables: Iterable[Var], *, at_end: bool) -> Region | None:
+    def _leaving(self, condition: t.Condition, variables: Iterable[t.Var], *, at_end: bool) -> Region | None:
         """Where ``condition`` may hold at the header, whatever comes from outside; over what is not from there."""
         if at_end:
-            condition = substitute(condition, self.names.end)
+            condition = t.substitute(condition, self.names.end)
         return self._region(condition, variables, {*self.names.entry, *self.names.end.values()})
 
     def _at_once(self, path: Path) -> Case | None:
         """A run that leaves by ``path`` without an iteration."""
         values = self._values(path, frozenset(self.names.entry))
-        whole = conjunction((path.condition, values.equations))
+        whole = path.condition & values.equations
         region = self._region(whole, {*self.names.entry, *values.free})
-        return self._case(path, values, region, ZERO, dict.fromkeys((p.id for p in self.paths.iterative), ZERO))
+        return self._case(path, values, region, t.ZERO, dict.fromkeys((p.id for p in self.paths.iterative), t.ZERO))
 
     def _later(self, path: Path) -> Case | None:
         """A run that leaves by ``path`` after some iterations."""
@@ -338,25 +322,25 @@ class _Loop:
         forms = {var: value_after(var, self.groups, {c: c for c in self.counters}) for var in self.names.state}
         exact = {var: form for var, form in forms.items() if form is not None}
         values = self._values(path, self.names.fixed | exact.keys())
-        whole = substitute(conjunction((path.condition, values.equations)), self.names.end)
+        whole = t.substitute(path.condition & values.equations, self.names.end)
         leaving = self._region(whole, values.free, {*self.names.entry, *self.names.end.values(), *values.free})
         try:
             region: Region | None = _both(self.reached.over(values.free), leaving)
         except UNDECIDED:
             region = None
-        counts: dict[str, Term] = {g.paths[0].id: g.counter for g in self.groups if len(g.paths) == 1}
+        counts: dict[str, t.Term] = {g.paths[0].id: g.counter for g in self.groups if len(g.paths) == 1}
         return self._case(path, values.of(exact), region, self.total, counts)
 
     def _case(
-        self, path: Path, values: _Values, region: Region | None, iterations: Term, counts: Mapping[str, Term]
+        self, path: Path, values: _Values, region: Region | None, iterations: t.Term, counts: Mapping[str, t.Term]
     ) -> Case | None:
         """The case of leaving by ``path`` in the states of ``region``; None where there are none."""
         assert path.exit is not None
-        counters = () if iterations is ZERO else self.counters
+        counters = () if iterations is t.ZERO else self.counters
         free = (*values.free, *counters)
-        then: dict[Var, Term] = {**values.known, **values.open}
-        case = Case(TRUE, then, path.exit, path.id, iterations, counts, (), values.result, exact=False, free=free)
-        case = replace(case, facts=self.counted if counters else TRUE)
+        then: dict[t.Var, t.Term] = {**values.known, **values.open}
+        case = Case(t.TRUE, then, path.exit, path.id, iterations, counts, (), values.result, exact=False, free=free)
+        case = replace(case, facts=self.counted if counters else t.TRUE)
         if region is None:
             return case
         try:
@@ -371,31 +355,31 @@ class _Loop:
         except UNDECIDED:
             return case
 
-    def _values(self, path: Path, spoken: frozenset[Var]) -> _Values:
+    def _values(self, path: Path, spoken: frozenset[t.Var]) -> _Values:
         """The values at an exit: by terms where these speak of ``spoken`` only, and always have a value."""
-        known: dict[Var, Term] = {}
-        left: dict[Var, Var] = {}
-        equations: list[Condition] = []
+        known: dict[t.Var, t.Term] = {}
+        left: dict[t.Var, t.Var] = {}
+        equations: list[t.Condition] = []
         changed = frozenset(self.names.state)
         for var in sorted({*path.outputs, *path.update}, key=lambda v: v.key):
             term = path.update.get(var, var)
             if term is var and var not in changed:
                 continue
-            if is_plain(term, spoken) and not may_lack_value(term):
+            if is_plain(term, spoken) and not t.may_lack_value(term):
                 known[var] = term
             else:
                 left[var] = self.names.fresh(afterwards(var.name), var.type)
-                equations.append(equal(left[var], term))
+                equations.append(left[var].eq(term))
         result, returned = path.result, None
-        if result is not None and not (is_plain(result, spoken) and not may_lack_value(result)):
+        if result is not None and not (is_plain(result, spoken) and not t.may_lack_value(result)):
             returned = self.names.fresh("return'")
-            equations.append(equal(returned, result))
-        return _Values(known, left, returned or result, conjunction(equations), returned)
+            equations.append(returned.eq(result))
+        return _Values(known, left, returned or result, t.conjunction(equations), returned)
 
     # -- sets and words -----------------------------------------------------------------------------------------------
 
     def _region(
-        self, condition: Condition, variables: Iterable[Var], kept: Collection[Var] | None = None
+        self, condition: t.Condition, variables: Iterable[t.Var], kept: Collection[t.Var] | None = None
     ) -> Region | None:
         """Where ``condition`` may hold, over ``kept`` where that is given; None where that is not decided."""
         try:
@@ -405,10 +389,10 @@ class _Loop:
         except UNDECIDED:
             return None
 
-    def _words(self, region: Region | None) -> Condition:
+    def _words(self, region: Region | None) -> t.Condition:
         """A condition on entry values, in which ``within`` is taken for granted."""
         if region is None:
-            return TRUE
+            return t.TRUE
         try:
             with budget(_OPERATIONS_WORDS):
                 return (region.gist(self.within) if self.limited else region).joined().condition()
@@ -417,20 +401,20 @@ class _Loop:
         try:
             return region.rough_condition()
         except UNDECIDED:
-            return TRUE
+            return t.TRUE
 
     def _grouped(self, parts: Sequence[Undefined]) -> Iterator[Undefined]:
         """One region for each kind and line."""
-        places: dict[tuple[str, int], list[Condition]] = {}
+        places: dict[tuple[str, int], list[t.Condition]] = {}
         for part in parts:
             places.setdefault((part.kind, part.line), []).append(part.when)
         for (kind, line), regions in places.items():
-            when = disjunction(regions)
+            when = t.disjunction(regions)
             when = when if len(regions) == 1 else self._plain(when)
-            if when is not FALSE:
+            if when is not t.FALSE:
                 yield Undefined(when, kind, line)
 
-    def _plain(self, condition: Condition) -> Condition:
+    def _plain(self, condition: t.Condition) -> t.Condition:
         return simplify(condition, operations=_OPERATIONS_WORDS)
 
 
@@ -460,6 +444,6 @@ def _some(regions: Sequence[Region | None]) -> Region | None:
         return None
 
 
-def _renamed(region: Region, names: Mapping[Var, Var]) -> Region:
+def _renamed(region: Region, names: Mapping[t.Var, t.Var]) -> Region:
     """The region over other variables of the same types."""
     return region.preimage(dict(names)).project_out(names)

@@ -10,36 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, budget, enclosing_region
 from loopless.paths.model import LoopPaths, Path
-from loopless.terms import (
-    INTEGERS,
-    ONE,
-    ZERO,
-    Condition,
-    Const,
-    IntType,
-    Read,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    equals_zero,
-    greater_equal,
-    less_equal,
-    may_lack_value,
-    mul,
-    scale,
-    sub,
-    substitute,
-    walk,
-)
 
-UNDECIDED: Final = (BudgetExceeded, NotPresburger, TermTooLarge)
+UNDECIDED: Final = (BudgetExceeded, NotPresburger, t.TermTooLarge)
 """What a question to the logic may end by without an answer."""
 
 _OPERATIONS: Final = 60_000
@@ -77,18 +52,18 @@ class Names:
     at the header where the run leaves.
     """
 
-    entry: tuple[Var, ...]
-    state: tuple[Var, ...]
-    last: Mapping[Var, Var]
-    end: Mapping[Var, Var]
+    entry: tuple[t.Var, ...]
+    state: tuple[t.Var, ...]
+    last: Mapping[t.Var, t.Var]
+    end: Mapping[t.Var, t.Var]
     taken: frozenset[str]
 
     @staticmethod
     def of(paths: LoopPaths) -> Names:
         """Those of a loop."""
         unknown = {u.var for path in paths.all for u in path.unknowns}
-        found: set[Var] = {*paths.state, *paths.invariants}
-        changed: set[Var] = set(paths.state)
+        found: set[t.Var] = {*paths.state, *paths.invariants}
+        changed: set[t.Var] = set(paths.state)
         for path in paths.all:
             found |= path.condition.variables
             found |= {v for term in path.update.values() for v in term.variables}
@@ -98,24 +73,24 @@ class Names:
         entry = tuple(sorted((found | changed) - unknown, key=_key))
         state = tuple(var for var in entry if var in changed)
         # No variable of a program has such a name.
-        last = {var: Var(f"{var.name}@last", var.type) for var in state}
-        end = {var: Var(f"{var.name}@end", var.type) for var in state}
+        last = {var: t.Var(f"{var.name}@last", var.type) for var in state}
+        end = {var: t.Var(f"{var.name}@end", var.type) for var in state}
         updated = {var for path in paths.all for var in path.update}
         return Names(entry, state, last, end, frozenset(v.name for v in found | changed | unknown | updated))
 
     @property
-    def fixed(self) -> frozenset[Var]:
+    def fixed(self) -> frozenset[t.Var]:
         """The variables that no iteration changes."""
         return frozenset(self.entry) - frozenset(self.state)
 
-    def fresh(self, name: str, type: IntType = INTEGERS) -> Var:
+    def fresh(self, name: str, type: t.IntType = t.INTEGERS) -> t.Var:
         """A variable of this name, or one like it that no variable of the loop has."""
         while name in self.taken:
             name += "_"
-        return Var(name, type)
+        return t.Var(name, type)
 
 
-def _key(var: Var) -> str:
+def _key(var: t.Var) -> str:
     return var.key
 
 
@@ -127,7 +102,7 @@ class Effect:
     ``sets``: whether the value before does not matter; ``least`` and ``most`` then bound the value. None is no bound.
     """
 
-    adds: Term | None
+    adds: t.Term | None
     low: int | None
     high: int | None
     sets: bool = False
@@ -135,7 +110,7 @@ class Effect:
     most: int | None = None
 
 
-_NOTHING: Final = Effect(ZERO, 0, 0)
+_NOTHING: Final = Effect(t.ZERO, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +121,10 @@ class Group:
     iteration changes; None where the logic does not say. ``effects``: by variable of the state.
     """
 
-    counter: Var
+    counter: t.Var
     paths: tuple[Path, ...]
     step: Region | None
-    effects: Mapping[Var, Effect]
+    effects: Mapping[t.Var, Effect]
 
 
 def groups_of(paths: LoopPaths, names: Names) -> tuple[Group, ...]:
@@ -167,9 +142,9 @@ def groups_of(paths: LoopPaths, names: Names) -> tuple[Group, ...]:
 
 def _step(path: Path, names: Names) -> Region | None:
     """One iteration by a path."""
-    after = [equal(names.end[var], substitute(path.update.get(var, var), names.last)) for var in names.state]
+    after = [names.end[var].eq(t.substitute(path.update.get(var, var), names.last)) for var in names.state]
     try:
-        whole = conjunction((substitute(path.condition, names.last), *after))
+        whole = t.conjunction((t.substitute(path.condition, names.last), *after))
         variables = {*whole.variables, *names.last.values(), *names.end.values(), *names.fixed}
         with budget(_OPERATIONS):
             region = enclosing_region(whole, variables)
@@ -192,25 +167,25 @@ def _union(regions: Sequence[Region | None]) -> Region | None:
         return None
 
 
-def is_plain(term: Term, variables: frozenset[Var]) -> bool:
+def is_plain(term: t.Term, variables: frozenset[t.Var]) -> bool:
     """Whether a term speaks of these variables only, and of no memory."""
-    return term.variables <= variables and not any(isinstance(node, Read) for node in walk(term))
+    return term.variables <= variables and not any(isinstance(node, t.Read) for node in t.walk(term))
 
 
-def _effect(var: Var, path: Path, step: Region | None, names: Names) -> Effect:
+def _effect(var: t.Var, path: Path, step: Region | None, names: Names) -> Effect:
     term = path.update.get(var, var)
     if term is var:
         return _NOTHING
-    added = sub(term, var)
-    if isinstance(added, Const):
+    added = term - var
+    if isinstance(added, t.Const):
         return Effect(added, added.value, added.value)
-    adds = added if is_plain(added, names.fixed) and not may_lack_value(added) else None
+    adds = added if is_plain(added, names.fixed) and not t.may_lack_value(added) else None
     least, most = var.type.min, var.type.max
     low: int | None = None
     high: int | None = None
     if step is not None:
         try:
-            low, high = step.range_of(sub(names.end[var], names.last[var]))
+            low, high = step.range_of(names.end[var] - names.last[var])
             least, most = step.range_of(names.end[var])
         except EmptyRegion:
             return _NOTHING  # the path is never taken
@@ -223,7 +198,7 @@ def _effect(var: Var, path: Path, step: Region | None, names: Names) -> Effect:
     return Effect(adds, low, high, sets, least, most)
 
 
-def _hull(effects: Sequence[Effect], var: Var) -> Effect:
+def _hull(effects: Sequence[Effect], var: t.Var) -> Effect:
     """What one of several iterations does."""
     adds = effects[0].adds if all(effect.adds is effects[0].adds for effect in effects) else None
     sets = any(effect.sets for effect in effects)
@@ -249,25 +224,25 @@ def _most(bounds: Iterable[int | None], otherwise: int | None) -> int | None:
 # -- many iterations --------------------------------------------------------------------------------------------------
 
 
-def value_after(var: Var, groups: Sequence[Group], counts: Mapping[Var, Term]) -> Term | None:
+def value_after(var: t.Var, groups: Sequence[Group], counts: Mapping[t.Var, t.Term]) -> t.Term | None:
     """The value of a variable after so many iterations of each group, where each of them adds the same."""
-    parts: list[Term] = [var]
+    parts: list[t.Term] = [var]
     for group in groups:
         adds = group.effects[var].adds
         if adds is None:
             return None
-        parts.append(mul(adds, counts[group.counter]))
-    return add(*parts)
+        parts.append(adds * counts[group.counter])
+    return t.add(*parts)
 
 
-def after(groups: Sequence[Group], counts: Mapping[Var, Term], values: Mapping[Var, Var]) -> Condition:
+def after(groups: Sequence[Group], counts: Mapping[t.Var, t.Term], values: Mapping[t.Var, t.Var]) -> t.Condition:
     """What holds of the ``values`` of the state's variables after ``counts`` iterations of each group, which are at
     least 0; nothing that is not linear.
     """
-    return conjunction(part for var, value in values.items() for part in _after(var, value, groups, counts))
+    return t.conjunction(part for var, value in values.items() for part in _after(var, value, groups, counts))
 
 
-def _after(var: Var, value: Var, groups: Sequence[Group], counts: Mapping[Var, Term]) -> Iterable[Condition]:
+def _after(var: t.Var, value: t.Var, groups: Sequence[Group], counts: Mapping[t.Var, t.Term]) -> Iterable[t.Condition]:
     effects = [(counts[group.counter], group.effects[var]) for group in groups]
     setting = [count for count, effect in effects if effect.sets]
     moved = _moved(value, var, [(count, effect) for count, effect in effects if not effect.sets])
@@ -275,39 +250,35 @@ def _after(var: Var, value: Var, groups: Sequence[Group], counts: Mapping[Var, T
         return moved
     set_to = [effect for _, effect in effects if effect.sets]
     moving = [(c, e) for c, e in effects if not e.sets]
-    often = add(*setting)
+    often = t.add(*setting)
     return (
         *_moved(value, var, effects),
-        disjunction(
-            (
-                conjunction((equals_zero(often), *moved)),
-                conjunction((greater_equal(often, ONE), *_since_set(value, set_to, moving))),
-            )
-        ),
+        t.conjunction((t.equals_zero(often), *moved))
+        | t.conjunction((often.ge(1), *_since_set(value, set_to, moving))),
     )
 
 
-def _moved(value: Term, begun: Term, effects: Sequence[tuple[Term, Effect]]) -> list[Condition]:
+def _moved(value: t.Term, begun: t.Term, effects: Sequence[tuple[t.Term, Effect]]) -> list[t.Condition]:
     """Where each iteration adds something."""
-    found: list[Condition] = []
-    if all(isinstance(effect.adds, Const) for _, effect in effects):
-        return [equal(value, add(begun, *(mul(e.adds, count) for count, e in effects if e.adds is not None)))]
+    found: list[t.Condition] = []
+    if all(isinstance(effect.adds, t.Const) for _, effect in effects):
+        return [value.eq(t.add(begun, *(e.adds * count for count, e in effects if e.adds is not None)))]
     if all(effect.low is not None for _, effect in effects):
-        found.append(greater_equal(value, add(begun, *(scale(c, e.low) for c, e in effects if e.low is not None))))
+        found.append(value.ge(t.add(begun, *(c * e.low for c, e in effects if e.low is not None))))
     if all(effect.high is not None for _, effect in effects):
-        found.append(less_equal(value, add(begun, *(scale(c, e.high) for c, e in effects if e.high is not None))))
+        found.append(value.le(t.add(begun, *(c * e.high for c, e in effects if e.high is not None))))
     return found
 
 
-def _since_set(value: Term, setting: Sequence[Effect], moving: Sequence[tuple[Term, Effect]]) -> list[Condition]:
+def _since_set(value: t.Term, setting: Sequence[Effect], moving: Sequence[tuple[t.Term, Effect]]) -> list[t.Condition]:
     """Where some iteration sets the variable: between the ends of what is set, moved by what may come after."""
-    found: list[Condition] = []
+    found: list[t.Condition] = []
     least = _least((effect.least for effect in setting), None)
     most = _most((effect.most for effect in setting), None)
     if least is not None and all(effect.low is not None for _, effect in moving):
-        down = [scale(count, min(effect.low or 0, 0)) for count, effect in moving]
-        found.append(greater_equal(value, add(const(least), *down)))
+        down = [count * min(effect.low or 0, 0) for count, effect in moving]
+        found.append(value.ge(t.add(t.const(least), *down)))
     if most is not None and all(effect.high is not None for _, effect in moving):
-        up = [scale(count, max(effect.high or 0, 0)) for count, effect in moving]
-        found.append(less_equal(value, add(const(most), *up)))
+        up = [count * max(effect.high or 0, 0) for count, effect in moving]
+        found.append(value.le(t.add(t.const(most), *up)))
     return found

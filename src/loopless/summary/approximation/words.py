@@ -5,22 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import Region, pruned
 from loopless.summary.model import Case
-from loopless.terms import (
-    INTEGERS,
-    TRUE,
-    Compare,
-    Condition,
-    Term,
-    Var,
-    conjunction,
-    conjuncts,
-    disjunction,
-    disjuncts,
-    polynomial,
-    substitute,
-)
 
 _LARGE: Final = 1 << 28
 """Numbers from here on come from the ends of types. A guess."""
@@ -34,54 +21,54 @@ def written(case: Case, region: Region) -> Case:
     """The case with the facts that ``region`` says of its free variables, and without those that equalities determine
     in terms of others. What it says of entry values alone is the case's condition.
     """
-    counters = [var for var in case.free if var.type == INTEGERS]
-    values = [var for var in case.free if var.type != INTEGERS]
+    counters = [var for var in case.free if var.type == t.INTEGERS]
+    values = [var for var in case.free if var.type != t.INTEGERS]
     found = region.hull().equalities([*values, *counters])
-    solved: dict[Var, Term] = {var: term for var, term in found.items() if var in case.free}
+    solved: dict[t.Var, t.Term] = {var: term for var, term in found.items() if var in case.free}
     left = tuple(var for var in case.free if var not in solved)
-    facts = substitute(_facts(region, frozenset(counters)), solved)
+    facts = t.substitute(_facts(region, frozenset(counters)), solved)
     told = frozenset(left)
-    facts = conjunction(part for part in conjuncts(facts) if part.variables & told)
+    facts = t.conjunction(part for part in t.conjuncts(facts) if part.variables & told)
     return replace(
         case,
-        then={var: substitute(term, solved) for var, term in case.then.items()},
-        iterations=substitute(case.iterations, solved),
-        per_path={path: substitute(term, solved) for path, term in case.per_path.items()},
-        result=substitute(case.result, solved) if case.result is not None else None,
+        then={var: t.substitute(term, solved) for var, term in case.then.items()},
+        iterations=t.substitute(case.iterations, solved),
+        per_path={path: t.substitute(term, solved) for path, term in case.per_path.items()},
+        result=t.substitute(case.result, solved) if case.result is not None else None,
         free=left,
         facts=facts,
     )
 
 
-def _facts(region: Region, counters: frozenset[Var]) -> Condition:
+def _facts(region: Region, counters: frozenset[t.Var]) -> t.Condition:
     region = region.joined()
     if region.parts == 1:
         return larger(region.rough_condition(), counters)
     common = larger(region.hull().rough_condition(), counters)
-    arms = larger(region.rough_condition(), counters) if region.parts <= _MOST_ARMS else TRUE
-    return pruned(conjunction((common, arms)), operations=_OPERATIONS) if arms is not TRUE else common
+    arms = larger(region.rough_condition(), counters) if region.parts <= _MOST_ARMS else t.TRUE
+    return pruned(common & arms, operations=_OPERATIONS) if arms is not t.TRUE else common
 
 
-def larger(condition: Condition, counters: frozenset[Var]) -> Condition:
+def larger(condition: t.Condition, counters: frozenset[t.Var]) -> t.Condition:
     """``condition`` without the conjuncts that speak of large numbers, but for those that bound counters by entry
     values: it holds at least where the condition does.
     """
-    arms = disjuncts(condition)
+    arms = t.disjuncts(condition)
     if len(arms) > 1:
-        return disjunction(larger(arm, counters) for arm in arms)
-    kept: list[Condition] = []
-    for part in conjuncts(condition):
-        if len(disjuncts(part)) > 1:
-            kept.append(disjunction(larger(arm, counters) for arm in disjuncts(part)))
+        return t.disjunction(larger(arm, counters) for arm in arms)
+    kept: list[t.Condition] = []
+    for part in t.conjuncts(condition):
+        if len(t.disjuncts(part)) > 1:
+            kept.append(t.disjunction(larger(arm, counters) for arm in t.disjuncts(part)))
         elif not _is_large(part, counters):
             kept.append(part)
-    return conjunction(kept) if kept else TRUE
+    return t.conjunction(kept) if kept else t.TRUE
 
 
-def _is_large(part: Condition, counters: frozenset[Var]) -> bool:
-    if not isinstance(part, Compare):
+def _is_large(part: t.Condition, counters: frozenset[t.Var]) -> bool:
+    if not isinstance(part, t.Compare):
         return False
-    factors = polynomial(part.term)
+    factors = t.polynomial(part.term)
     if any(abs(factor) >= _LARGE for monomial, factor in factors.items() if monomial):
         return True
     if abs(factors.get((), 0)) < _LARGE:

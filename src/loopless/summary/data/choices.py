@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.paths.joining import join
 from loopless.paths.model import Path
 from loopless.summary.data.possible import possible
-from loopless.terms import TRUE, Condition, Term, Var, conjunction, conjuncts, ite
 from loopless.terms.knowing import Known
 
 MAX_QUESTIONS: Final = 400
@@ -24,29 +24,29 @@ MAX_QUESTIONS: Final = 400
 class Choice:
     """One of several things that an iteration may do: ``then``, on the paths ``paths``, where ``when`` holds."""
 
-    when: Condition
-    then: Term
+    when: t.Condition
+    then: t.Term
     paths: tuple[Path, ...]
 
 
 class Choices:
     """The paths of a loop, told apart. ``common``: what holds in every iteration."""
 
-    def __init__(self, paths: Sequence[Path], common: Condition) -> None:
+    def __init__(self, paths: Sequence[Path], common: t.Condition) -> None:
         self.paths = tuple(paths)
         self.common = common
-        shared = frozenset(conjuncts(common))
+        shared = frozenset(t.conjuncts(common))
         known = Known(shared)
-        self.rest: dict[str, tuple[Condition, ...]] = {}
+        self.rest: dict[str, tuple[t.Condition, ...]] = {}
         for path in paths:
-            left = [known.decide(part) for part in conjuncts(path.condition) if part not in shared]
-            self.rest[path.id] = tuple(dict.fromkeys(part for part in left if part is not TRUE))
+            left = [known.decide(part) for part in t.conjuncts(path.condition) if part not in shared]
+            self.rest[path.id] = tuple(dict.fromkeys(part for part in left if part is not t.TRUE))
         self._asked = 0
-        self._apart: dict[tuple[frozenset[Condition], str], bool] = {}
+        self._apart: dict[tuple[frozenset[t.Condition], str], bool] = {}
 
-    def of(self, var: Var) -> tuple[Choice, ...]:
+    def of(self, var: t.Var) -> tuple[Choice, ...]:
         """What an iteration makes of ``var``: exactly one condition holds in an iteration that is completed."""
-        by_term: dict[Term, list[Path]] = {}
+        by_term: dict[t.Term, list[Path]] = {}
         for path in self.paths:
             by_term.setdefault(path.update.get(var, var), []).append(path)
         conditions = self.conditions(list(by_term.values()), avoided=var)
@@ -54,20 +54,20 @@ class Choices:
             Choice(when, term, tuple(group)) for when, (term, group) in zip(conditions, by_term.items(), strict=True)
         )
 
-    def conditions(self, groups: Sequence[Sequence[Path]], avoided: Var | None = None) -> list[Condition]:
+    def conditions(self, groups: Sequence[Sequence[Path]], avoided: t.Var | None = None) -> list[t.Condition]:
         """For each group of paths a condition that tells it from the others, as small as is found; exactly one of them
         holds in an iteration that is completed. Conjuncts that speak of ``avoided`` go first.
         """
         if len(groups) == 1:
-            return [TRUE]
-        found: list[Condition] = []
+            return [t.TRUE]
+        found: list[t.Condition] = []
         for number, group in enumerate(groups):
             others = [path for at, other in enumerate(groups) if at != number for path in other]
             alternatives = [self._small(path, others, avoided) for path in group]
-            found.append(conjunction(join(alternatives)))
+            found.append(t.conjunction(join(alternatives)))
         return found
 
-    def _small(self, path: Path, others: Sequence[Path], avoided: Var | None) -> tuple[Condition, ...]:
+    def _small(self, path: Path, others: Sequence[Path], avoided: t.Var | None) -> tuple[t.Condition, ...]:
         """Conjuncts of the path's condition that no other path fulfils."""
         kept = list(self.rest[path.id])
         order = sorted(range(len(kept)), key=lambda at: (avoided not in kept[at].variables, -len(kept[at].variables)))
@@ -77,21 +77,21 @@ class Choices:
                 kept = without
         return tuple(kept)
 
-    def _excludes(self, parts: Sequence[Condition], other: Path) -> bool:
+    def _excludes(self, parts: Sequence[t.Condition], other: Path) -> bool:
         key = frozenset(parts), other.id
         found = self._apart.get(key)
         if found is None:
             if self._asked >= MAX_QUESTIONS:
                 return False
             self._asked += 1
-            whole = conjunction((self.common, *parts, *self.rest[other.id]))
+            whole = t.conjunction((self.common, *parts, *self.rest[other.id]))
             found = self._apart[key] = not possible(whole)
         return found
 
 
-def chosen(choices: Sequence[tuple[Condition, Term]]) -> Term:
+def chosen(choices: Sequence[tuple[t.Condition, t.Term]]) -> t.Term:
     """The term whose condition holds; the last one where no other does."""
     result = choices[-1][1]
     for when, then in reversed(choices[:-1]):
-        result = ite(when, then, result)
+        result = t.ite(when, then, result)
     return result

@@ -12,35 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.data.possible import possible
-from loopless.terms import (
-    STREAM,
-    And,
-    Condition,
-    Const,
-    IntType,
-    Or,
-    Read,
-    Term,
-    Var,
-    Wrap,
-    between,
-    conjunction,
-    conjuncts,
-    negate,
-    not_equal,
-    read,
-    replace_terms,
-    sub,
-    substitute,
-    walk,
-    walk_inside,
-)
 
 LARGEST: Final = (1 << 61) - 1
 """No object has more bytes: a quarter of what 64 bits address, as the flowgraph takes it."""
-_OFFSETS: Final = (IntType(62), IntType(31))
+_OFFSETS: Final = (t.IntType(62), t.IntType(31))
 """The types of byte offsets, where pointers have 64 bits and where they have 32."""
 
 
@@ -54,43 +32,43 @@ def inside_objects(paths: LoopPaths) -> LoopPaths:
     sure = {part for part in dict.fromkeys(_candidates(left)) if _holds_anyway(part, left)}
 
     def shown(path: Path) -> Path:
-        condition = conjunction(part for part in conjuncts(path.condition) if part not in sure)
+        condition = t.conjunction(part for part in t.conjuncts(path.condition) if part not in sure)
         if not plain:
             return replace(path, condition=condition)
-        update = {var: replace_terms(term, plain) for var, term in path.update.items()}
-        result = replace_terms(path.result, plain) if path.result is not None else None
-        return replace(path, condition=replace_terms(condition, plain), update=update, result=result)
+        update = {var: t.replace_terms(term, plain) for var, term in path.update.items()}
+        result = t.replace_terms(path.result, plain) if path.result is not None else None
+        return replace(path, condition=t.replace_terms(condition, plain), update=update, result=result)
 
     return replace(paths, iterative=tuple(map(shown, paths.iterative)), exits=tuple(map(shown, exits)))
 
 
-def _candidates(paths: Sequence[Path]) -> Iterator[Condition]:
+def _candidates(paths: Sequence[Path]) -> Iterator[t.Condition]:
     """Conditions on offsets that the paths read at."""
     for path in paths:
         offsets = facts_of(path).variables
-        for part in conjuncts(path.condition):
-            if not part.variables.isdisjoint(offsets) and not any(isinstance(n, Read) for n in walk_inside(part)):
+        for part in t.conjuncts(path.condition):
+            if not part.variables.isdisjoint(offsets) and not any(isinstance(n, t.Read) for n in t.walk_inside(part)):
                 yield part
 
 
-def _holds_anyway(part: Condition, paths: Sequence[Path]) -> bool:
+def _holds_anyway(part: t.Condition, paths: Sequence[Path]) -> bool:
     """Whether no path is taken where ``part`` does not hold: each that may be reads an object there, outside of it."""
-    return not any(possible(conjunction((path.condition, facts_of(path), negate(part)))) for path in paths)
+    return not any(possible(path.condition & facts_of(path) & ~part) for path in paths)
 
 
-def read_inside(paths: Sequence[Path]) -> Condition:
+def read_inside(paths: Sequence[Path]) -> t.Condition:
     """What the reads of all ``paths`` say of offsets: each of these conditions holds on every one of the paths."""
     each = [dict.fromkeys(_facts(path)) for path in paths]
     shared = [fact for fact in each[0] if all(fact in other for other in each[1:])] if each else []
-    return conjunction(shared)
+    return t.conjunction(shared)
 
 
-def facts_of(path: Path) -> Condition:
+def facts_of(path: Path) -> t.Condition:
     """What the reads of a path say of offsets where it is taken."""
-    return conjunction(_facts(path))
+    return t.conjunction(_facts(path))
 
 
-def moves_through_objects(paths: Sequence[Path], update: Mapping[Var, Term]) -> bool:
+def moves_through_objects(paths: Sequence[Path], update: Mapping[t.Var, t.Term]) -> bool:
     """Whether every iteration reads an object at an offset that ``update`` moves by the same number each time: so the
     accesses, which stay inside, come to an end.
     """
@@ -98,8 +76,8 @@ def moves_through_objects(paths: Sequence[Path], update: Mapping[Var, Term]) -> 
     changing = frozenset(var for path in paths for var in path.update)
     for part in each[0] if each else ():
         if all(part in other for other in each[1:]) and part.variables & changing <= update.keys():
-            moved = sub(substitute(part.offset, update), part.offset)
-            if isinstance(moved, Const) and moved.value:
+            moved = t.substitute(part.offset, update) - part.offset
+            if isinstance(moved, t.Const) and moved.value:
                 return True
     return False
 
@@ -110,51 +88,53 @@ def leaves_objects(paths: Sequence[Path]) -> bool:
     """
     pointers = [var for var in (paths[0].update if paths else ()) if var.type in _OFFSETS]
     for var in pointers:
-        moves = [sub(path.update.get(var, var), var) for path in paths]
-        steps = [move.value for move in moves if isinstance(move, Const)]
+        moves = [path.update.get(var, var) - var for path in paths]
+        steps = [move.value for move in moves if isinstance(move, t.Const)]
         if len(steps) == len(moves) and (min(steps) > 0 or max(steps) < 0):
             return True
     return False
 
 
-def _reads(condition: Condition) -> dict[Read, None]:
+def _reads(condition: t.Condition) -> dict[t.Read, None]:
     """What is surely read where the condition is found to hold: not what one of several alternatives reads only."""
     match condition:
-        case And():
+        case t.And():
             return {part: None for arg in condition.args for part in _reads(arg)}
-        case Or():
+        case t.Or():
             first, *others = (_reads(arg) for arg in condition.args)
             return {part: None for part in first if all(part in other for other in others)}
         case _:
-            chosen = any(isinstance(part, Condition) and part is not condition for part in walk(condition))
-            reads = (part for part in walk(condition) if isinstance(part, Read))
-            return {} if chosen else {part: None for part in reads if not part.array.endswith(STREAM)}
+            chosen = any(isinstance(part, t.Condition) and part is not condition for part in t.walk(condition))
+            reads = (part for part in t.walk(condition) if isinstance(part, t.Read))
+            return {} if chosen else {part: None for part in reads if not part.array.endswith(t.STREAM)}
 
 
-def _facts(path: Path) -> Iterator[Condition]:
+def _facts(path: Path) -> Iterator[t.Condition]:
     for part in _reads(path.condition):
-        yield between(-LARGEST - 1, part.offset, LARGEST - ((part.type.width or 8) + 7) // 8)
+        yield t.between(-LARGEST - 1, part.offset, LARGEST - ((part.type.width or 8) + 7) // 8)
 
 
 def _only_outside(path: Path) -> bool:
     """Whether the path is undefined behaviour that only an offset outside of the object which it reads leads to."""
     if path.exit is None or path.exit.kind != "undefined":
         return False
-    return not possible(conjunction((path.condition, facts_of(path))))
+    return not possible(path.condition & facts_of(path))
 
 
-def _unwrapped(path: Path) -> Iterator[tuple[Term, Term]]:
+def _unwrapped(path: Path) -> Iterator[tuple[t.Term, t.Term]]:
     """Reads on the path whose offset is reduced to 64 bits, and the same without that."""
     for node in (path.condition, *path.update.values()):
-        for part in walk(node):
-            if isinstance(part, Read) and not part.array.endswith(STREAM):
-                wraps: dict[Term, Term] = {
-                    inner: inner.arg for inner in walk(part.offset) if isinstance(inner, Wrap) and inner.type == _OFFSET
+        for part in t.walk(node):
+            if isinstance(part, t.Read) and not part.array.endswith(t.STREAM):
+                wraps: dict[t.Term, t.Term] = {
+                    inner: inner.arg
+                    for inner in t.walk(part.offset)
+                    if isinstance(inner, t.Wrap) and inner.type == _OFFSET
                 }
-                offset = replace_terms(part.offset, wraps)
-                inside = between(-LARGEST - 1, part.offset, LARGEST)
-                if wraps and not possible(conjunction((inside, not_equal(offset, part.offset)))):
-                    yield part, read(part.array, offset, part.type)
+                offset = t.replace_terms(part.offset, wraps)
+                inside = t.between(-LARGEST - 1, part.offset, LARGEST)
+                if wraps and not possible(inside & offset.ne(part.offset)):
+                    yield part, t.read(part.array, offset, part.type)
 
 
-_OFFSET: Final = IntType(64, signed=True)
+_OFFSET: Final = t.IntType(64, signed=True)

@@ -6,38 +6,26 @@ iteration. It bounds searches over what is read where nothing oblivious does: ha
 
 from __future__ import annotations
 
+from loopless import terms as t
 from loopless.paths.model import LoopPaths
 from loopless.summary.data.oblivious import reads_data, shared_conjuncts
 from loopless.summary.data.possible import possible
-from loopless.terms import (
-    ONE,
-    ZERO,
-    Compare,
-    Condition,
-    Term,
-    at_most_zero,
-    conjunction,
-    maximum,
-    sub,
-    substitute,
-)
 
 
-def most_iterations(paths: LoopPaths, given: Condition) -> Term | None:
+def most_iterations(paths: LoopPaths, given: t.Condition) -> t.Term | None:
     """A number of iterations that no run exceeds, over the entry values; None where none is found. ``given`` holds in
     every completed iteration.
     """
     changing = frozenset(var for path in paths.iterative for var in path.update)
     for part in shared_conjuncts(paths):
-        if not isinstance(part, Compare) or part.relation != "le" or reads_data(part, changing):
+        if not isinstance(part, t.Compare) or part.relation != "le" or reads_data(part, changing):
             continue
         left = part.term
         if left.variables.isdisjoint(changing):
             continue
         slow = (
-            conjunction((path.condition, given, at_most_zero(sub(substitute(left, path.update), left))))
-            for path in paths.iterative
+            path.condition & given & t.at_most_zero(t.substitute(left, path.update) - left) for path in paths.iterative
         )
         if not any(map(possible, slow)):
-            return maximum(ZERO, sub(ONE, left))
+            return t.maximum(t.ZERO, 1 - left)
     return None

@@ -9,38 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from loopless import terms as t
 from loopless.logic import is_quasi_affine
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.recurrences import Closed, solve
 from loopless.summary.data.possible import possible
 from loopless.summary.transitions.transformer import COUNTER
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Aggregate,
-    Condition,
-    Node,
-    Read,
-    Term,
-    Var,
-    Wrap,
-    between,
-    conjunction,
-    conjuncts,
-    const,
-    fits,
-    ite,
-    less_equal,
-    negate,
-    substitute,
-    walk_inside,
-)
 from loopless.terms.knowing import without_implied
 
 
-def reads_data(node: Node, changing: frozenset[Var]) -> bool:
+def reads_data(node: t.Node, changing: frozenset[t.Var]) -> bool:
     """Whether a part of ``node`` is read at an address that iterations change."""
-    parts = (part for part in walk_inside(node) if isinstance(part, Read | Aggregate))
+    parts = (part for part in t.walk_inside(node) if isinstance(part, t.Read | t.Aggregate))
     return any(not changing.isdisjoint(part.variables) for part in parts)
 
 
@@ -53,26 +33,26 @@ class Oblivious:
     where ``common`` keeps it from that. ``skeleton``: the loop of these alone, where ``kept`` holds.
     """
 
-    common: Condition
-    kept: Condition
-    update: Mapping[Var, Term]
-    closed: Mapping[Var, Closed]
+    common: t.Condition
+    kept: t.Condition
+    update: Mapping[t.Var, t.Term]
+    closed: Mapping[t.Var, Closed]
     skeleton: LoopPaths
 
-    def at(self, position: Term) -> dict[Var, Term]:
+    def at(self, position: t.Term) -> dict[t.Var, t.Term]:
         """The variables after so many iterations, if every one before fulfils ``common``."""
         return {var: _at(closed, position) for var, closed in self.closed.items()}
 
 
-def _at(closed: Closed, position: Term) -> Term:
+def _at(closed: Closed, position: t.Term) -> t.Term:
     assert closed.term is not None
-    value = substitute(closed.term, {COUNTER: position})
+    value = t.substitute(closed.term, {COUNTER: position})
     for early in reversed(range(closed.valid_from)):
-        value = ite(less_equal(position, const(early)), closed.at(early), value)
+        value = t.ite(position.le(early), closed.at(early), value)
     return value
 
 
-def oblivious_part(paths: LoopPaths, given: Condition = TRUE, *, affine: bool = False) -> Oblivious:
+def oblivious_part(paths: LoopPaths, given: t.Condition = t.TRUE, *, affine: bool = False) -> Oblivious:
     """The oblivious part of the loop, as large as it may be; ``given`` holds in every completed iteration. ``affine``:
     without conditions that are not affine in the number of iterations.
     """
@@ -84,8 +64,8 @@ def oblivious_part(paths: LoopPaths, given: Condition = TRUE, *, affine: bool = 
             for part in shared_conjuncts(paths)
             if part.variables & changing <= update.keys() and not reads_data(part, changing)
         ]
-        common = without_implied(conjunction(oblivious))
-        plain = {var: _unwrapped(term, conjunction((common, given))) for var, term in update.items()}
+        common = without_implied(t.conjunction(oblivious))
+        plain = {var: _unwrapped(term, common & given) for var, term in update.items()}
         solution = solve(plain, COUNTER)
         closed = {var: found for var, found in solution.closed.items() if found.term is not None}
         if len(closed) == len(update):
@@ -93,29 +73,31 @@ def oblivious_part(paths: LoopPaths, given: Condition = TRUE, *, affine: bool = 
         update = _closed_under({var: update[var] for var in closed}, changing)
     if affine:
         there = {var: _at(found, COUNTER) for var, found in closed.items()}
-        common = conjunction(part for part in conjuncts(common) if is_quasi_affine(substitute(part, there)))
-    kept = conjunction(part for part in conjuncts(common) if _is_kept(part, plain, conjunction((common, given))))
-    asked = conjunction(part for part in conjuncts(common) if part not in conjuncts(kept))
+        common = t.conjunction(part for part in t.conjuncts(common) if is_quasi_affine(t.substitute(part, there)))
+    kept = t.conjunction(part for part in t.conjuncts(common) if _is_kept(part, plain, common & given))
+    asked = t.conjunction(part for part in t.conjuncts(common) if part not in t.conjuncts(kept))
     skeleton = _skeleton(paths, asked, _needed(plain, asked.variables))
     return Oblivious(common, kept, plain, closed, skeleton)
 
 
-def shared_conjuncts(paths: LoopPaths) -> list[Condition]:
+def shared_conjuncts(paths: LoopPaths) -> list[t.Condition]:
     """What all iterative paths demand."""
     first, *others = paths.iterative
-    return [part for part in conjuncts(first.condition) if all(part in conjuncts(path.condition) for path in others)]
+    return [
+        part for part in t.conjuncts(first.condition) if all(part in t.conjuncts(path.condition) for path in others)
+    ]
 
 
-def _is_kept(part: Condition, update: Mapping[Var, Term], given: Condition) -> bool:
+def _is_kept(part: t.Condition, update: Mapping[t.Var, t.Term], given: t.Condition) -> bool:
     """Whether an iteration under ``given``, which ``part`` is a part of, leaves it true."""
-    after = substitute(part, update)
-    return after is part or not possible(conjunction((given, negate(after))))
+    after = t.substitute(part, update)
+    return after is part or not possible(given & ~after)
 
 
-def _alike(paths: LoopPaths, changing: frozenset[Var]) -> dict[Var, Term]:
+def _alike(paths: LoopPaths, changing: frozenset[t.Var]) -> dict[t.Var, t.Term]:
     """Variables that all paths change alike, without a look at what is read."""
     first = paths.iterative[0]
-    found: dict[Var, Term] = {}
+    found: dict[t.Var, t.Term] = {}
     for var in sorted(changing):
         term = first.update.get(var, var)
         if all(path.update.get(var, var) is term for path in paths.iterative) and not reads_data(term, changing):
@@ -123,7 +105,7 @@ def _alike(paths: LoopPaths, changing: frozenset[Var]) -> dict[Var, Term]:
     return _closed_under(found, changing)
 
 
-def _closed_under(update: dict[Var, Term], changing: frozenset[Var]) -> dict[Var, Term]:
+def _closed_under(update: dict[t.Var, t.Term], changing: frozenset[t.Var]) -> dict[t.Var, t.Term]:
     """Those whose terms speak of one another and of invariants only."""
     while True:
         left = {var: term for var, term in update.items() if term.variables & changing <= update.keys()}
@@ -132,18 +114,18 @@ def _closed_under(update: dict[Var, Term], changing: frozenset[Var]) -> dict[Var
         update = left
 
 
-def _unwrapped(term: Term, common: Condition) -> Term:
+def _unwrapped(term: t.Term, common: t.Condition) -> t.Term:
     """The term without its wrap where it fits its type in every iteration."""
-    if isinstance(term, Wrap) and term.type.width is not None and not fits(term.arg, term.type):
-        outside = negate(between(term.type.min, term.arg, term.type.max))
-        if not possible(conjunction((common, outside))):
+    if isinstance(term, t.Wrap) and term.type.width is not None and not t.fits(term.arg, term.type):
+        outside = ~t.between(term.type.min, term.arg, term.type.max)
+        if not possible(common & outside):
             return term.arg
     return term
 
 
-def _needed(update: Mapping[Var, Term], wanted: frozenset[Var]) -> dict[Var, Term]:
+def _needed(update: Mapping[t.Var, t.Term], wanted: frozenset[t.Var]) -> dict[t.Var, t.Term]:
     """The variables on which ``wanted`` ones depend."""
-    found: dict[Var, Term] = {}
+    found: dict[t.Var, t.Term] = {}
     waiting = sorted(wanted & update.keys())
     while waiting:
         var = waiting.pop()
@@ -153,15 +135,15 @@ def _needed(update: Mapping[Var, Term], wanted: frozenset[Var]) -> dict[Var, Ter
     return found
 
 
-def _skeleton(paths: LoopPaths, common: Condition, update: Mapping[Var, Term]) -> LoopPaths:
+def _skeleton(paths: LoopPaths, common: t.Condition, update: Mapping[t.Var, t.Term]) -> LoopPaths:
     """The loop that goes on while ``common`` holds."""
     first = paths.iterative[0]
     again = replace(
         first, condition=common, update={var: term for var, term in update.items() if term is not var}, unknowns=()
     )
     exits: tuple[Path, ...] = ()
-    over = negate(common)
-    if over is not FALSE:
+    over = ~common
+    if over is not t.FALSE:
         leaving = Exit("normal", first.lines[0] if first.lines else 0, paths.loop.header)
         exits = (Path("e1", over, {}, leaving, (), ()),)
     occurring = common.variables | {v for term in update.values() for v in term.variables}

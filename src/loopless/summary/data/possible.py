@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from loopless import terms as t
 from loopless.logic import feasible
-from loopless.terms import Condition
 
 
-def possible(condition: Condition) -> bool:
+def possible(condition: t.Condition) -> bool:
     """Whether the condition may hold somewhere, whatever is read. Z3 is not asked about products, which may take it
     seconds: what is not sure counts as possible.
     """

@@ -10,42 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.graphs import components
 from loopless.paths.model import LoopPaths
 from loopless.summary.data.choices import Choice, Choices, chosen
 from loopless.summary.data.oblivious import Oblivious
 from loopless.summary.data.possible import possible
-from loopless.terms import (
-    ONE,
-    TRUE,
-    ZERO,
-    Condition,
-    IntType,
-    Term,
-    Var,
-    Wrap,
-    add,
-    conjunction,
-    disjunction,
-    fold,
-    greater,
-    greater_equal,
-    greatest,
-    ite,
-    last,
-    least,
-    maximum,
-    minimum,
-    not_equal,
-    position,
-    range_of,
-    sub,
-    substitute,
-    total,
-    wrap,
-)
 
-Extreme = Callable[..., Term]
+Extreme = Callable[..., t.Term]
 """The least or the greatest of terms."""
 
 
@@ -61,32 +33,32 @@ class Sequences:
         changed = {var for path in paths.iterative for var in path.update}
         self.made = {var: self.choices.of(var) for var in sorted(changed - part.closed.keys())}
         """What an iteration makes of each variable that depends on what was read."""
-        self.sums: dict[Var, tuple[tuple[Condition, Term], ...]] = {}
+        self.sums: dict[t.Var, tuple[tuple[t.Condition, t.Term], ...]] = {}
         """Of those that are summed up the summands, one of which is chosen in each iteration, over the values then."""
         graph = {var: self._depends(choices) & self.made.keys() for var, choices in self.made.items()}
         self._stratum = {var: stratum for stratum in components(graph) for var in stratum}
         self._numbers = {var: number for number, var in enumerate(self.made)}
-        self._known: dict[tuple[Var, Term], Term] = {}
+        self._known: dict[tuple[t.Var, t.Term], t.Term] = {}
 
     @staticmethod
-    def _depends(choices: Sequence[Choice]) -> frozenset[Var]:
-        return frozenset[Var]().union(*(choice.when.variables | choice.then.variables for choice in choices))
+    def _depends(choices: Sequence[Choice]) -> frozenset[t.Var]:
+        return frozenset[t.Var]().union(*(choice.when.variables | choice.then.variables for choice in choices))
 
-    def at(self, time: Term, variables: frozenset[Var] | None = None) -> dict[Var, Term]:
+    def at(self, time: t.Term, variables: frozenset[t.Var] | None = None) -> dict[t.Var, t.Term]:
         """The values of ``variables`` (those in conditions, by default all) before iteration ``time``."""
         found = self.part.at(time)
         for var in sorted(self.made.keys() if variables is None else variables & self.made.keys()):
             found[var] = self._value(var, time)
         return found
 
-    def _value(self, var: Var, time: Term) -> Term:
+    def _value(self, var: t.Var, time: t.Term) -> t.Term:
         """The value of ``var`` before iteration ``time``."""
         found = self._known.get((var, time))
         if found is None:
-            found = self._known[var, time] = substitute(self._sequence(var), {NOW: time})
+            found = self._known[var, time] = t.substitute(self._sequence(var), {NOW: time})
         return found
 
-    def _sequence(self, var: Var) -> Term:
+    def _sequence(self, var: t.Var) -> t.Term:
         """The value before iteration :data:`NOW`."""
         found = self._known.get((var, NOW))
         if found is None:
@@ -100,7 +72,7 @@ class Sequences:
             self._known[var, NOW] = found
         return found
 
-    def monotone_summand(self, var: Var) -> Term | None:
+    def monotone_summand(self, var: t.Var) -> t.Term | None:
         """What an iteration adds to ``var``, where that is summed up over the integers and never changes its sign."""
         if len(self._stratum[var]) > 1:
             return None
@@ -108,38 +80,38 @@ class Sequences:
         summands = self.sums.get(var)
         if summands is None or _common_wrap(var, self.made[var]) is not None:
             return None
-        ranges = [range_of(added) for _, added in summands]
+        ranges = [t.range_of(added) for _, added in summands]
         rising = all(low is not None and low >= 0 for low, _ in ranges)
         falling = all(high is not None and high <= 0 for _, high in ranges)
         return chosen(summands) if rising or falling else None
 
-    def _then(self, at: Term, *nodes: Condition | Term) -> dict[Var, Term]:
+    def _then(self, at: t.Term, *nodes: t.Condition | t.Term) -> dict[t.Var, t.Term]:
         """The values before iteration ``at`` that ``nodes`` speak of."""
-        return self.at(at, frozenset[Var]().union(*(node.variables for node in nodes)))
+        return self.at(at, frozenset[t.Var]().union(*(node.variables for node in nodes)))
 
     # -- sums --
 
-    def _sum(self, var: Var, choices: Sequence[Choice]) -> Term | None:
+    def _sum(self, var: t.Var, choices: Sequence[Choice]) -> t.Term | None:
         """``v = v + e`` on every path: the sum of all e, reduced once where it wraps around."""
         if any(var in choice.when.variables for choice in choices):
             return None
         type = _common_wrap(var, choices)
-        summands: list[tuple[Condition, Term]] = []
+        summands: list[tuple[t.Condition, t.Term]] = []
         for choice in choices:
-            added = sub(_stripped(choice.then, type), var)
+            added = _stripped(choice.then, type) - var
             if var in added.variables:
                 return None
             summands.append((choice.when, added))
-        summands.sort(key=lambda one: one[1] is ZERO)  # what adds nothing comes last: it needs no condition
+        summands.sort(key=lambda one: one[1] is t.ZERO)  # what adds nothing comes last: it needs no condition
         self.sums[var] = tuple(summands)
         summand = chosen(summands)
-        time = position("|sum")
-        whole = add(var, total(time, NOW, substitute(summand, self._then(time, summand))))
-        return wrap(whole, type) if type is not None else whole
+        time = t.position("|sum")
+        whole = var + t.total(time, NOW, t.substitute(summand, self._then(time, summand)))
+        return t.wrap(whole, type) if type is not None else whole
 
     # -- the value assigned last --
 
-    def _last(self, var: Var, choices: Sequence[Choice]) -> Term | None:
+    def _last(self, var: t.Var, choices: Sequence[Choice]) -> t.Term | None:
         """``v = e``, or v as it is: what was assigned last."""
         assigned = [choice for choice in choices if choice.then is not var]
         if any(var in choice.when.variables for choice in choices):
@@ -148,51 +120,51 @@ class Sequences:
             return None
         value = chosen([(choice.when, choice.then) for choice in assigned])
         if len(assigned) == len(choices):
-            before = sub(NOW, ONE)
-            return ite(greater(NOW, ZERO), substitute(value, self._then(before, value)), var)
-        some = disjunction(choice.when for choice in assigned)
-        time = position("|last")
-        found = last(time, NOW, substitute(some, self._then(time, some)))
-        return ite(greater_equal(found, ZERO), substitute(value, self._then(found, value)), var)
+            before = NOW - 1
+            return t.ite(NOW.gt(0), t.substitute(value, self._then(before, value)), var)
+        some = t.disjunction(choice.when for choice in assigned)
+        time = t.position("|last")
+        found = t.last(time, NOW, t.substitute(some, self._then(time, some)))
+        return t.ite(found.ge(0), t.substitute(value, self._then(found, value)), var)
 
     # -- extremes --
 
-    def _extreme(self, var: Var, choices: Sequence[Choice]) -> Term | None:
+    def _extreme(self, var: t.Var, choices: Sequence[Choice]) -> t.Term | None:
         """``if (e < v) v = e;``: the least of v and all e, offered by those iterations whose condition on other values
         says so. Each path must make of v exactly the extreme of v and what is offered on it.
         """
         offers = [choice.then for choice in choices if choice.then is not var]
         if not offers or any(var in offer.variables for offer in offers):
             return None
-        for extreme, function in ((minimum, least), (maximum, greatest)):
+        for extreme, function in ((t.minimum, t.least), (t.maximum, t.greatest)):
             offered = self._offered(var, extreme)
             if offered is not None:
-                time = position("|extreme")
+                time = t.position("|extreme")
                 # what an iteration without an offer leaves as it is, the start does too
                 there = self.at(time, offered.variables - {var})
-                return function(time, NOW, var, substitute(offered, there))
+                return function(time, NOW, var, t.substitute(offered, there))
         return None
 
-    def _offered(self, var: Var, extreme: Extreme) -> Term | None:
+    def _offered(self, var: t.Var, extreme: Extreme) -> t.Term | None:
         """What every iteration offers; None where v does not become the extreme of that and v."""
         paths = self.choices.paths
         groups = self._groups(var)
-        offers: list[tuple[Condition, Term]] = []
-        conditions = self._apart(groups, var) if len(groups) > 1 else [TRUE]
+        offers: list[tuple[t.Condition, t.Term]] = []
+        conditions = self._apart(groups, var) if len(groups) > 1 else [t.TRUE]
         if conditions is None:
             return None
         for group, when in zip(groups, conditions, strict=True):
             terms = list(dict.fromkeys(paths[at].update.get(var, var) for at in group))
             made = extreme(var, *(term for term in terms if term is not var))
             for at in group:
-                differs = not_equal(paths[at].update.get(var, var), made)
-                if possible(conjunction((paths[at].condition, differs))):
+                differs = paths[at].update.get(var, var).ne(made)
+                if possible(paths[at].condition & differs):
                     return None
             others = [term for term in terms if term is not var]
             offers.append((when, extreme(*others) if others else var))
         return chosen(offers)
 
-    def _groups(self, var: Var) -> list[list[int]]:
+    def _groups(self, var: t.Var) -> list[list[int]]:
         """The paths, by their numbers; in one group those which conditions without ``var`` do not tell apart."""
         rest = [self.choices.rest[path.id] for path in self.choices.paths]
         free = [tuple(part for part in parts if var not in part.variables) for parts in rest]
@@ -201,13 +173,13 @@ class Sequences:
             meeting = [
                 group
                 for group in groups
-                if any(own == free[at] or possible(conjunction((self.part.common, *own, *free[at]))) for at in group)
+                if any(own == free[at] or possible(t.conjunction((self.part.common, *own, *free[at]))) for at in group)
             ]
             groups = [group for group in groups if group not in meeting]
             groups.append(sorted([number, *(at for group in meeting for at in group)]))
         return groups
 
-    def _apart(self, groups: list[list[int]], var: Var) -> list[Condition] | None:
+    def _apart(self, groups: list[list[int]], var: t.Var) -> list[t.Condition] | None:
         """Conditions without ``var`` that tell groups of paths apart."""
         paths = self.choices.paths
         found = self.choices.conditions([[paths[at] for at in group] for group in groups], avoided=var)
@@ -215,32 +187,32 @@ class Sequences:
 
     # -- folds --
 
-    def _fold(self, var: Var, stratum: Sequence[Var]) -> Term:
+    def _fold(self, var: t.Var, stratum: Sequence[t.Var]) -> t.Term:
         """Variables that depend on one another: one step an iteration."""
-        time = position("|fold")
-        inside = {v: Var(f"|{self._numbers[v]}", v.type) for v in stratum}
-        step: dict[Var, tuple[Term, Term]] = {}
+        time = t.position("|fold")
+        inside = {v: t.Var(f"|{self._numbers[v]}", v.type) for v in stratum}
+        step: dict[t.Var, tuple[t.Term, t.Term]] = {}
         for v in stratum:
             following = chosen([(choice.when, choice.then) for choice in self.made[v]])
             lower = self.at(time, following.variables - inside.keys())
-            step[inside[v]] = v, substitute(following, {**lower, **inside})
-        return fold(time, NOW, step, inside[var])
+            step[inside[v]] = v, t.substitute(following, {**lower, **inside})
+        return t.fold(time, NOW, step, inside[var])
 
 
-NOW: Final = position("|now")
+NOW: Final = t.position("|now")
 """The iteration before which a variable is looked at."""
 
 
-def _common_wrap(var: Var, choices: Sequence[Choice]) -> IntType | None:
+def _common_wrap(var: t.Var, choices: Sequence[Choice]) -> t.IntType | None:
     """The type into which all paths reduce what they assign."""
-    types = {choice.then.type for choice in choices if isinstance(choice.then, Wrap)}
-    if len(types) != 1 or any(not isinstance(choice.then, Wrap) and choice.then is not var for choice in choices):
+    types = {choice.then.type for choice in choices if isinstance(choice.then, t.Wrap)}
+    if len(types) != 1 or any(not isinstance(choice.then, t.Wrap) and choice.then is not var for choice in choices):
         return None
     (type,) = types
-    low, high = range_of(var)
+    low, high = t.range_of(var)
     fits_in = type.min is None or (low is not None and type.min <= low and high is not None and high <= (type.max or 0))
     return type if fits_in else None
 
 
-def _stripped(term: Term, type: IntType | None) -> Term:
-    return term.arg if type is not None and isinstance(term, Wrap) else term
+def _stripped(term: t.Term, type: t.IntType | None) -> t.Term:
+    return term.arg if type is not None and isinstance(term, t.Wrap) else term

@@ -8,85 +8,64 @@ from __future__ import annotations
 
 from math import lcm
 
+from loopless import terms as t
 from loopless.recurrences import NoClosedForm, curves_of
 from loopless.summary.exit_time.linear import ExitTime, NoExitTime, failing_windows, one_moving, residue_of
-from loopless.terms import (
-    TRUE,
-    ZERO,
-    Compare,
-    Condition,
-    Const,
-    Op,
-    Term,
-    TermTooLarge,
-    Var,
-    Wrap,
-    add,
-    const,
-    first_scaled,
-    greater_equal,
-    mul,
-    polynomial,
-    power,
-    product,
-    scale,
-    sub,
-)
 from loopless.terms.modular import has_few_powers
 
 
-def exit_times_of_geometric(condition: Condition, counter: Var) -> list[ExitTime]:
+def exit_times_of_geometric(condition: t.Condition, counter: t.Var) -> list[ExitTime]:
     """When ``condition``, in closed form over the entry values and ``counter`` = k, fails, by exit times of which the
     least counts: for a value start·base^k + offset modulo 2^w with an even base, or small w. None for other conditions.
     """
-    if not isinstance(condition, Compare):
+    if not isinstance(condition, t.Compare):
         return []
     try:
         atom, coefficient, rest = one_moving(condition, counter)
         value, modulus, least = residue_of(atom)
         divisor, multiple = _multiplied_out(value)
         (whole,), (curve,) = curves_of(value, counter), curves_of(multiple, counter)
-    except (NoExitTime, NoClosedForm, ValueError, TermTooLarge):
+    except (NoExitTime, NoClosedForm, ValueError, t.TermTooLarge):
         return []
-    powers = [(base, c) for (base, degree), c in curve.items() if c is not ZERO and (base, degree) != (1, 0)]
-    if not isinstance(atom, Wrap) or len(powers) != 1 or any(degree for _, degree in curve):
+    powers = [(base, c) for (base, degree), c in curve.items() if c is not t.ZERO and (base, degree) != (1, 0)]
+    if not isinstance(atom, t.Wrap) or len(powers) != 1 or any(degree for _, degree in curve):
         return []
     ((base, start),) = powers
-    offset = curve.get((1, 0), ZERO)
-    if sub(multiple, add(mul(start, power(const(base), counter)), offset)) is not ZERO:
+    offset = curve.get((1, 0), t.ZERO)
+    if multiple - (start * t.power(t.const(base), counter) + offset) is not t.ZERO:
         return []
-    if not any(all(scale(whole.get(key, ZERO), f) is c for key, c in curve.items()) for f in range(1, divisor + 1)):
+    if not any(all(whole.get(key, t.ZERO) * f is c for key, c in curve.items()) for f in range(1, divisor + 1)):
         return []  # some quotient is not whole
     even = divisor & -divisor
     modulus *= even
     if not has_few_powers(base, modulus):
         return []
     inverse = pow(divisor // even, -1, modulus)
-    start, offset = scale(start, inverse), sub(scale(offset, inverse), const(least * even))
+    start, offset = start * inverse, offset * inverse - least * even
     times = []
     for low, high in failing_windows(condition, coefficient, rest, least, modulus // even):
-        time = first_scaled(start, base, offset, modulus, scale(low, even), scale(high, even))
-        times.append(ExitTime(TRUE, greater_equal(time, ZERO), time))
+        time = t.first_scaled(start, base, offset, modulus, low * even, high * even)
+        times.append(ExitTime(t.TRUE, time.ge(0), time))
     return times
 
 
-def _multiplied_out(value: Term) -> tuple[int, Term]:
+def _multiplied_out(value: t.Term) -> tuple[int, t.Term]:
     """A number d, and d·``value`` if its quotients by constants are whole."""
-    quotients = [node for node in _atoms(value) if isinstance(node, Op) and node.op == "floor_div"]
-    divisors = {node: node.args[1].value for node in quotients if isinstance(node.args[1], Const)}
+    quotients = [node for node in _atoms(value) if isinstance(node, t.Op) and node.op == "floor_div"]
+    divisors = {node: node.args[1].value for node in quotients if isinstance(node.args[1], t.Const)}
     divisor = lcm(*divisors.values())
-    whole = {node: scale(node.args[0], divisor // by) for node, by in divisors.items()}
+    whole = {node: node.args[0] * (divisor // by) for node, by in divisors.items()}
     parts = []
-    for monomial, coefficient in polynomial(value).items():
+    for monomial, coefficient in t.polynomial(value).items():
         factors = [atom for atom, exponent in monomial for _ in range(exponent)]
         by = next((atom for atom in factors if atom in whole), None)
         if by is None:
-            parts.append(scale(product(factors), coefficient * divisor))
+            parts.append(t.product(factors) * (coefficient * divisor))
         else:
             factors.remove(by)
-            parts.append(scale(product([whole[by], *factors]), coefficient))
-    return divisor, add(*parts)
+            parts.append(t.product([whole[by], *factors]) * coefficient)
+    return divisor, t.add(*parts)
 
 
-def _atoms(term: Term) -> list[Term]:
-    return [atom for monomial in polynomial(term) for atom, _ in monomial]
+def _atoms(term: t.Term) -> list[t.Term]:
+    return [atom for monomial in t.polynomial(term) for atom, _ in monomial]

@@ -5,23 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import Pieces, Region, first, first_exit
 from loopless.summary.rewrite.auxiliary import later, preimage
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Values
-from loopless.terms import (
-    FALSE,
-    ONE,
-    Compare,
-    Condition,
-    Const,
-    Or,
-    conjunction,
-    conjuncts,
-    disjunction,
-    negate,
-    sub,
-    substitute,
-)
 
 MAX_HOLES: Final = 8
 """A domain that lacks more parts of its hull than this is asked about as a whole. A guess."""
@@ -35,21 +22,21 @@ def run_lengths(where: Region, members: Sequence[GuardedTransition], forms: Valu
     question. Raises :class:`loopless.logic.BudgetExceeded`.
     """
     condition = where.rough_condition()
-    missing: Condition = FALSE
-    if isinstance(condition, Or):
+    missing: t.Condition = t.FALSE
+    if isinstance(condition, t.Or):
         hull, holes = where.hull_and_holes()
         if holes.parts > MAX_HOLES:
             found = first_exit(where, forms, COUNTER, where.variables, within=where)
             return found.pieces, found.never
         condition = hull.rough_condition()
         missing = holes.rough_condition()
-    failing = [part for part in conjuncts(condition) if may_fail(part, where, members)]
+    failing = [part for part in t.conjuncts(condition) if may_fail(part, where, members)]
     needed = {v for part in (*failing, missing) for v in part.variables}
     read = needed.union(*(forms[v].variables for v in needed if v in forms)) - {COUNTER}
-    given = conjunction(part for part in conjuncts(condition) if part.variables <= read)
-    fails = substitute(disjunction((negate(conjunction(failing)), missing)), dict(forms))
+    given = t.conjunction(part for part in t.conjuncts(condition) if part.variables <= read)
+    fails = t.substitute(~t.conjunction(failing) | missing, dict(forms))
     ends = any(_comes_nearer(part, members) for part in failing)
-    found = first(fails, COUNTER, read, at_least=ONE, within=Region.of(given, read), always=ends)
+    found = first(fails, COUNTER, read, at_least=t.ONE, within=Region.of(given, read), always=ends)
     transitions = [((region & where).coalesce(), count) for region, count in found.pieces]
     return tuple(transition for transition in transitions if not transition[0].is_empty()), (
         found.never & where
@@ -59,21 +46,21 @@ def run_lengths(where: Region, members: Sequence[GuardedTransition], forms: Valu
 def what_may_fail(where: Region, members: Sequence[GuardedTransition]) -> Region:
     """A larger region such that the runs of ``members``, all within ``where``, leave both at the same time."""
     condition = where.rough_condition()
-    if isinstance(condition, Or):
+    if isinstance(condition, t.Or):
         return where
-    failing = [part for part in conjuncts(condition) if may_fail(part, where, members)]
-    return Region.of(conjunction(failing), where.variables, typed=False)
+    failing = [part for part in t.conjuncts(condition) if may_fail(part, where, members)]
+    return Region.of(t.conjunction(failing), where.variables, typed=False)
 
 
-def may_fail(part: Condition, where: Region, members: Sequence[GuardedTransition]) -> bool:
+def may_fail(part: t.Condition, where: Region, members: Sequence[GuardedTransition]) -> bool:
     """Whether a step from inside may make ``part`` false."""
-    failed = Region.of(negate(part), where.variables)
+    failed = Region.of(~part, where.variables)
     return any(not preimage(failed, member.control).disjoint(member.where) for member in members)
 
 
-def _comes_nearer(part: Condition, members: Sequence[GuardedTransition]) -> bool:
+def _comes_nearer(part: t.Condition, members: Sequence[GuardedTransition]) -> bool:
     """Whether ``part`` comes nearer to failing with every step."""
-    if not isinstance(part, Compare) or part.relation != "le":
+    if not isinstance(part, t.Compare) or part.relation != "le":
         return False
-    moves = [sub(later(part.term, member.control), part.term) for member in members]
-    return all(isinstance(move, Const) and move.value > 0 for move in moves)
+    moves = [later(part.term, member.control) - part.term for member in members]
+    return all(isinstance(move, t.Const) and move.value > 0 for move in moves)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import BudgetExceeded, NotPresburger, budget, expanded
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import LIMITS, Method, NoAnswer, Tried, answered
@@ -26,34 +27,6 @@ from loopless.summary.methods import earliest_exit
 from loopless.summary.model import Case, Interleaving, Residual, Run, Summary, Undefined, first_to_fail
 from loopless.summary.rewrite.abstraction import Names
 from loopless.summary.transitions.system import place_of
-from loopless.terms import (
-    EVERYWHERE,
-    FALSE,
-    ONE,
-    STREAM,
-    TRUE,
-    ZERO,
-    Condition,
-    Or,
-    Read,
-    Term,
-    Var,
-    add,
-    between,
-    comparisons,
-    conjunction,
-    count,
-    disjunction,
-    earliest,
-    equal,
-    first,
-    greater_equal,
-    less,
-    negate,
-    position,
-    substitute,
-    walk_inside,
-)
 from loopless.terms.knowing import Known, without_implied
 
 OPERATIONS: Final = 4_000_000
@@ -64,7 +37,7 @@ _SHORTENING: Final = 400_000
 _MANY: Final = 30
 """Conditions with more comparisons than this stay as they are. A guess."""
 
-_T: Final = position("|t")
+_T: Final = t.position("|t")
 
 
 class _Loop:
@@ -82,8 +55,8 @@ class _Loop:
         """What each exit asks for while the oblivious part goes on."""
         for path in paths.exits:
             condition = self.inside[path.id]
-            if condition is not FALSE and not possible(conjunction((self.part.common, condition))):
-                self.inside[path.id] = FALSE
+            if condition is not t.FALSE and not possible(self.part.common & condition):
+                self.inside[path.id] = t.FALSE
         self.summed_up = self._summed_up()
 
     def run(self) -> Cases:
@@ -93,19 +66,19 @@ class _Loop:
         for case in skeleton.cases:
             self._within(case)
         for part in skeleton.residual:
-            self.cases.residual.append(Residual(conjunction((self.part.kept, part.when)), part.why))
-        if skeleton.diverges is not FALSE:
-            self._unbounded(conjunction((self.part.kept, skeleton.diverges)))
+            self.cases.residual.append(Residual(self.part.kept & part.when, part.why))
+        if skeleton.diverges is not t.FALSE:
+            self._unbounded(self.part.kept & skeleton.diverges)
         return self.cases
 
     def _at_once(self) -> None:
         """Entry values that do not satisfy what iterations leave true."""
-        when = negate(self.part.kept)
-        if when is FALSE:
+        when = ~self.part.kept
+        if when is t.FALSE:
             return
         for path in self.paths.exits:
-            if possible(conjunction((when, path.condition))):
-                self._leave(conjunction((when, path.condition)), path, ZERO, Taken(ZERO, {}, ()))
+            if possible(when & path.condition):
+                self._leave(when & path.condition, path, t.ZERO, Taken(t.ZERO, {}, ()))
 
     def _skeleton(self) -> Summary:
         methods, skeleton = earliest_exit.OF_ONE_PATH, self.part.skeleton
@@ -114,31 +87,31 @@ class _Loop:
             raise NoAnswer(next(iter(tried.refused), None))
         return tried.answer
 
-    def _unbounded(self, when: Condition) -> None:
+    def _unbounded(self, when: t.Condition) -> None:
         """Nothing but what is read bounds the iterations: the end of the object that is read, or a measure that is not
         oblivious; else they may have no end.
         """
         within = self._exits_within()
         through = moves_through_objects(self.paths.iterative, self.part.update)
-        most = EVERYWHERE if through else most_iterations(self.paths, self.inside_objects)
+        most = t.EVERYWHERE if through else most_iterations(self.paths, self.inside_objects)
         if within and most is not None:
             times = self._first(within, most)
             self._leave_by(within, self._defined(when, times), times, lambda path: self.inside[path.id])
             return
-        every = [path for path in self.paths.exits if self.inside[path.id] is not FALSE]
-        some = self._shorter(disjunction(self.inside[path.id] for path in every))
-        times = earliest(_T, self._there(some, _T))
-        self._leave_by(every, conjunction((when, greater_equal(times, ZERO))), times, lambda path: self.inside[path.id])
-        self.cases.diverges.append(conjunction((when, less(times, ZERO))))
+        every = [path for path in self.paths.exits if self.inside[path.id] is not t.FALSE]
+        some = self._shorter(t.disjunction(self.inside[path.id] for path in every))
+        times = t.earliest(_T, self._there(some, _T))
+        self._leave_by(every, when & times.ge(0), times, lambda path: self.inside[path.id])
+        self.cases.diverges.append(when & times.lt(0))
 
     def _exits_within(self) -> list[Path]:
         """Exits that may be taken while the oblivious part goes on, without those of sums that leave their type."""
-        return [p for p in self.paths.exits if self.inside[p.id] is not FALSE and p.id not in self.summed_up]
+        return [p for p in self.paths.exits if self.inside[p.id] is not t.FALSE and p.id not in self.summed_up]
 
     def _within(self, skeleton: Case) -> None:
         """Entry values for which the oblivious part allows ``skeleton.iterations`` iterations."""
         most = skeleton.iterations
-        entered = conjunction((self.part.kept, skeleton.when))
+        entered = self.part.kept & skeleton.when
         if not possible(entered):
             return
         within = self._exits_within()
@@ -146,28 +119,28 @@ class _Loop:
         limit = most
         if within and all(map(self._regardless, within)):
             # Whether they are taken does not depend on the oblivious part, so neither behind its last iteration.
-            limit, beyond = add(most, ONE), [path for path in beyond if path not in within]
+            limit, beyond = most + 1, [path for path in beyond if path not in within]
         times = self._first(within, limit)
         if within:
-            when = self._defined(conjunction((entered, less(times, limit))), times)
+            when = self._defined(entered & times.lt(limit), times)
             self._leave_by(within, when, times, lambda path: self.inside[path.id])
         if beyond:
-            when = self._defined(conjunction((entered, equal(times, limit) if within else TRUE)), most)
+            when = self._defined(entered & (times.eq(limit) if within else t.TRUE), most)
             self._leave_by(beyond, when, most, lambda path: path.condition)
 
     def _regardless(self, path: Path) -> bool:
         """Whether the exit's condition is the same whether or not the oblivious part goes on."""
         return without_implied(path.condition) is self.inside[path.id]
 
-    def _first(self, exits: Sequence[Path], most: Term) -> Term:
+    def _first(self, exits: Sequence[Path], most: t.Term) -> t.Term:
         """The first iteration before which one of the ``exits`` is taken; ``most`` if there is none."""
-        some = self._shorter(disjunction(self.inside[path.id] for path in exits))
-        return most if some is FALSE else first(_T, most, self._there(some, _T))
+        some = self._shorter(t.disjunction(self.inside[path.id] for path in exits))
+        return most if some is t.FALSE else t.first(_T, most, self._there(some, _T))
 
     @staticmethod
-    def _shorter(condition: Condition) -> Condition:
+    def _shorter(condition: t.Condition) -> t.Condition:
         """The same in fewer words, as far as that is cheap."""
-        if not isinstance(condition, Or) or sum(1 for _ in comparisons(condition)) > _MANY:
+        if not isinstance(condition, t.Or) or sum(1 for _ in t.comparisons(condition)) > _MANY:
             return condition
         names = Names()
         named = names.named(condition)
@@ -178,53 +151,53 @@ class _Loop:
             return condition
 
     def _leave_by(
-        self, exits: Sequence[Path], when: Condition, times: Term, condition: Callable[[Path], Condition]
+        self, exits: Sequence[Path], when: t.Condition, times: t.Term, condition: Callable[[Path], t.Condition]
     ) -> None:
         """Where ``when`` holds one of the ``exits`` is taken after ``times`` iterations."""
-        if when is FALSE:
+        if when is t.FALSE:
             return
         taken = self._taken(times)
         for path in exits:
-            alone = TRUE if len(exits) == 1 else self._there(condition(path), times)
-            self._leave(conjunction((when, alone)), path, times, taken)
+            alone = t.TRUE if len(exits) == 1 else self._there(condition(path), times)
+            self._leave(when & alone, path, times, taken)
 
     def _beyond(self, path: Path) -> bool:
         """Whether the exit may be taken where the oblivious part does not go on."""
-        over = conjunction((self.part.kept, negate(self.part.common)))
-        return possible(conjunction((over, path.condition, facts_of(path))))
+        over = self.part.kept & ~self.part.common
+        return possible(over & path.condition & facts_of(path))
 
-    def _there(self, condition: Condition, time: Term) -> Condition:
+    def _there(self, condition: t.Condition, time: t.Term) -> t.Condition:
         """``condition`` before iteration ``time``."""
-        return substitute(condition, self.sequences.at(time, condition.variables))
+        return t.substitute(condition, self.sequences.at(time, condition.variables))
 
     # -- undefined behaviour on the way --
 
-    def _defined(self, when: Condition, times: Term) -> Condition:
+    def _defined(self, when: t.Condition, times: t.Term) -> t.Condition:
         """Those entry values that satisfy ``when`` for which no sum leaves its type before iteration ``times``; where
         one does is a region of its own.
         """
-        by_sum: dict[Var, list[Exit]] = {}
+        by_sum: dict[t.Var, list[Exit]] = {}
         for path in self.paths.exits:
             if path.id in self.summed_up and path.exit is not None:
                 by_sum.setdefault(self.summed_up[path.id], []).append(path.exit)
         for var, exits in by_sum.items():
             value = self.sequences.at(times, frozenset((var,)))[var]
-            outside = negate(between(var.type.min, value, var.type.max))
-            region = conjunction((when, outside))
-            if region is not FALSE:
+            outside = ~t.between(var.type.min, value, var.type.max)
+            region = when & outside
+            if region is not t.FALSE:
                 kind, line = first_to_fail(exits)
                 self.cases.undefined.append(Undefined(region, kind, line))
-            when = conjunction((when, negate(outside)))
+            when = when & ~outside
         return when
 
-    def _summed_up(self) -> dict[str, Var]:
+    def _summed_up(self) -> dict[str, t.Var]:
         """Exits to undefined behaviour that are taken, some time, just where a sum that only grows, or only falls, ends
         outside of its type; and the sum.
         """
-        found: dict[str, Var] = {}
-        checked: dict[Var, bool] = {}
+        found: dict[str, t.Var] = {}
+        checked: dict[t.Var, bool] = {}
         for path in self.paths.exits:
-            if not _is_undefined(path) or self.inside[path.id] is FALSE:
+            if not _is_undefined(path) or self.inside[path.id] is t.FALSE:
                 continue
             condition = self.inside[path.id]
             for var in sorted(condition.variables & self.sequences.made.keys()):
@@ -233,36 +206,36 @@ class _Loop:
                     continue
                 if var not in checked:
                     checked[var] = self._always_fits(var)
-                fits = between(var.type.min, add(var, added), var.type.max)
-                if checked[var] and not possible(conjunction((self.part.common, condition, fits))):
+                fits = t.between(var.type.min, var + added, var.type.max)
+                if checked[var] and not possible(self.part.common & condition & fits):
                     found[path.id] = var
                     break
         return found
 
-    def _always_fits(self, var: Var) -> bool:
+    def _always_fits(self, var: t.Var) -> bool:
         """Whether what a completed iteration makes of ``var`` fits its type by the path's condition."""
         return not any(
-            possible(conjunction((path.condition, negate(between(var.type.min, path.update[var], var.type.max)))))
+            possible(path.condition & ~t.between(var.type.min, path.update[var], var.type.max))
             for path in self.paths.iterative
             if var in path.update
         )
 
     # -- cases --------------------------------------------------------------------------------------------------------
 
-    def _taken(self, times: Term) -> Taken:
+    def _taken(self, times: t.Term) -> Taken:
         iterative = self.paths.iterative
         if len(iterative) == 1:
             only = iterative[0].id
-            return Taken(times, {only: times}, (Run(only, times),) if times is not ZERO else ())
+            return Taken(times, {only: times}, (Run(only, times),) if times is not t.ZERO else ())
         conditions = self.sequences.choices.conditions([[path] for path in iterative])
         counts = {
-            path.id: count(_T, times, self._there(condition, _T))
+            path.id: t.count(_T, times, self._there(condition, _T))
             for path, condition in zip(iterative, conditions, strict=True)
         }
         return Taken(times, counts, (Interleaving(tuple(counts), times),))
 
-    def _leave(self, when: Condition, path: Path, times: Term, taken: Taken) -> None:
-        if when is FALSE:
+    def _leave(self, when: t.Condition, path: Path, times: t.Term, taken: Taken) -> None:
+        if when is t.FALSE:
             return
         needed = set(path.outputs)
         for term in (*path.update.values(), *([path.result] if path.result is not None else [])):
@@ -293,8 +266,8 @@ def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:
         return False
     changing = frozenset(var for path in paths.iterative for var in path.update)
     nodes = [node for path in paths.all for node in (path.condition, *path.update.values())]
-    reads = (part for node in nodes for part in walk_inside(node) if isinstance(part, Read))
-    if any(part.type.width == 1 and not part.array.endswith(STREAM) for part in reads):
+    reads = (part for node in nodes for part in t.walk_inside(node) if isinstance(part, t.Read))
+    if any(part.type.width == 1 and not part.array.endswith(t.STREAM) for part in reads):
         return False  # what is read may be no truth value, where the run ends
     return any(reads_data(node, changing) for node in nodes)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import feasible
 from loopless.paths.model import LoopPaths, Path
 from loopless.portfolio import Method, NoAnswer, Tried
@@ -22,18 +23,6 @@ from loopless.summary.model import Run, Step, Summary
 from loopless.summary.rewrite.entry import fixed_by
 from loopless.summary.rewrite.inner_loops import settled
 from loopless.summary.transitions.system import place_of
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Condition,
-    Term,
-    Var,
-    Wrap,
-    conjunction,
-    const,
-    substitute,
-    walk,
-)
 
 OPERATIONS: Final = 1_000_000
 """isl's operations allowed for all that. Some 100 ms on small sets, 3 s on sets with five quotients: of most
@@ -63,21 +52,21 @@ for. A guess."""
 class _Prefix:
     """``taken`` paths from entry values that satisfy ``when`` on: the values at the header then."""
 
-    when: Condition
-    values: Mapping[Var, Term]
+    when: t.Condition
+    values: Mapping[t.Var, t.Term]
     taken: tuple[str, ...]
 
 
 class _Unrolling:
-    def __init__(self, paths: LoopPaths, entered: Condition) -> None:
+    def __init__(self, paths: LoopPaths, entered: t.Condition) -> None:
         self.paths = paths
         self.entered = entered
-        self.fixed: dict[Var, Term] = {var: const(value) for var, value in fixed_by(entered).items()}
+        self.fixed: dict[t.Var, t.Term] = {var: t.const(value) for var, value in fixed_by(entered).items()}
         self.steps = 0
         self.found = Cases(place_of(paths))
 
     def summary(self) -> Summary:
-        prefixes = [_Prefix(substitute(self.entered, self.fixed), self.fixed, ())]
+        prefixes = [_Prefix(t.substitute(self.entered, self.fixed), self.fixed, ())]
         for _ in range(MAX_ROUNDS + 1):
             prefixes = self._all_followed(prefixes)
             if not prefixes:
@@ -99,23 +88,23 @@ class _Unrolling:
         if self.steps > MAX_STEPS:
             raise NoAnswer
         for path in self.paths.all:
-            here = substitute(path.condition, prefix.values)
-            when = conjunction((prefix.when, here))
-            if when is FALSE or (here is not TRUE and not feasible(when, solver=False)):
+            here = t.substitute(path.condition, prefix.values)
+            when = prefix.when & here
+            if when is t.FALSE or (here is not t.TRUE and not feasible(when, solver=False)):
                 continue
             if path.exit is not None:
                 self._leave(path, prefix, when)
                 continue
-            moved = {var: substitute(term, prefix.values) for var, term in path.update.items()}
+            moved = {var: t.substitute(term, prefix.values) for var, term in path.update.items()}
             after = _Prefix(when, {**prefix.values, **moved}, (*prefix.taken, path.id))
-            nodes = [part for node in (when, *moved.values()) for part in walk(node)]
-            if len(nodes) > MAX_NODES or len({node for node in nodes if isinstance(node, Wrap)}) > MAX_REDUCED:
+            nodes = [part for node in (when, *moved.values()) for part in t.walk(node)]
+            if len(nodes) > MAX_NODES or len({node for node in nodes if isinstance(node, t.Wrap)}) > MAX_REDUCED:
                 raise NoAnswer
             yield after
 
-    def _leave(self, path: Path, prefix: _Prefix, when: Condition) -> None:
-        per_path = {p.id: const(prefix.taken.count(p.id)) for p in self.paths.iterative}
-        taken = Taken(const(len(prefix.taken)), per_path, tuple(_trace(prefix.taken)))
+    def _leave(self, path: Path, prefix: _Prefix, when: t.Condition) -> None:
+        per_path = {p.id: t.const(prefix.taken.count(p.id)) for p in self.paths.iterative}
+        taken = Taken(t.const(len(prefix.taken)), per_path, tuple(_trace(prefix.taken)))
         self.found.leave(when, path, prefix.values, taken)
         if len(self.found.cases) > MAX_CASES:
             raise NoAnswer
@@ -123,7 +112,7 @@ class _Unrolling:
 
 def _trace(taken: tuple[str, ...]) -> Iterator[Step]:
     for path, several in groupby(taken):
-        yield Run(path, const(len(list(several))))
+        yield Run(path, t.const(len(list(several))))
 
 
 def _run(question: Entry, _: Tried[Entered]) -> Entered:

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import NotPresburger, Region, first_exit
 from loopless.paths.model import Exit, Path
 from loopless.portfolio import Method, NoAnswer, Tried
@@ -37,35 +38,6 @@ from loopless.summary.transitions.transformer import (
     Turns,
     counter_of,
 )
-from loopless.terms import (
-    ZERO,
-    Compare,
-    Condition,
-    Const,
-    Op,
-    Term,
-    Var,
-    Wrap,
-    add,
-    between,
-    brief,
-    conjunction,
-    conjuncts,
-    const,
-    disjunction,
-    equal,
-    floor_div,
-    greater_equal,
-    less_equal,
-    mod,
-    polynomial,
-    scale,
-    sub,
-    substitute,
-    table,
-    walk,
-    wrap,
-)
 
 MAX_VALUES: Final = 4_096
 """A selector that runs through more values than this is not followed. Sixteen times the values of 8 bits. A guess."""
@@ -81,16 +53,16 @@ LEAST_PATHS: Final = 3
 class Round:
     """One cycle of a selector: its values in their order, and the transition that each of them takes."""
 
-    selector: Var
+    selector: t.Var
     values: tuple[int, ...]
     members: tuple[GuardedTransition, ...]
 
     @property
-    def inside(self) -> Condition:
+    def inside(self) -> t.Condition:
         """That the selector has one of the values."""
-        return disjunction(_spread(self.selector, run) for run in _runs(sorted(self.values)))
+        return t.disjunction(_spread(self.selector, run) for run in _runs(sorted(self.values)))
 
-    def looked_up(self, entries: Sequence[int]) -> Term:
+    def looked_up(self, entries: Sequence[int]) -> t.Term:
         """The entry that belongs to the selector's value, of one for each of :attr:`values` in their order."""
         ordered = sorted(self.values)
         gap = min((b - a for a, b in pairwise(ordered)), default=1)
@@ -98,21 +70,21 @@ class Round:
         gap = gap if even else 1
         known = dict(zip(self.values, entries, strict=True))
         filled = [known.get(v, entries[0]) for v in range(ordered[0], ordered[-1] + 1, gap)]
-        return table(floor_div(sub(self.selector, const(ordered[0])), const(gap)), filled)
+        return t.table((self.selector - ordered[0]) // gap, filled)
 
     @property
-    def place(self) -> Term:
+    def place(self) -> t.Term:
         """φ + t: where in the sequence of values the selector is after t = :data:`COUNTER` iterations."""
-        return add(self.looked_up(range(len(self.values))), COUNTER)
+        return self.looked_up(range(len(self.values))) + COUNTER
 
-    def summed(self, added: Sequence[int]) -> Term:
+    def summed(self, added: Sequence[int]) -> t.Term:
         """What :data:`COUNTER` iterations add, if each value of the selector adds what stands at its place."""
         if len(set(added)) == 1:
-            return scale(COUNTER, added[0])
+            return COUNTER * added[0]
         prefix = [sum(added[:i]) for i in range(len(added))]
-        period = const(len(added))
-        rounds = scale(floor_div(self.place, period), sum(added))
-        return add(rounds, table(mod(self.place, period), prefix), scale(self.looked_up(prefix), -1))
+        period = t.const(len(added))
+        rounds = self.place // period * sum(added)
+        return rounds + t.table(self.place % period, prefix) + self.looked_up(prefix) * -1
 
 
 def _run(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
@@ -142,8 +114,8 @@ class _ByModes(CaseBuilder):
         return (view.where & self.system.ended & self.core).project_out(looked_up).preimage(others)
 
 
-def _has_table(term: Term) -> bool:
-    return any(isinstance(node, Op) and node.op == "table" for node in walk(term))
+def _has_table(term: t.Term) -> bool:
+    return any(isinstance(node, t.Op) and node.op == "table" for node in t.walk(term))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +136,7 @@ def accelerate_cycles(system: System) -> Accelerated | None:
     """
     for selector in sorted(system.control):
         cycles = _cycles(selector, _members(selector, system.transitions))
-        inside = disjunction(cycle.inside for cycle in cycles)
+        inside = t.disjunction(cycle.inside for cycle in cycles)
         core = Region.of(inside, system.variables) & system.universe
         if not all(_is_product(view.where & system.ended & core, selector, core) for view in system.exits):
             continue
@@ -192,7 +164,7 @@ def _outside(transitions: Iterable[GuardedTransition], cycle: Round) -> list[Gua
 # -- finding ----------------------------------------------------------------------------------------------------------
 
 
-def _members(selector: Var, transitions: Iterable[GuardedTransition]) -> list[GuardedTransition]:
+def _members(selector: t.Var, transitions: Iterable[GuardedTransition]) -> list[GuardedTransition]:
     """The transitions that move the selector by a constant, those of one path and step as one: what other variables do
     is as the path says it, wrap-around included.
     """
@@ -204,17 +176,17 @@ def _members(selector: Var, transitions: Iterable[GuardedTransition]) -> list[Gu
             other = found.get((path.id, step))
             where = transition.where if other is None else (transition.where | other.where).coalesce()
             found[path.id, step] = GuardedTransition(
-                where, {**path.update, selector: add(selector, const(step))}, transition.transformer
+                where, {**path.update, selector: selector + step}, transition.transformer
             )
     return list(found.values())
 
 
-def _step(selector: Var, transition: GuardedTransition) -> int | None:
-    moved = sub(transition.control.get(selector, selector), selector)
-    return moved.value if isinstance(moved, Const) else None
+def _step(selector: t.Var, transition: GuardedTransition) -> int | None:
+    moved = transition.control.get(selector, selector) - selector
+    return moved.value if isinstance(moved, t.Const) else None
 
 
-def _cycles(selector: Var, transitions: Sequence[GuardedTransition]) -> list[Round]:
+def _cycles(selector: t.Var, transitions: Sequence[GuardedTransition]) -> list[Round]:
     """The cycles in which several transitions take part, of at least :data:`LEAST_PATHS`; none if these are not chosen
     by the selector.
     """
@@ -256,7 +228,7 @@ def _cycles(selector: Var, transitions: Sequence[GuardedTransition]) -> list[Rou
 class _Span:
     """Values of a selector from ``low`` to ``high``, None being no bound; with ``gaps`` only those in that region."""
 
-    selector: Var
+    selector: t.Var
     low: int | None
     high: int | None
     gaps: Region | None
@@ -268,11 +240,11 @@ class _Span:
         return self.gaps is None or self.gaps.contains({self.selector: value})
 
 
-def _spans(selector: Var, region: Region) -> list[_Span]:
+def _spans(selector: t.Var, region: Region) -> list[_Span]:
     found = []
     for part in region.coalesce().split():
         low, high = part.range_of(selector)
-        whole = part.is_equal(Region.of(between(low, selector, high), [selector]))
+        whole = part.is_equal(Region.of(t.between(low, selector, high), [selector]))
         found.append(_Span(selector, low, high, None if whole else part))
     return found
 
@@ -303,12 +275,12 @@ def _runs(ordered: Sequence[int]) -> list[list[int]]:
     return runs
 
 
-def _spread(selector: Var, run: Sequence[int]) -> Condition:
+def _spread(selector: t.Var, run: Sequence[int]) -> t.Condition:
     if len(run) == 1:
-        return equal(selector, const(run[0]))
-    gap = const(run[1] - run[0])
-    even = equal(mod(sub(selector, const(run[0])), gap), ZERO)
-    return conjunction((between(run[0], selector, run[-1]), even))
+        return selector.eq(run[0])
+    gap = t.const(run[1] - run[0])
+    even = ((selector - run[0]) % gap).eq(0)
+    return t.between(run[0], selector, run[-1]) & even
 
 
 # -- running ----------------------------------------------------------------------------------------------------------
@@ -332,14 +304,14 @@ def _runs_on(system: System, cycle: Round) -> list[ExitSegment] | None:
             rest,
             [GuardedTransition(rest, _steady(cycle, i, others), p.transformer) for i, p in enumerate(cycle.members)],
         )
-        if any(many_wraps(substitute(part, control), COUNTER) for part in conjuncts(staying.rough_condition())):
+        if any(many_wraps(t.substitute(part, control), COUNTER) for part in t.conjuncts(staying.rough_condition())):
             return None
         found = first_exit(staying, control, COUNTER, system.variables, within=whole)
     except NotPresburger:
         return None
     segments = []
     for region, count in found.pieces:
-        after = {v: substitute(forms.values[v], {COUNTER: count}) for v in (*control, x)}
+        after = {v: t.substitute(forms.values[v], {COUNTER: count}) for v in (*control, x)}
         turns = Turns(forms, count, partial(_obligations, cycle, forms, count))
         segments.append(ExitSegment(GuardedTransition(region, after, turns), "ended"))
     if not found.never.is_empty():
@@ -355,7 +327,7 @@ def _common(cycle: Round, core: Region) -> Region | None:
     common: Region | None = None
     for transition in dict.fromkeys(cycle.members):
         own = [v for v, member in zip(cycle.values, cycle.members, strict=True) if member is transition]
-        values = disjunction(_spread(x, run) for run in _runs(sorted(own)))
+        values = t.disjunction(_spread(x, run) for run in _runs(sorted(own)))
         here = transition.where & core & Region.of(values, core.variables)
         rest = here.project_out([x])
         if common is None:
@@ -367,7 +339,7 @@ def _common(cycle: Round, core: Region) -> Region | None:
     return common
 
 
-def _is_product(region: Region, x: Var, core: Region) -> bool:
+def _is_product(region: Region, x: t.Var, core: Region) -> bool:
     return region.is_equal(region.project_out([x]).over(core.variables) & core)
 
 
@@ -375,46 +347,46 @@ def _forms(cycle: Round) -> TurnForms:
     """All variables and counters after :data:`COUNTER` iterations."""
     x = cycle.selector
     paths = [_path(transition) for transition in cycle.members]
-    values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER)}
-    values[x] = table(mod(cycle.place, const(len(paths))), cycle.values)
-    lost: dict[Var, str] = {}
+    values: dict[t.Var, t.Term] = {TOTAL: TOTAL + COUNTER}
+    values[x] = t.table(cycle.place % len(paths), cycle.values)
+    lost: dict[t.Var, str] = {}
     ids = tuple(dict.fromkeys(path.id for path in paths))
     for path in {path.id: path for path in paths}.values():
         counter = counter_of(path)
-        values[counter] = add(counter, cycle.summed([int(p.id == path.id) for p in paths]))
+        values[counter] = counter + cycle.summed([int(p.id == path.id) for p in paths])
     for var in sorted({v for path in paths for v in path.update} - {x}):
         added = _added(var, cycle)
         if added is None:
             lost[var] = f"what {var.name} comes to while paths {', '.join(ids)} take turns has no closed form"
             continue
-        total = add(var, cycle.summed([amount for amount, _ in added]))
+        total = var + cycle.summed([amount for amount, _ in added])
         ring = next((ring for _, ring in added if ring is not None), None)
-        values[var] = total if ring is None else wrap(total, ring.type)
+        values[var] = total if ring is None else t.wrap(total, ring.type)
     return TurnForms(values, lost, ids)
 
 
-def _added(var: Var, cycle: Round) -> list[tuple[int, Wrap | None]] | None:
+def _added(var: t.Var, cycle: Round) -> list[tuple[int, t.Wrap | None]] | None:
     """What each value of the selector adds to ``var``, over ℤ or in one ring; None if that is not a constant."""
-    found: list[tuple[int, Wrap | None]] = []
+    found: list[tuple[int, t.Wrap | None]] = []
     for value, transition in zip(cycle.values, cycle.members, strict=True):
         update = _path(transition).update.get(var, var)
-        ring = update if isinstance(update, Wrap) else None
-        plain = update.arg if isinstance(update, Wrap) else update
-        added = substitute(sub(plain, var), {cycle.selector: const(value)})
-        if not isinstance(added, Const):
+        ring = update if isinstance(update, t.Wrap) else None
+        plain = update.arg if isinstance(update, t.Wrap) else update
+        added = t.substitute(plain - var, {cycle.selector: t.const(value)})
+        if not isinstance(added, t.Const):
             return None
         found.append((added.value, ring))
     # A smaller ring than the variable's would reduce what other places keep.
     return found if {ring.type for _, ring in found if ring is not None} <= {var.type} else None
 
 
-def _steady(cycle: Round, index: int, others: Iterable[Var]) -> dict[Var, Term]:
+def _steady(cycle: Round, index: int, others: Iterable[t.Var]) -> dict[t.Var, t.Term]:
     """One step of the other control variables, at one place of the cycle."""
     found = {}
     for var in others:
         amount, ring = (_added(var, cycle) or [])[index]
-        moved = add(var, const(amount))
-        found[var] = moved if ring is None else wrap(moved, ring.type)
+        moved = var + amount
+        found[var] = moved if ring is None else t.wrap(moved, ring.type)
     return found
 
 
@@ -423,13 +395,13 @@ def _path(transition: GuardedTransition) -> Path:
     return transition.transformer.path
 
 
-def _obligations(cycle: Round, forms: TurnForms, count: Term | None) -> tuple[Obligation, ...]:
+def _obligations(cycle: Round, forms: TurnForms, count: t.Term | None) -> tuple[Obligation, ...]:
     """What the checks along ``count`` iterations (None: for ever) require: sums that move one way fit at the end."""
-    limits: dict[tuple[Var, int], list[tuple[int, int]]] = {}
-    exits: dict[tuple[Var, int], set[Exit]] = {}
+    limits: dict[tuple[t.Var, int], list[tuple[int, int]]] = {}
+    exits: dict[tuple[t.Var, int], set[Exit]] = {}
     for index, (value, transition) in enumerate(zip(cycle.values, cycle.members, strict=True)):
         for obligation in transition.transformer.obligations():
-            var, sign, slack = _limit(substitute(obligation.condition, {cycle.selector: const(value)}), forms)
+            var, sign, slack = _limit(t.substitute(obligation.condition, {cycle.selector: t.const(value)}), forms)
             limits.setdefault((var, sign), []).append((index, slack))
             exits.setdefault((var, sign), set()).add(obligation.exit)
     found = []
@@ -448,25 +420,25 @@ def _obligations(cycle: Round, forms: TurnForms, count: Term | None) -> tuple[Ob
             or min(bounds) < outer
         ):
             raise Undecided(f"whether {var.name} stays in its range all along is not decided")
-        final = substitute(forms.values[var], {COUNTER: count})
-        bound = const(bounds.pop())
-        fits = less_equal(final, bound) if sign > 0 else greater_equal(final, scale(bound, -1))
+        final = t.substitute(forms.values[var], {COUNTER: count})
+        bound = t.const(bounds.pop())
+        fits = final.le(bound) if sign > 0 else final.ge(bound * -1)
         found.append(Obligation(fits, exits[var, sign].pop()))
     return tuple(found)
 
 
-def _limit(condition: Condition, forms: TurnForms) -> tuple[Var, int, int]:
+def _limit(condition: t.Condition, forms: TurnForms) -> tuple[t.Var, int, int]:
     """The check as sign·var ≤ slack."""
-    if isinstance(condition, Compare) and condition.relation == "le":
-        rest = dict(polynomial(condition.term))
+    if isinstance(condition, t.Compare) and condition.relation == "le":
+        rest = dict(t.polynomial(condition.term))
         slack = -rest.pop((), 0)
         if len(rest) == 1:
             ((monomial, sign),) = rest.items()
             var = monomial[0][0]
-            plain = len(monomial) == 1 and monomial[0][1] == 1 and isinstance(var, Var)
-            if plain and abs(sign) == 1 and isinstance(var, Var) and var in forms.values:
+            plain = len(monomial) == 1 and monomial[0][1] == 1 and isinstance(var, t.Var)
+            if plain and abs(sign) == 1 and isinstance(var, t.Var) and var in forms.values:
                 return var, sign, slack
-    raise Undecided(f"whether {brief(condition)} holds all along is not decided")
+    raise Undecided(f"whether {t.brief(condition)} holds all along is not decided")
 
 
 METHOD = Method("cyclic modes", "ours: tables over a cycle", _run, lambda part, _: not part.system.auxiliaries)

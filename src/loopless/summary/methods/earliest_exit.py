@@ -14,6 +14,7 @@ from itertools import product
 from math import prod
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import feasible, simplify
 from loopless.logic.region import Region
 from loopless.paths.model import LoopPaths, Path
@@ -26,36 +27,11 @@ from loopless.summary.methods.acceleration import Solver, needed_by
 from loopless.summary.model import Residual, Summary
 from loopless.summary.transitions.system import place_of
 from loopless.summary.transitions.transformer import COUNTER
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    And,
-    Coefficients,
-    Condition,
-    Or,
-    Term,
-    TermTooLarge,
-    Var,
-    Wrap,
-    add,
-    brief,
-    conjunction,
-    conjuncts,
-    const,
-    disjunction,
-    equal,
-    less,
-    less_equal,
-    minimum,
-    negate,
-    substitute,
-    walk,
-)
 
 MAX_ALTERNATIVES: Final = 32
 """So many combinations of forms of the exit times are written as cases. A guess."""
 
-ExitChoice = tuple[tuple[Path, Condition], ...]
+ExitChoice = tuple[tuple[Path, t.Condition], ...]
 """The exit paths that may be taken, each with what decides it beyond the race."""
 
 
@@ -65,8 +41,8 @@ def wraps_many_times(paths: LoopPaths) -> bool:
     if solver.path is None:
         return False
     try:
-        return any(many_wraps(solver.along(part)[-1][1], COUNTER) for part in conjuncts(solver.path.condition))
-    except (NoAnswer, TermTooLarge):
+        return any(many_wraps(solver.along(part)[-1][1], COUNTER) for part in t.conjuncts(solver.path.condition))
+    except (NoAnswer, t.TermTooLarge):
         return False
 
 
@@ -85,11 +61,11 @@ class _Group:
     the conjunct whose value wraps around then.
     """
 
-    exists: Condition
-    time: Term
+    exists: t.Condition
+    time: t.Term
     choice: ExitChoice
-    curve: Coefficients | None
-    wraps: Condition | None
+    curve: t.Coefficients | None
+    wraps: t.Condition | None
 
 
 class _EarliestExit(Solver):
@@ -98,24 +74,24 @@ class _EarliestExit(Solver):
         if self.path is None:
             self.solve()
             return
-        timed: list[Condition] = []
+        timed: list[t.Condition] = []
         found: list[Candidates] = []
-        obligations: list[Condition] = []
+        obligations: list[t.Condition] = []
         offset = self.start(self.path.condition.variables)
-        for part in conjuncts(self.path.condition):
+        for part in t.conjuncts(self.path.condition):
             try:
                 found.append(self._candidates(part, offset))
                 timed.append(part)
             except NoExitTime as failure:
                 if not self.is_check(part):
-                    wraps = any(isinstance(n, Wrap) for _, shown in self.along(part) for n in walk(shown))
+                    wraps = any(isinstance(n, t.Wrap) for _, shown in self.along(part) for n in t.walk(shown))
                     reason = Reason.WRAP if wraps else Reason.NON_AFFINE_CONDITION
                     raise self.refuse(reason, f"when the condition {part} fails has no form: {failure}") from None
                 obligations.append(part)
-        start: Condition = TRUE
+        start: t.Condition = t.TRUE
         if offset and obligations:
             raise self.refuse(
-                Reason.NON_AFFINE_CONDITION, f"{brief(obligations[0])} takes its final form only later on"
+                Reason.NON_AFFINE_CONDITION, f"{t.brief(obligations[0])} takes its final form only later on"
             )
         if offset or any(candidates.curved for candidates in found):
             found = [at_entry(candidates, offset) for candidates in found]
@@ -128,63 +104,63 @@ class _EarliestExit(Solver):
         if combinations > MAX_ALTERNATIVES:
             raise self.refuse(Reason.BUDGET, f"{combinations} combinations of first times")
         for chosen in product(*(candidate.forms for _, candidate in racing)):
-            guard = conjunction((start, *(form.guard for form in chosen)))
-            if guard is not FALSE and feasible(guard):
+            guard = t.conjunction((start, *(form.guard for form in chosen)))
+            if guard is not t.FALSE and feasible(guard):
                 contenders = [
                     _Contender(form, index, candidate.wraps)
                     for (index, candidate), form in zip(racing, chosen, strict=True)
                 ]
                 self._earliest(guard, timed, _in_order(contenders), obligations)
 
-    def _entered(self, timed: list[Condition], found: list[Candidates], offset: int, *, checked: bool) -> Condition:
+    def _entered(self, timed: list[t.Condition], found: list[Candidates], offset: int, *, checked: bool) -> t.Condition:
         """Split off the entry values that leave after up to ``offset`` iterations, before the race begins, and those
         where a value is out of range then; what is left is returned.
         """
-        left: Condition = TRUE
-        whole = conjunction(timed)
+        left: t.Condition = t.TRUE
+        whole = t.conjunction(timed)
         for k in range(offset + 1):
-            here = substitute(whole, self.at(whole.variables, k))
+            here = t.substitute(whole, self.at(whole.variables, k))
             for path in self.paths.exits:
-                when = left if checked else conjunction((left, negate(here)))
-                self._leave(when, const(k), path, path.condition, self.at(needed_by(path) | self.outputs(path), k))
-            left = conjunction((left, here))
+                when = left if checked else left & ~here
+                self._leave(when, t.const(k), path, path.condition, self.at(needed_by(path) | self.outputs(path), k))
+            left = left & here
         for part, candidates in zip(timed, found, strict=True):
-            if candidates.given is not TRUE:
-                outside = conjunction((left, negate(candidates.given)))
-                if outside is not FALSE and feasible(outside):
+            if candidates.given is not t.TRUE:
+                outside = left & ~candidates.given
+                if outside is not t.FALSE and feasible(outside):
                     self.parts.residual.append(Residual(simplify(outside), self._wrapping(part)))
-                left = conjunction((left, candidates.given))
+                left = left & candidates.given
         return left
 
-    def _wrapping(self, part: Condition) -> Refused:
-        detail = f"a value in the condition {brief(part)} wraps around before the loop ends"
+    def _wrapping(self, part: t.Condition) -> Refused:
+        detail = f"a value in the condition {t.brief(part)} wraps around before the loop ends"
         return Refused(Reason.WRAP, place_of(self.paths), detail)
 
-    def _candidates(self, condition: Condition, offset: int) -> Candidates:
+    def _candidates(self, condition: t.Condition, offset: int) -> Candidates:
         """The candidates of a condition over the number of iterations from number ``offset`` on."""
         shown = self.along(condition)[-1][1]
-        return candidates_of(substitute(shown, {COUNTER: add(COUNTER, const(offset))}) if offset else shown, COUNTER)
+        return candidates_of(t.substitute(shown, {COUNTER: COUNTER + offset}) if offset else shown, COUNTER)
 
     def _earliest(
-        self, guard: Condition, timed: list[Condition], contenders: list[_Contender], obligations: list[Condition]
+        self, guard: t.Condition, timed: list[t.Condition], contenders: list[_Contender], obligations: list[t.Condition]
     ) -> None:
         groups = list(self._groups(timed, contenders))
         for index, group in enumerate(groups):
-            first: list[Condition] = [guard, group.exists]
+            first: list[t.Condition] = [guard, group.exists]
             for place, other in enumerate(groups):
                 beaten = place > index and _surely(group.curve, other.curve)  # a tie is this group's
                 if place != index and not beaten:
-                    ahead = (less if place < index else less_equal)(group.time, other.time)
-                    first.append(disjunction((negate(other.exists), ahead)))
-            when = conjunction(first)
-            if when is FALSE:
+                    ahead = (t.less if place < index else t.less_equal)(group.time, other.time)
+                    first.append(~other.exists | ahead)
+            when = t.conjunction(first)
+            if when is t.FALSE:
                 continue
             if group.wraps is None:
                 self._finish(when, group, obligations)
             elif feasible(when):
                 self.parts.residual.append(Residual(simplify(when), self._wrapping(group.wraps)))
-        never = conjunction((guard, *(negate(contender.form.exists) for contender in contenders)))
-        if never is FALSE or not feasible(conjunction((never, *consequences(never)))):
+        never = t.conjunction((guard, *(~contender.form.exists for contender in contenders)))
+        if never is t.FALSE or not feasible(t.conjunction((never, *consequences(never)))):
             return
         if not obligations:
             self.parts.diverges.append(simplify(never))
@@ -193,11 +169,11 @@ class _EarliestExit(Solver):
         detail = f"the loop runs until one of these fails, and when is not decided: {names}"
         self.parts.residual.append(Residual(never, Refused(Reason.OVERFLOW_UNDECIDED, place_of(self.paths), detail)))
 
-    def _groups(self, timed: list[Condition], contenders: list[_Contender]) -> Iterator[_Group]:
+    def _groups(self, timed: list[t.Condition], contenders: list[_Contender]) -> Iterator[_Group]:
         current: _Group | None = None
         for place, contender in enumerate(contenders):
             form = contender.form
-            if form.exists is FALSE or _beaten(contenders, place):
+            if form.exists is t.FALSE or _beaten(contenders, place):
                 continue
             choice = () if contender.wraps else self._choice(timed, contenders, place)
             wraps = timed[contender.conjunct] if contender.wraps else None
@@ -206,57 +182,55 @@ class _EarliestExit(Solver):
                 current = found
             elif (
                 (current.choice, current.wraps) == (found.choice, found.wraps)
-                and current.exists is TRUE
-                and found.exists is TRUE
+                and current.exists is t.TRUE
+                and found.exists is t.TRUE
             ):
-                current = _Group(TRUE, minimum(current.time, found.time), current.choice, None, current.wraps)
+                current = _Group(t.TRUE, t.minimum(current.time, found.time), current.choice, None, current.wraps)
             else:
                 yield current
                 current = found
         if current is not None:
             yield current
 
-    def _choice(self, timed: list[Condition], contenders: list[_Contender], place: int) -> ExitChoice:
+    def _choice(self, timed: list[t.Condition], contenders: list[_Contender], place: int) -> ExitChoice:
         """Where the run goes when the runner at ``place`` is the first of the earliest to arrive."""
         later = {contender.conjunct for contender in contenders[place:]}
-        known: dict[Condition, bool] = {}
+        known: dict[t.Condition, bool] = {}
         for index, condition in enumerate(timed):
             if index not in later:
                 known[condition] = True
-                known[negate(condition)] = False
+                known[~condition] = False
         failed = timed[contenders[place].conjunct]
-        for condition in (failed, *(failed.args if isinstance(failed, Or) else ())):
+        for condition in (failed, *(failed.args if isinstance(failed, t.Or) else ())):
             known[condition] = False
-            known[negate(condition)] = True
+            known[~condition] = True
         choice = [(path, _decided(path.condition, known)) for path in self.paths.exits]
-        return tuple((path, condition) for path, condition in choice if condition is not FALSE)
+        return tuple((path, condition) for path, condition in choice if condition is not t.FALSE)
 
-    def _finish(self, when: Condition, group: _Group, obligations: list[Condition]) -> None:
+    def _finish(self, when: t.Condition, group: _Group, obligations: list[t.Condition]) -> None:
         """The run ends after ``group.time`` iterations, unless an obligation fails before."""
         for holds, undecided in self.settled(when, obligations, group.time, Region.universe(self.entry)):
-            whole = conjunction((when, holds))
+            whole = when & holds
             if undecided is not None:
                 self.parts.residual.append(Residual(whole, undecided))
             else:
                 self._exits(whole, group)
 
-    def _exits(self, when: Condition, group: _Group) -> None:
+    def _exits(self, when: t.Condition, group: _Group) -> None:
         """The run leaves after ``group.time`` iterations."""
         for path, condition in group.choice:
             used = needed_by(path) | self.outputs(path)
             start = self.start(used)
             for k in range(start):
-                self._leave(
-                    conjunction((when, equal(group.time, const(k)))), const(k), path, condition, self.at(used, k)
-                )
-            later = conjunction((when, less_equal(const(start), group.time))) if start else when
+                self._leave(when & group.time.eq(k), t.const(k), path, condition, self.at(used, k))
+            later = when & group.time.ge(start) if start else when
             self._leave(later, group.time, path, condition, self.at(used, group.time))
 
     def _leave(
-        self, when: Condition, count: Term, path: Path, condition: Condition, values: Mapping[Var, Term]
+        self, when: t.Condition, count: t.Term, path: Path, condition: t.Condition, values: Mapping[t.Var, t.Term]
     ) -> None:
-        whole = conjunction((when, substitute(condition, values)))
-        if whole is not FALSE and feasible(whole):
+        whole = when & t.substitute(condition, values)
+        if whole is not t.FALSE and feasible(whole):
             self.emit(simplify(whole), count, path, values)
 
 
@@ -281,7 +255,7 @@ def _beats(one: _Contender, other: _Contender) -> bool:
     return _surely(one.form.curve, other.form.curve)
 
 
-def _surely(one: Coefficients | None, other: Coefficients | None) -> bool:
+def _surely(one: t.Coefficients | None, other: t.Coefficients | None) -> bool:
     return one is not None and other is not None and comes_first(one, other)
 
 
@@ -290,15 +264,15 @@ def _beaten(contenders: list[_Contender], place: int) -> bool:
     return any(_beats(one, contenders[place]) for one in contenders[:place])
 
 
-def _decided(condition: Condition, known: Mapping[Condition, bool]) -> Condition:
+def _decided(condition: t.Condition, known: Mapping[t.Condition, bool]) -> t.Condition:
     """``condition`` with what is known put in."""
     found = known.get(condition)
     if found is not None:
-        return TRUE if found else FALSE
-    if isinstance(condition, And):
-        return conjunction(_decided(part, known) for part in condition.args)
-    if isinstance(condition, Or):
-        return disjunction(_decided(part, known) for part in condition.args)
+        return t.TRUE if found else t.FALSE
+    if isinstance(condition, t.And):
+        return t.conjunction(_decided(part, known) for part in condition.args)
+    if isinstance(condition, t.Or):
+        return t.disjunction(_decided(part, known) for part in condition.args)
     return condition
 
 

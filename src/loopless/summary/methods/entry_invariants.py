@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import budget
 from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.invariants import inductive
@@ -16,23 +17,6 @@ from loopless.refusals import Refused
 from loopless.summary.entry import Entered, Entry
 from loopless.summary.rewrite.entry import entered_with
 from loopless.summary.transitions.system import mentions
-from loopless.terms import (
-    TRUE,
-    Compare,
-    Condition,
-    Const,
-    Term,
-    TermTooLarge,
-    Var,
-    conjunction,
-    conjuncts,
-    from_polynomial,
-    greater_equal,
-    less_equal,
-    negate,
-    polynomial,
-    sub,
-)
 
 PREPARING: Final = 2_000_000
 """isl's operations for finding what stays true, and again for saying where the loop is entered. Some 200 ms on
@@ -42,15 +26,15 @@ AGAIN: Final = 40_000_000
 """isl's operations for looking at the loop again. Some 4 s on small sets. A guess."""
 
 
-def about(paths: LoopPaths, facts: Condition) -> Condition:
+def about(paths: LoopPaths, facts: t.Condition) -> t.Condition:
     """Those of the facts that speak of nothing but variables whose entry values matter."""
     variables = _mattering(paths)
-    return conjunction(fact for fact in conjuncts(facts) if fact.variables <= variables)
+    return t.conjunction(fact for fact in t.conjuncts(facts) if fact.variables <= variables)
 
 
-def _mattering(paths: LoopPaths) -> set[Var]:
+def _mattering(paths: LoopPaths) -> set[t.Var]:
     """The variables whose values at the header are read, or are those at an exit."""
-    found: set[Var] = set()
+    found: set[t.Var] = set()
     for path in paths.all:
         found |= path.condition.variables | (path.outputs - path.update.keys())
         terms = (*path.update.values(), *((path.result,) if path.result is not None else ()))
@@ -58,31 +42,31 @@ def _mattering(paths: LoopPaths) -> set[Var]:
     return found
 
 
-def inductive_facts(paths: LoopPaths | NoPaths, facts: Condition) -> Condition:
+def inductive_facts(paths: LoopPaths | NoPaths, facts: t.Condition) -> t.Condition:
     """Which of the ``facts`` stay true in all iterations; true where they say nothing of what moves."""
     if isinstance(paths, NoPaths):
-        return TRUE
+        return t.TRUE
     deciding = _deciding(paths) & _mattering(paths)
-    candidates: dict[Condition, None] = {}
-    for fact in conjuncts(facts):
+    candidates: dict[t.Condition, None] = {}
+    for fact in t.conjuncts(facts):
         for part in (fact, *_weaker(fact)):
             if part.variables <= deciding:
                 candidates.setdefault(part)
     kept = inductive(paths, candidates)
-    return conjunction(kept) if any(part.variables & set(paths.state) for part in kept) else TRUE
+    return t.conjunction(kept) if any(part.variables & set(paths.state) for part in kept) else t.TRUE
 
 
-def _deciding(paths: LoopPaths) -> frozenset[Var]:
+def _deciding(paths: LoopPaths) -> frozenset[t.Var]:
     """The variables by which paths are chosen, checks aside, and that move by constants or by others of these, and all
     that do not move.
     """
     undefined = [path for path in paths.exits if path.exit is not None and path.exit.kind == "undefined"]
-    found: set[Var] = set(paths.invariants)
+    found: set[t.Var] = set(paths.invariants)
     for path in paths.all:
         if path in undefined:
             continue
-        for part in conjuncts(path.condition):
-            if not any(mentions(other.condition, negate(part)) for other in undefined):
+        for part in t.conjuncts(path.condition):
+            if not any(mentions(other.condition, ~part) for other in undefined):
                 found |= part.variables
     known = set(paths.invariants)
     while True:
@@ -92,37 +76,37 @@ def _deciding(paths: LoopPaths) -> frozenset[Var]:
         known |= more
 
 
-def _is_step(path: Path, var: Var, known: Collection[Var]) -> bool:
+def _is_step(path: Path, var: t.Var, known: Collection[t.Var]) -> bool:
     """Whether a path adds to ``var`` what depends on ``known`` variables only."""
     try:
-        return sub(path.update.get(var, var), var).variables <= frozenset(known)
-    except TermTooLarge:
+        return (path.update.get(var, var) - var).variables <= frozenset(known)
+    except t.TermTooLarge:
         return False
 
 
-def _weaker(fact: Condition) -> tuple[Condition, ...]:
+def _weaker(fact: t.Condition) -> tuple[t.Condition, ...]:
     """For x == c what may stay true while x moves: x >= c, x <= c."""
-    if not isinstance(fact, Compare) or fact.relation != "eq" or len(fact.variables) != 1:
+    if not isinstance(fact, t.Compare) or fact.relation != "eq" or len(fact.variables) != 1:
         return ()
     (var,) = fact.variables
-    poly = polynomial(fact.term)
+    poly = t.polynomial(fact.term)
     if poly.pop(((var, 1),), 0) != 1:
         return ()
-    value: Term = from_polynomial({monomial: -factor for monomial, factor in poly.items()})
-    return (greater_equal(var, value), less_equal(var, value)) if isinstance(value, Const) else ()
+    value: t.Term = t.from_polynomial({monomial: -factor for monomial, factor in poly.items()})
+    return (var.ge(value), var.le(value)) if isinstance(value, t.Const) else ()
 
 
 def _run(question: Entry, _: Tried[Entered]) -> Entered:
     with budget(PREPARING):
         kept = inductive_facts(question.paths, question.facts)
-    if kept is TRUE:
+    if kept is t.TRUE:
         raise NoAnswer
     with budget(AGAIN):
         narrow, other = question.narrowed(kept)
     if isinstance(other, Refused) or isinstance(narrow, NoPaths):
         raise NoAnswer(other if isinstance(other, Refused) else None)
     with budget(PREPARING):
-        found = entered_with(other, conjunction((question.entered, about(narrow, question.facts))))
+        found = entered_with(other, question.entered & about(narrow, question.facts))
     return Entered(narrow, found)
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from math import gcd
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths.model import Path
 from loopless.summary.exit_time.run_length import run_lengths
@@ -37,24 +38,6 @@ from loopless.summary.transitions.transformer import (
     TurnForms,
     Turns,
     counter_of,
-)
-from loopless.terms import (
-    INTEGERS,
-    ZERO,
-    Condition,
-    Term,
-    Var,
-    add,
-    at_most_zero,
-    brief,
-    conjunction,
-    conjuncts,
-    greater,
-    less,
-    less_equal,
-    negate,
-    scale,
-    substitute,
 )
 
 _WIDE: Final = 1 << 16
@@ -155,7 +138,7 @@ def longest_runs(group: Group) -> tuple[list[GuardedTransition], list[ExitSegmen
     lengths, never = run_lengths(whole, group.members, control)
     runs: list[GuardedTransition] = []
     for region, count in lengths:
-        after = {var: substitute(form, {COUNTER: count}) for var, form in control.items()}
+        after = {var: t.substitute(form, {COUNTER: count}) for var, form in control.items()}
         obligations = partial(_obligations, group, forms, region, count)
         runs += resolved(GuardedTransition(region, after, Turns(forms, count, obligations)))
     if never.is_empty():
@@ -166,20 +149,20 @@ def longest_runs(group: Group) -> tuple[list[GuardedTransition], list[ExitSegmen
     return runs, [ExitSegment(GuardedTransition(never, {}, Nothing()), "forever", again=again)]
 
 
-def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
+def _forms(group: Group) -> tuple[dict[t.Var, t.Term], TurnForms]:
     """The control variables, and all variables and counters, after :data:`COUNTER` iterations."""
     highs = group.highs
     paths = [_path(transition) for transition in group.members]
-    control: dict[Var, Term] = {}
-    values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER)}
-    lost: dict[Var, str] = {}
+    control: dict[t.Var, t.Term] = {}
+    values: dict[t.Var, t.Term] = {TOTAL: TOTAL + COUNTER}
+    lost: dict[t.Var, str] = {}
     moves = [steps(transition) or {} for transition in group.members]
     for var in sorted({v for move in moves for v in move}):
         factors = separated(group.signs, [move.get(var, 0) for move in moves])
         assert factors is not None
-        control[var] = add(var, _total(factors, highs))
+        control[var] = var + _total(factors, highs)
     ids = list(dict.fromkeys(path.id for path in paths))
-    shares: dict[str, Term] = {}
+    shares: dict[str, t.Term] = {}
     for id, path in {path.id: path for path in paths}.items():
         counter = counter_of(path)
         share = separated(group.signs, [int(p.id == id) for p in paths])
@@ -187,7 +170,7 @@ def _forms(group: Group) -> tuple[dict[Var, Term], TurnForms]:
             lost[counter] = f"how often path {id} is taken has no closed form"
         else:
             shares[id] = _total(share, highs)
-            values[counter] = add(counter, shares[id])
+            values[counter] = counter + shares[id]
     single = [high for (high,) in group.signs] if len(group.selectors) == 1 else None
     turning = Turning(paths, single, shares, group.selectors[0].low, highs[0], control)
     for var in sorted({v for path in paths for v in path.update} - control.keys()):
@@ -205,14 +188,14 @@ def _path(transition: GuardedTransition) -> Path:
     return transition.transformer.path
 
 
-def _total(factors: Sequence[int], highs: Sequence[Term]) -> Term:
-    return add(scale(COUNTER, factors[0]), *(scale(h, c) for h, c in zip(highs, factors[1:], strict=True)))
+def _total(factors: Sequence[int], highs: Sequence[t.Term]) -> t.Term:
+    return t.add(COUNTER * factors[0], *(h * c for h, c in zip(highs, factors[1:], strict=True)))
 
 
-def _obligations(group: Group, forms: TurnForms, region: Region, count: Term) -> tuple[Obligation, ...]:
+def _obligations(group: Group, forms: TurnForms, region: Region, count: t.Term) -> tuple[Obligation, ...]:
     """What the checks of the members along a run of ``count`` iterations require of the entry values."""
     found = [
-        Obligation(summed.fits(substitute(_value(summed, forms), {COUNTER: count})), summed.exit)
+        Obligation(summed.fits(t.substitute(_value(summed, forms), {COUNTER: count})), summed.exit)
         for summed in group.monotone
     ]
     alone = group.inside and len(group.members) == 2
@@ -222,10 +205,10 @@ def _obligations(group: Group, forms: TurnForms, region: Region, count: Term) ->
             continue
         if alone:
             during, known = _while_selected(group.selectors[0], high=high), group.selectors[0].low.variables
-            bound: dict[Var, Term] = {_LENGTH: count}
+            bound: dict[t.Var, t.Term] = {_LENGTH: count}
         else:
             control = {var: forms.values[var] for var in member.control}
-            span = Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, count))))
+            span = Region.of(COUNTER.ge(0) & COUNTER.lt(count))
             during, known, bound = member.where.preimage(control) & region & span, frozenset(region.variables), {}
         for obligation in obligations:
             try:
@@ -237,7 +220,7 @@ def _obligations(group: Group, forms: TurnForms, region: Region, count: Term) ->
     return tuple(dict.fromkeys(found))
 
 
-def _value(summed: MonotoneAccumulator, forms: TurnForms) -> Term:
+def _value(summed: MonotoneAccumulator, forms: TurnForms) -> t.Term:
     """The value of a monotone accumulator after :data:`COUNTER` iterations. Raises :class:`Lost`."""
     if summed.var in forms.lost:
         raise Lost(forms.lost[summed.var])
@@ -245,32 +228,32 @@ def _value(summed: MonotoneAccumulator, forms: TurnForms) -> Term:
 
 
 def _by_itself(
-    group: Group, forms: TurnForms, member: GuardedTransition, obligation: Obligation, region: Region, count: Term
-) -> list[Condition]:
+    group: Group, forms: TurnForms, member: GuardedTransition, obligation: Obligation, region: Region, count: t.Term
+) -> list[t.Condition]:
     """What a check of one path on what it alone changes requires. Raises :class:`Undecided`."""
     path = _path(member)
     counter = counter_of(path)
     needed = None
     if counter in forms.values:
-        share = substitute(forms.values[counter], {counter: ZERO, COUNTER: count})
+        share = t.substitute(forms.values[counter], {counter: t.ZERO, COUNTER: count})
         needed = checks_of_one(
             obligation.condition, path.id, [_path(transition) for transition in group.members], share, region
         )
     if needed is None:
-        raise Undecided(f"whether {brief(obligation.condition)} holds all along is not decided")
+        raise Undecided(f"whether {t.brief(obligation.condition)} holds all along is not decided")
     return needed
 
 
-_LENGTH = Var("#n", INTEGERS)
+_LENGTH = t.Var("#n", t.INTEGERS)
 """How many iterations the run takes, where the logic need not know."""
 
 
 def _while_selected(selector: Selector, *, high: bool) -> Region:
     """The starts in the interval and the counters below the length of the run at which a high (or low) step comes."""
-    down = scale(selector.high_steps_inside, -selector.up - selector.down)
-    here = add(selector.low, scale(COUNTER, selector.up), down)
-    turn = greater(here, ZERO) if high else at_most_zero(here)
-    return Region.of(conjunction((selector.inside, less_equal(ZERO, COUNTER), less(COUNTER, _LENGTH), turn)))
+    down = selector.high_steps_inside * (-selector.up - selector.down)
+    here = selector.low + COUNTER * selector.up + down
+    turn = here.gt(0) if high else t.at_most_zero(here)
+    return Region.of(t.conjunction((selector.inside, COUNTER.ge(0), COUNTER.lt(_LENGTH), turn)))
 
 
 def _obligations_for_ever(group: Group, forms: TurnForms, never: Region) -> tuple[Obligation, ...]:
@@ -289,8 +272,8 @@ def _obligations_for_ever(group: Group, forms: TurnForms, never: Region) -> tupl
         obligations = [obligation for obligation in member.transformer.obligations() if obligation not in always]
         if obligations:
             control = {var: forms.values[var] for var in member.control}
-            parts = conjuncts(member.where.preimage(control).rough_condition())
-            made = conjunction(part for part in parts if COUNTER in part.variables or not _holds_in(never, part))
+            parts = t.conjuncts(member.where.preimage(control).rough_condition())
+            made = t.conjunction(part for part in parts if COUNTER in part.variables or not _holds_in(never, part))
             found += [
                 Obligation(_along(group, forms, member, obligation), obligation.exit, made, recurs)
                 for obligation in obligations
@@ -298,11 +281,11 @@ def _obligations_for_ever(group: Group, forms: TurnForms, never: Region) -> tupl
     return tuple(dict.fromkeys(found))
 
 
-def _holds_in(region: Region, part: Condition) -> bool:
-    return Region.of(negate(part), region.variables).disjoint(region)
+def _holds_in(region: Region, part: t.Condition) -> bool:
+    return Region.of(~part, region.variables).disjoint(region)
 
 
-def _along(group: Group, forms: TurnForms, member: GuardedTransition, obligation: Obligation) -> Condition:
+def _along(group: Group, forms: TurnForms, member: GuardedTransition, obligation: Obligation) -> t.Condition:
     """A check of a member after :data:`COUNTER` iterations. Raises :class:`Lost`, :class:`Undecided`."""
     gone = sorted(v for v in obligation.condition.variables if v in forms.lost)
     if gone:
@@ -311,4 +294,4 @@ def _along(group: Group, forms: TurnForms, member: GuardedTransition, obligation
     others = obligation.condition.variables & forms.values.keys() - member.control.keys()
     if any(is_late(var, paths) for var in others):
         raise Undecided(f"{obligation.condition} takes its final form only after some iterations")
-    return substitute(obligation.condition, forms.values)
+    return t.substitute(obligation.condition, forms.values)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import NotPresburger, Region
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Reason
@@ -24,7 +25,6 @@ from loopless.summary.rewrite.auxiliary import preimage
 from loopless.summary.transitions.elimination import ExitSegment, eliminate
 from loopless.summary.transitions.system import System
 from loopless.summary.transitions.transformer import GuardedTransition, Nothing, Once
-from loopless.terms import ZERO, Condition, TermTooLarge, Var, greater_equal, sub
 
 MAX_STEPS_BACK: Final = 12
 """What leads to states that never end is followed for so many steps. A guess."""
@@ -67,13 +67,13 @@ def _with_what_leads_there(system: System, never: Region) -> Region | None:
     return None
 
 
-def _subsystems(system: System) -> list[frozenset[Var]]:
+def _subsystems(system: System) -> list[frozenset[t.Var]]:
     """The smallest sets of control variables that read no others, but for all of them."""
     reads = {
         v: {w for transition in system.transitions for w in transition.control.get(v, v).variables} & system.control
         for v in system.control
     }
-    found: dict[frozenset[Var], None] = {}
+    found: dict[frozenset[t.Var], None] = {}
     for var in sorted(system.control):
         whole = {var}
         while True:
@@ -86,7 +86,7 @@ def _subsystems(system: System) -> list[frozenset[Var]]:
     return list(found)
 
 
-def _never_ends(system: System, subsystem: frozenset[Var]) -> Region | None:
+def _never_ends(system: System, subsystem: frozenset[t.Var]) -> Region | None:
     """The values of an *autonomous subsystem*, and of invariants, from which it comes to none at which the loop may
     end; None where that is not known, or its steps depend on something else.
     """
@@ -96,7 +96,7 @@ def _never_ends(system: System, subsystem: frozenset[Var]) -> Region | None:
     going_on = (universe - ended).coalesce()
     if going_on.is_empty():
         return None
-    steps: dict[tuple[tuple[Var, object], ...], GuardedTransition] = {}
+    steps: dict[tuple[tuple[t.Var, object], ...], GuardedTransition] = {}
     for transition in system.transitions:
         if not isinstance(transition.transformer, Once):
             return None
@@ -137,7 +137,7 @@ def without_idle(system: System) -> System:
     return system
 
 
-def _without(system: System, var: Var) -> System | None:
+def _without(system: System, var: t.Var) -> System | None:
     """The system with ``var`` as an accumulator, None where something depends on it."""
     if any(var in term.variables for p in system.transitions for v, term in p.control.items() if v is not var):
         return None
@@ -176,11 +176,14 @@ def _without(system: System, var: Var) -> System | None:
         transitions=transitions,
         exits=exits,
         ended=ended,
-        monotone=[*system.monotone, *(t for t in monotone if all(t.var is not known.var for known in system.monotone))],
+        monotone=[
+            *system.monotone,
+            *(value for value in monotone if all(value.var is not known.var for known in system.monotone)),
+        ],
     )
 
 
-def _cylinder(region: Region, var: Var, universe: Region) -> Region | None:
+def _cylinder(region: Region, var: t.Var, universe: Region) -> Region | None:
     """The region without ``var``, None where that chooses between its points."""
     shadow = region.project_out([var]).coalesce()
     return shadow if (shadow.over(universe.variables) & universe).is_subset(region) else None
@@ -206,7 +209,7 @@ def by_signs(system: System) -> System | None:
 
 def _signs(system: System) -> list[Region]:
     """Where what is added to a sum is not negative, for those additions for which both occur."""
-    found: dict[Condition, Region] = {}
+    found: dict[t.Condition, Region] = {}
     for transition in system.transitions:
         if not isinstance(transition.transformer, Once):
             continue
@@ -215,9 +218,9 @@ def _signs(system: System) -> list[Region]:
         } - system.control
         for var in sorted(checked & transition.transformer.path.update.keys()):
             try:
-                sign = greater_equal(sub(transition.transformer.path.update[var], var), ZERO)
+                sign = (transition.transformer.path.update[var] - var).ge(0)
                 rising = Region.of(sign, system.variables)
-            except (NotPresburger, TermTooLarge, ValueError):
+            except (NotPresburger, t.TermTooLarge, ValueError):
                 continue
             if sign not in found and not transition.where.is_subset(rising) and not transition.where.disjoint(rising):
                 found[sign] = rising

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
 from loopless.paths.model import Path
 from loopless.summary.exit_time.run_length import run_lengths
@@ -34,28 +35,6 @@ from loopless.summary.transitions.transformer import (
     Turns,
     counter_of,
 )
-from loopless.terms import (
-    ONE,
-    ZERO,
-    Condition,
-    Const,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    between,
-    conjunction,
-    const,
-    floor_div,
-    greater,
-    greater_equal,
-    ite,
-    less_equal,
-    mul,
-    neg,
-    sub,
-    substitute,
-)
 
 OPERATIONS: Final = 500_000
 """isl's operations allowed for looking for one pair, and for its runs. Some 60 ms on small sets. A guess."""
@@ -67,22 +46,22 @@ class Pair:
 
     low: GuardedTransition
     high: GuardedTransition
-    selector: Term
-    up: Term
-    down: Term
+    selector: t.Term
+    up: t.Term
+    down: t.Term
 
     @property
-    def inside(self) -> Condition:
+    def inside(self) -> t.Condition:
         """Positive steps, and the interval that is gone round then."""
-        lowest, highest = sub(ONE, self.down), self.up
-        signs = (greater_equal(self.up, ONE), greater_equal(self.down, ONE))
-        return conjunction((*signs, less_equal(lowest, self.selector), less_equal(self.selector, highest)))
+        lowest, highest = 1 - self.down, self.up
+        signs = (self.up.ge(1), self.down.ge(1))
+        return t.conjunction((*signs, lowest.le(self.selector), self.selector.le(highest)))
 
     @property
-    def high_steps(self) -> Term:
+    def high_steps(self) -> t.Term:
         """How many of the first :data:`COUNTER` iterations are high, from within the interval."""
-        moved = add(self.selector, self.down, const(-1), mul(self.up, COUNTER))
-        return floor_div(moved, add(self.up, self.down))
+        moved = self.selector + self.down - 1 + self.up * COUNTER
+        return moved // (self.up + self.down)
 
 
 def accelerate_symbolic(
@@ -102,7 +81,7 @@ def accelerate_symbolic(
         try:
             with budget(OPERATIONS):
                 made = _Turns(system, pair).runs()
-        except (BudgetExceeded, TermTooLarge, NotPresburger):
+        except (BudgetExceeded, t.TermTooLarge, NotPresburger):
             continue
         if made is None:
             continue
@@ -128,26 +107,26 @@ def _pairs(system: System, transitions: Iterable[GuardedTransition]) -> list[Pai
             for high in moving:
                 if high is low or side_of(high, selector) is not True:
                     continue
-                down = neg(_step_of(selector, high))
-                if isinstance(up, Const) and isinstance(down, Const):
+                down = -_step_of(selector, high)
+                if isinstance(up, t.Const) and isinstance(down, t.Const):
                     continue  # rotation has seen it
                 found.append(Pair(low, high, selector, up, down))
     return found
 
 
-def _steps(system: System, transition: GuardedTransition) -> dict[Var, Term] | None:
+def _steps(system: System, transition: GuardedTransition) -> dict[t.Var, t.Term] | None:
     """By what each control variable moves, None where one does not move by a term over invariants."""
     found = {}
     for var, term in transition.control.items():
-        step = sub(term, var)
+        step = term - var
         if not is_quasi_affine(step) or auxiliaries_in(step.variables) or not step.variables.isdisjoint(system.control):
             return None
         found[var] = step
     return found
 
 
-def _step_of(term: Term, transition: GuardedTransition) -> Term:
-    return sub(later(term, transition.control), term)
+def _step_of(term: t.Term, transition: GuardedTransition) -> t.Term:
+    return later(term, transition.control) - term
 
 
 # -- running ----------------------------------------------------------------------------------------------------------
@@ -158,7 +137,7 @@ class _Turns:
         self.system, self.pair = system, pair
         self.low, self.high = _steps(system, pair.low) or {}, _steps(system, pair.high) or {}
         names = sorted(self.low.keys() | self.high.keys())
-        self.even = [v for v in names if self.low.get(v, ZERO) is self.high.get(v, ZERO)]
+        self.even = [v for v in names if self.low.get(v, t.ZERO) is self.high.get(v, t.ZERO)]
         self.uneven = [v for v in names if v not in self.even]
 
     def runs(self) -> tuple[list[GuardedTransition], list[GuardedTransition], list[ExitSegment]] | None:
@@ -206,7 +185,7 @@ class _Turns:
         return None
 
     @staticmethod
-    def _lengths(even: GuardedTransition) -> tuple[list[tuple[Region, Term]], Region] | None:
+    def _lengths(even: GuardedTransition) -> tuple[list[tuple[Region, t.Term]], Region] | None:
         forms = control_forms(even)
         if not isinstance(forms, str):
             transitions, never = run_lengths(even.where, [even], forms)
@@ -217,37 +196,37 @@ class _Turns:
         runs, never = found.runs()
         return [(run.where, run.transformer.count) for run in runs if isinstance(run.transformer, Repeat)], never
 
-    def _run(self, where: Region, count: Term, forms: TurnForms) -> list[GuardedTransition]:
+    def _run(self, where: Region, count: t.Term, forms: TurnForms) -> list[GuardedTransition]:
         high = self._high_steps(count)
         control = {v: named(self._moved(v, count, high)) for v in (*self.even, *self.uneven)}
         known = [later(self.pair.inside, control)]
-        known += [between(v.type.min, control[v], v.type.max) for v in self.uneven]
-        here = where & Region.of(conjunction(known))
+        known += [t.between(v.type.min, control[v], v.type.max) for v in self.uneven]
+        here = where & Region.of(t.conjunction(known))
         if here.is_empty():
             return []
         return [GuardedTransition(here.coalesce(), control, Turns(forms, count, tuple))]
 
-    def _high_steps(self, count: Term) -> Term:
+    def _high_steps(self, count: t.Term) -> t.Term:
         """A value everywhere, also where the steps are not positive."""
-        steps = substitute(self.pair.high_steps, {COUNTER: count})
-        return named(ite(greater(add(self.pair.up, self.pair.down), ZERO), steps, ZERO))
+        steps = t.substitute(self.pair.high_steps, {COUNTER: count})
+        return named(t.ite((self.pair.up + self.pair.down).gt(0), steps, t.ZERO))
 
-    def _moved(self, var: Var, count: Term, high: Term) -> Term:
-        low, more = self.low.get(var, ZERO), sub(self.high.get(var, ZERO), self.low.get(var, ZERO))
-        return add(var, mul(low, count), mul(more, high))
+    def _moved(self, var: t.Var, count: t.Term, high: t.Term) -> t.Term:
+        low, more = self.low.get(var, t.ZERO), self.high.get(var, t.ZERO) - self.low.get(var, t.ZERO)
+        return var + low * count + more * high
 
     def _forms(self) -> TurnForms:
         """All variables and counters after :data:`COUNTER` iterations."""
         high = self.pair.high_steps
         paths = [_path(self.pair.low), _path(self.pair.high)]
-        shares = {paths[0].id: sub(COUNTER, high), paths[1].id: high}
+        shares = {paths[0].id: COUNTER - high, paths[1].id: high}
         if paths[0].id == paths[1].id:
             shares = {paths[0].id: COUNTER}
         control = {v: self._moved(v, COUNTER, high) for v in (*self.even, *self.uneven)}
-        values: dict[Var, Term] = {TOTAL: add(TOTAL, COUNTER), **control}
-        lost: dict[Var, str] = {}
+        values: dict[t.Var, t.Term] = {TOTAL: TOTAL + COUNTER, **control}
+        lost: dict[t.Var, str] = {}
         for path in paths:
-            values[counter_of(path)] = add(counter_of(path), shares[path.id])
+            values[counter_of(path)] = counter_of(path) + shares[path.id]
         turning = Turning(paths, [False, True], shares, self.pair.selector, high, control)
         for var in sorted({v for path in paths for v in path.update} - control.keys()):
             form = accumulated(var, turning)

@@ -11,27 +11,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from loopless import terms as t
 from loopless.paths.model import Exit
-from loopless.terms import Compare, Condition, IntType, Term, Var, add, at_most_zero, const, neg, polynomial, scale, sub
 
 
-def fits(value: Term, type: IntType, *, up: bool) -> Condition:
+def fits(value: t.Term, type: t.IntType, *, up: bool) -> t.Condition:
     """Whether the final ``value`` of a variable that only rises (``up``), or only falls, has not passed the end of its
     ``type`` on that side. The type must have ends.
     """
     assert type.min is not None
     assert type.max is not None
-    return at_most_zero(sub(value, const(type.max)) if up else sub(const(type.min), value))
+    return t.at_most_zero(value - type.max if up else type.min - value)
 
 
-def needed_to_follow(check: Condition, var: Var, moved: Term, *, up: bool) -> Term | None:
+def needed_to_follow(check: t.Condition, var: t.Var, moved: t.Term, *, up: bool) -> t.Term | None:
     """The term that must be ≥ 0 for ``check`` to hold where the value of ``var`` before a step by ``moved``, and that
     after it, fit the type; None where that is not seen.
     """
-    if not isinstance(check, Compare) or check.relation != "le":
+    if not isinstance(check, t.Compare) or check.relation != "le":
         return None
-    factor = polynomial(check.term).get(((var, 1),), 0)
-    rest = sub(check.term, scale(var, factor))
+    factor = t.polynomial(check.term).get(((var, 1),), 0)
+    rest = check.term - var * factor
     if factor == 0 or var in rest.variables:
         return None
     low, high = var.type.min, var.type.max
@@ -39,11 +39,9 @@ def needed_to_follow(check: Condition, var: Var, moved: Term, *, up: bool) -> Te
     assert high is not None
     # The check is factor*var + rest <= 0. What bounds var: where it rises, its new value from above, the one before
     # from below; where it falls the other way round.
-    if factor > 0:
-        most = sub(const(high), moved) if up else const(high)
-    else:
-        most = const(low) if up else sub(const(low), moved)
-    return neg(add(scale(most, factor), rest))
+    end = t.const(high if factor > 0 else low)
+    most = end - moved if up == (factor > 0) else end
+    return -(most * factor + rest)
 
 
 def exit_of_all(exits: Sequence[Exit]) -> Exit:

@@ -8,36 +8,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import NotPresburger, Region
 from loopless.logic.smt import Answer, satisfiable
 from loopless.paths.model import Exit, Path
 from loopless.summary.obligations.monotone import exit_of_all, fits, needed_to_follow
 from loopless.summary.obligations.signs import never_negative
 from loopless.summary.transitions.transformer import GuardedTransition, Obligation, Once
-from loopless.terms import (
-    ZERO,
-    Condition,
-    IntType,
-    Term,
-    TermTooLarge,
-    Var,
-    conjunction,
-    greater,
-    neg,
-    sub,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class MonotoneAccumulator:
     """``var`` moves one way only, up if ``rising``: no check on it fails exactly if its final value fits its type."""
 
-    var: Var
+    var: t.Var
     rising: bool
     exit: Exit
-    type: IntType
+    type: t.IntType
 
-    def fits(self, value: Term) -> Condition:
+    def fits(self, value: t.Term) -> t.Condition:
         """Whether the final ``value`` fits."""
         return fits(value, self.type, up=self.rising)
 
@@ -68,7 +57,7 @@ def _path(transition: GuardedTransition) -> Path:
     return transition.transformer.path
 
 
-def _without(transition: GuardedTransition, var: Var) -> GuardedTransition:
+def _without(transition: GuardedTransition, var: t.Var) -> GuardedTransition:
     obligations = transition.transformer.obligations()
     kept = tuple(obligation for obligation in obligations if var not in obligation.condition.variables)
     if len(kept) == len(obligations):
@@ -76,7 +65,7 @@ def _without(transition: GuardedTransition, var: Var) -> GuardedTransition:
     return GuardedTransition(transition.where, transition.control, Once(_path(transition), transition.control, kept))
 
 
-def _total(var: Var, transitions: list[GuardedTransition]) -> MonotoneAccumulator | None:
+def _total(var: t.Var, transitions: list[GuardedTransition]) -> MonotoneAccumulator | None:
     if var.type.min is None or var.type.max is None or var in transitions[0].control:
         return None
     exits: list[Exit] = []
@@ -86,17 +75,17 @@ def _total(var: Var, transitions: list[GuardedTransition]) -> MonotoneAccumulato
             obligation for obligation in transition.transformer.obligations() if var in obligation.condition.variables
         ]
         try:
-            moved = sub(_path(transition).update.get(var, var), var)
-        except TermTooLarge:
+            moved = _path(transition).update.get(var, var) - var
+        except t.TermTooLarge:
             return None
         if var in moved.variables:
             return None
         if not own:
-            if moved is not ZERO:
+            if moved is not t.ZERO:
                 return None
             continue
         rising = _never_negative(moved, transition)
-        if not rising and not _never_negative(neg(moved), transition):
+        if not rising and not _never_negative(-moved, transition):
             return None
         directions.add(rising)
         if not all(_follows(obligation, var, moved, transition, rising=rising) for obligation in own):
@@ -108,7 +97,7 @@ def _total(var: Var, transitions: list[GuardedTransition]) -> MonotoneAccumulato
     return MonotoneAccumulator(var, rising, exit_of_all(exits), var.type)
 
 
-def _follows(obligation: Obligation, var: Var, moved: Term, transition: GuardedTransition, *, rising: bool) -> bool:
+def _follows(obligation: Obligation, var: t.Var, moved: t.Term, transition: GuardedTransition, *, rising: bool) -> bool:
     """Whether the check holds where the new value, and the one before, fit the type."""
     needed = needed_to_follow(obligation.condition, var, moved, up=rising)
     return needed is not None and _never_negative(needed, transition)
@@ -120,13 +109,13 @@ _SOLVER_MS: Final = 3_000
 """A limit in time that the steps do not reach, so that the answer is the same on every machine."""
 
 
-def _never_negative(term: Term, transition: GuardedTransition) -> bool:
+def _never_negative(term: t.Term, transition: GuardedTransition) -> bool:
     """Whether ``term`` is surely not negative where the transition is taken."""
-    negative = greater(ZERO, term)
+    negative = term.lt(0)
     try:
         return (transition.where & Region.of(negative)).is_empty()
     except NotPresburger:
         if never_negative(term, transition.where):
             return True
-    whole = conjunction((transition.where.rough_condition(), negative))
+    whole = transition.where.rough_condition() & negative
     return satisfiable(whole, _SOLVER_MS, steps=_SOLVER_STEPS).answer is Answer.NO

@@ -10,55 +10,42 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from loopless import terms as t
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.summary.obligations.monotone import exit_of_all
-from loopless.terms import (
-    INTEGERS,
-    Compare,
-    Condition,
-    Const,
-    Term,
-    Var,
-    comparisons,
-    conjunction,
-    conjuncts,
-    polynomial,
-    sub,
-    substitute,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class LiftedCounter:
     """``var`` as ``free``, which has no bounds; ``rising`` or falling; ``checks`` are left to its final value."""
 
-    var: Var
-    free: Var
+    var: t.Var
+    free: t.Var
     rising: bool
-    checks: frozenset[Condition]
+    checks: frozenset[t.Condition]
     exit: Exit
 
 
 def liftable_counters(
-    paths: LoopPaths, control: Iterable[Var], checks: Mapping[Condition, Exit]
+    paths: LoopPaths, control: Iterable[t.Var], checks: Mapping[t.Condition, Exit]
 ) -> list[LiftedCounter]:
     """The control variables that can be lifted."""
     found = [_lifted(paths, var, checks) for var in sorted(control)]
     return [lifted for lifted in found if lifted is not None]
 
 
-def _lifted(paths: LoopPaths, var: Var, checks: Mapping[Condition, Exit]) -> LiftedCounter | None:
+def _lifted(paths: LoopPaths, var: t.Var, checks: Mapping[t.Condition, Exit]) -> LiftedCounter | None:
     low, high = var.type.min, var.type.max
     if low is None or high is None or not var.type.signed or not _is_linear_throughout(paths, var):
         return None
-    moves = [sub(path.update.get(var, var), var) for path in paths.iterative]
-    steps = [move.value for move in moves if isinstance(move, Const)]
+    moves = [path.update.get(var, var) - var for path in paths.iterative]
+    steps = [move.value for move in moves if isinstance(move, t.Const)]
     if len(steps) != len(moves) or (min(steps) < 0 < max(steps)) or not any(steps):
         return None
     rising = max(steps) > 0
-    dropped: dict[Condition, Exit] = {}
+    dropped: dict[t.Condition, Exit] = {}
     for path, step in zip(paths.iterative, steps, strict=True):
-        for part in conjuncts(path.condition):
+        for part in t.conjuncts(path.condition):
             if part not in checks or var not in part.variables:
                 continue
             if part.variables != {var} or not _says_that_it_fits(part, var, step, high if rising else low):
@@ -67,52 +54,52 @@ def _lifted(paths: LoopPaths, var: Var, checks: Mapping[Condition, Exit]) -> Lif
     if not dropped:
         return None
     exits = list(dropped.values())
-    return LiftedCounter(var, Var(var.name, INTEGERS), rising, frozenset(dropped), exit_of_all(exits))
+    return LiftedCounter(var, t.Var(var.name, t.INTEGERS), rising, frozenset(dropped), exit_of_all(exits))
 
 
-def _says_that_it_fits(part: Condition, var: Var, step: int, limit: int) -> bool:
+def _says_that_it_fits(part: t.Condition, var: t.Var, step: int, limit: int) -> bool:
     """Whether ``part`` is just that ``var`` moved by ``step`` does not pass ``limit``."""
-    if not isinstance(part, Compare) or part.relation != "le" or step == 0:
+    if not isinstance(part, t.Compare) or part.relation != "le" or step == 0:
         return False
-    poly = polynomial(part.term)
+    poly = t.polynomial(part.term)
     sign = 1 if step > 0 else -1
     return poly.get(((var, 1),)) == sign and poly.get((), 0) == -sign * (limit - step)
 
 
-def _is_linear_throughout(paths: LoopPaths, var: Var) -> bool:
+def _is_linear_throughout(paths: LoopPaths, var: t.Var) -> bool:
     """Whether conditions and the updates of iterations use ``var`` as a summand only."""
     for path in paths.all:
-        if not all(_is_summand(part.term, var) for part in comparisons(path.condition)):
+        if not all(_is_summand(part.term, var) for part in t.comparisons(path.condition)):
             return False
         if path.exit is None and not all(_is_summand(term, var) for term in path.update.values()):
             return False
     return True
 
 
-def _is_summand(term: Term, var: Var) -> bool:
+def _is_summand(term: t.Term, var: t.Var) -> bool:
     if var not in term.variables:
         return True
     return all(
         all(var not in atom.variables for atom, _ in monomial) or monomial == ((var, 1),)
-        for monomial in polynomial(term)
+        for monomial in t.polynomial(term)
     )
 
 
 def lift(paths: LoopPaths, lifted: Iterable[LiftedCounter]) -> LoopPaths:
     """The paths with the variables lifted, without the checks on them."""
-    free: dict[Var, Term] = {item.var: item.free for item in lifted}
+    free: dict[t.Var, t.Term] = {item.var: item.free for item in lifted}
     names = {item.var: item.free for item in lifted}
     dropped = {check for item in lifted for check in item.checks}
 
     def of_path(path: Path) -> Path:
         kept = path.condition
         if path.exit is None:
-            kept = conjunction(part for part in conjuncts(path.condition) if part not in dropped)
+            kept = t.conjunction(part for part in t.conjuncts(path.condition) if part not in dropped)
         return replace(
             path,
-            condition=substitute(kept, free),
-            update={names.get(v, v): substitute(term, free) for v, term in path.update.items()},
-            result=substitute(path.result, free) if path.result is not None else None,
+            condition=t.substitute(kept, free),
+            update={names.get(v, v): t.substitute(term, free) for v, term in path.update.items()},
+            result=t.substitute(path.result, free) if path.result is not None else None,
             outputs=frozenset(names.get(v, v) for v in path.outputs),
         )
 

@@ -12,29 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from loopless import terms as t
 from loopless.logic import feasible
 from loopless.paths.model import Exit, Path
 from loopless.summary.obligations.monotone import fits, needed_to_follow
-from loopless.terms import (
-    INTEGERS,
-    TRUE,
-    ZERO,
-    Compare,
-    Condition,
-    Term,
-    TermTooLarge,
-    Var,
-    conjunction,
-    conjuncts,
-    greater_equal,
-    less,
-    less_equal,
-    neg,
-    polynomial,
-    range_of,
-    sub,
-    substitute,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +25,13 @@ class MonotoneValue:
     They hold all along exactly if the final value fits; else the run is undefined by ``exit``.
     """
 
-    guard: Condition
-    var: Var
+    guard: t.Condition
+    var: t.Var
     up: bool
-    checks: frozenset[Condition]
+    checks: frozenset[t.Condition]
     exit: Exit
 
-    def fits(self, value: Term) -> Condition:
+    def fits(self, value: t.Term) -> t.Condition:
         """Whether the final ``value`` fits the type."""
         return fits(value, self.var.type, up=self.up)
 
@@ -61,13 +42,13 @@ class Tightening:
     decides, or the first one. Else the run is undefined by ``exit``.
     """
 
-    guard: Condition
-    check: Condition
+    guard: t.Condition
+    check: t.Condition
     up: bool
     exit: Exit
 
 
-def tightening(path: Path, checks: list[Condition], exit_of: Callable[[Condition], Exit]) -> Iterator[Tightening]:
+def tightening(path: Path, checks: list[t.Condition], exit_of: Callable[[t.Condition], Exit]) -> Iterator[Tightening]:
     """The ``checks``, among the conjuncts of ``path``, whose terms are known to move one way only."""
     prover = _Prover(path, checks)
     for check in checks:
@@ -78,7 +59,7 @@ def tightening(path: Path, checks: list[Condition], exit_of: Callable[[Condition
                     yield Tightening(guard, check, up, exit_of(check))
 
 
-def rising(path: Path, checks: list[Condition], exit_of: Callable[[Condition], Exit]) -> Iterator[MonotoneValue]:
+def rising(path: Path, checks: list[t.Condition], exit_of: Callable[[t.Condition], Exit]) -> Iterator[MonotoneValue]:
     """The values of ``path`` that are known to move one way only and have ``checks``, among its conjuncts."""
     prover = _Prover(path, checks)
     for var in sorted({v for check in checks for v in check.variables if v in path.update}):
@@ -91,49 +72,49 @@ def rising(path: Path, checks: list[Condition], exit_of: Callable[[Condition], E
                     if found is not None:
                         guard, own = found
                         yield MonotoneValue(guard, var, up, frozenset(own), exit_of(own[0]))
-        except TermTooLarge:
+        except t.TermTooLarge:
             continue
 
 
 class _Prover:
     """What is known of each iteration: the conjuncts that are no ``checks``."""
 
-    def __init__(self, path: Path, checks: list[Condition]) -> None:
+    def __init__(self, path: Path, checks: list[t.Condition]) -> None:
         self.update = path.update
         self.checks = checks
-        self.control = conjunction(part for part in conjuncts(path.condition) if part not in checks)
+        self.control = t.conjunction(part for part in t.conjuncts(path.condition) if part not in checks)
         checked = {v for check in checks for v in check.variables if v in path.update}
-        self.wide = {v: Var(v.name, INTEGERS) for v in checked}
+        self.wide = {v: t.Var(v.name, t.INTEGERS) for v in checked}
 
-    def rising(self, var: Var, *, above: bool, up: bool) -> tuple[Condition, list[Condition]] | None:
+    def rising(self, var: t.Var, *, above: bool, up: bool) -> tuple[t.Condition, list[t.Condition]] | None:
         """The checks on ``var``, and the guard under which it rises, or falls if not ``up``: all that its steps depend
         on are ≥ 0, or ≤ 0 if not ``above``.
         """
-        moved = sub(self.update[var], var)
+        moved = self.update[var] - var
         guard = self._kept_signs(moved.variables, above=above)
         if guard is None:
             return None
-        if not self._never_negative(moved if up else neg(moved), guard):
+        if not self._never_negative(moved if up else -moved, guard):
             return None
         own = [c for c in self.checks if var in c.variables and self._follows(c, var, moved, guard, up=up)]
         return (guard, own) if own else None
 
-    def tightening(self, check: Condition, *, above: bool, up: bool) -> Condition | None:
+    def tightening(self, check: t.Condition, *, above: bool, up: bool) -> t.Condition | None:
         """The guard under which the term of ``check`` grows, or falls if not ``up``."""
-        if not isinstance(check, Compare) or check.relation != "le":
+        if not isinstance(check, t.Compare) or check.relation != "le":
             return None
         try:
-            moved = sub(substitute(check.term, self.update), check.term)
+            moved = t.substitute(check.term, self.update) - check.term
             guard = self._kept_signs(moved.variables, above=above)
-            if guard is None or not self._never_negative(moved if up else neg(moved), guard):
+            if guard is None or not self._never_negative(moved if up else -moved, guard):
                 return None
-        except TermTooLarge:
+        except t.TermTooLarge:
             return None
         return guard
 
-    def _kept_signs(self, variables: Iterable[Var], *, above: bool) -> Condition | None:
+    def _kept_signs(self, variables: Iterable[t.Var], *, above: bool) -> t.Condition | None:
         """That the variables, and those that they are made of, have the sign at the entry; None if it is not kept."""
-        signed: list[Var] = []
+        signed: list[t.Var] = []
         left = sorted(variables)
         while left:
             var = left.pop()
@@ -141,45 +122,47 @@ class _Prover:
                 continue
             signed.append(var)
             left += sorted(self.update[var].variables) if var in self.update else []
-        guard = conjunction(greater_equal(v, ZERO) if above else less_equal(v, ZERO) for v in sorted(signed))
+        guard = t.conjunction(v.ge(0) if above else v.le(0) for v in sorted(signed))
         moving = [self.update[v] for v in signed if v in self.update]
-        kept = all(self._never_negative(value if above else neg(value), guard) for value in moving)
+        kept = all(self._never_negative(value if above else -value, guard) for value in moving)
         return guard if kept else None
 
-    def _never_negative(self, term: Term, guard: Condition) -> bool:
+    def _never_negative(self, term: t.Term, guard: t.Condition) -> bool:
         """Whether ``term`` is ≥ 0 in every iteration, checked values being of any size."""
-        whole = conjunction((self.control, guard, less(term, ZERO)))
-        return not feasible(substitute(whole, self.wide))
+        whole = self.control & guard & term.lt(0)
+        return not feasible(t.substitute(whole, self.wide))
 
-    def _follows(self, check: Condition, var: Var, moved: Term, guard: Condition, *, up: bool) -> bool:
+    def _follows(self, check: t.Condition, var: t.Var, moved: t.Term, guard: t.Condition, *, up: bool) -> bool:
         """Whether the check holds where the value of ``var``, and the one before, fit the type."""
         needed = needed_to_follow(check, var, moved, up=up)
         return needed is not None and self._never_negative(needed, guard)
 
 
-def _natural(term: Term) -> bool:
-    low = range_of(term)[0]
+def _natural(term: t.Term) -> bool:
+    low = t.range_of(term)[0]
     return low is not None and low >= 0
 
 
-def partition(found: Iterable[MonotoneValue | Tightening]) -> list[tuple[Condition, list[MonotoneValue | Tightening]]]:
+def partition(
+    found: Iterable[MonotoneValue | Tightening],
+) -> list[tuple[t.Condition, list[MonotoneValue | Tightening]]]:
     """The guards that are not always fulfilled, each with what is known there; then what is known everywhere."""
-    by_guard: dict[Condition, list[MonotoneValue | Tightening]] = {TRUE: []}
+    by_guard: dict[t.Condition, list[MonotoneValue | Tightening]] = {t.TRUE: []}
     for one in found:
         by_guard.setdefault(one.guard, []).append(one)
-    everywhere = by_guard.pop(TRUE)
+    everywhere = by_guard.pop(t.TRUE)
     joined = {guard: [*everywhere, *own] for guard, own in by_guard.items()}
     if len(joined) > 1:  # where all have one sign, all is known
         for above in (True, False):
             guards = [guard for guard in joined if _is_above(guard) == above]
             if len(guards) > 1:
                 known = [one for guard in guards for one in by_guard[guard]]
-                joined[conjunction(guards)] = [*everywhere, *known]
+                joined[t.conjunction(guards)] = [*everywhere, *known]
     order = sorted(joined.items(), key=lambda pair: -len(pair[1]))
-    return [*order, (TRUE, everywhere)]
+    return [*order, (t.TRUE, everywhere)]
 
 
-def _is_above(guard: Condition) -> bool:
+def _is_above(guard: t.Condition) -> bool:
     """Whether a guard asks for values ≥ 0."""
-    part = conjuncts(guard)[0]
-    return isinstance(part, Compare) and any(c < 0 for c in polynomial(part.term).values())
+    part = t.conjuncts(guard)[0]
+    return isinstance(part, t.Compare) and any(c < 0 for c in t.polynomial(part.term).values())

@@ -10,30 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
+from loopless import terms as t
 from loopless.logic import feasible, is_quasi_affine
 from loopless.summary.model import Approximation, Case, Cycle, Step, Summary, nodes_of
 from loopless.summary.presentation.merging import Merged, merged
 from loopless.summary.presentation.readable import readable, without_divided
 from loopless.summary.rewrite.entry import fixed_by
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    Condition,
-    Term,
-    TermTooLarge,
-    Var,
-    between,
-    conjunction,
-    conjuncts,
-    const,
-    disjunction,
-    disjuncts,
-    equal,
-    polynomial,
-    range_of,
-    substitute,
-    walk,
-)
 
 _Key = TypeVar("_Key")
 _LARGEST_FACT: Final = 12
@@ -52,14 +34,14 @@ class AtEntry:
 
     summary: Summary
     merged: tuple[Merged, ...]
-    fixed: Mapping[Var, Term]
+    fixed: Mapping[t.Var, t.Term]
 
 
 def at_entry(
     summary: Summary,
-    facts: Condition,
-    values: Mapping[Var, Term],
-    unsaid: Collection[Var] = (),
+    facts: t.Condition,
+    values: Mapping[t.Var, t.Term],
+    unsaid: Collection[t.Var] = (),
     heard: Callable[[AtEntry], None] = lambda _: None,
 ) -> AtEntry | None:
     """``summary`` for the entry states: ``facts`` hold there, and each variable of ``values`` equals its term. None
@@ -68,15 +50,15 @@ def at_entry(
     """
     try:
         return _at_entry(summary, facts, values, frozenset(unsaid), heard)
-    except TermTooLarge:
+    except t.TermTooLarge:
         return None
 
 
 def _at_entry(
     summary: Summary,
-    facts: Condition,
-    values: Mapping[Var, Term],
-    unsaid: frozenset[Var],
+    facts: t.Condition,
+    values: Mapping[t.Var, t.Term],
+    unsaid: frozenset[t.Var],
     heard: Callable[[AtEntry], None],
 ) -> AtEntry | None:
     occurring = set(_variables(summary))
@@ -85,50 +67,50 @@ def _at_entry(
     matter = (occurring - fixed.keys()) | {v for term in fixed.values() for v in term.variables}
     ranges = [_in_range(var, term) for var, term in fixed.items()]
     # What would be longer than the variable does not stand in its place, but still says which cases there are.
-    others = (equal(var, values[var]) for var in sorted(occurring - fixed.keys(), key=_key) if var in values)
-    longer = [fact for fact in others if sum(1 for _ in walk(fact)) <= _LARGEST_FACT and is_quasi_affine(fact)]
+    others = (var.eq(values[var]) for var in sorted(occurring - fixed.keys(), key=_key) if var in values)
+    longer = [fact for fact in others if sum(1 for _ in t.walk(fact)) <= _LARGEST_FACT and is_quasi_affine(fact)]
     given, divided = (
-        conjunction(part for part in others if part.variables and part.variables <= matter)
-        for others in ((substitute(part, fixed) for part in parts) for parts in (conjuncts(facts), longer))
+        t.conjunction(part for part in others if part.variables and part.variables <= matter)
+        for others in ((t.substitute(part, fixed) for part in parts) for parts in (t.conjuncts(facts), longer))
     )
-    if not fixed and conjunction((given, divided)) is TRUE:
+    if not fixed and given & divided is t.TRUE:
         return None
-    context = conjunction((given, *ranges))
-    there = _There(fixed, conjunction((context, divided))).summary(summary)
-    told = (*(equal(var, term) for var, term in fixed.items()), *conjuncts(given), *conjuncts(divided))
-    entered = conjunction((summary.entered, *(part for part in told if not part.variables & unsaid)))
+    context = t.conjunction((given, *ranges))
+    there = _There(fixed, context & divided).summary(summary)
+    told = (*(var.eq(term) for var, term in fixed.items()), *t.conjuncts(given), *t.conjuncts(divided))
+    entered = t.conjunction((summary.entered, *(part for part in told if not part.variables & unsaid)))
     heard(AtEntry(replace(there, entered=entered), (), fixed))
-    there = readable(replace(there, entered=TRUE), context, divided=divided)
+    there = readable(replace(there, entered=t.TRUE), context, divided=divided)
     cases = merged(there)
-    if divided is not TRUE:
+    if divided is not t.TRUE:
         cases = tuple(replace(c, when=without_divided(c.when, summary.paths, context, divided)) for c in cases)
     return AtEntry(replace(there, entered=entered), cases, fixed)
 
 
-def _key(var: Var) -> str:
+def _key(var: t.Var) -> str:
     return var.key
 
 
-def _constants(facts: Condition) -> dict[Var, Term]:
-    return {part: const(value) for part, value in fixed_by(facts).items()}
+def _constants(facts: t.Condition) -> dict[t.Var, t.Term]:
+    return {part: t.const(value) for part, value in fixed_by(facts).items()}
 
 
-def _in_range(var: Var, term: Term) -> Condition:
+def _in_range(var: t.Var, term: t.Term) -> t.Condition:
     """What the range of a variable says of the term in its place."""
-    low, high = range_of(var)
-    return TRUE if low is None or high is None else between(low, term, high)
+    low, high = t.range_of(var)
+    return t.TRUE if low is None or high is None else t.between(low, term, high)
 
 
-def _is_plain(term: Term) -> bool:
+def _is_plain(term: t.Term) -> bool:
     """Whether a term is as good to read as a variable: a number, or a variable moved by one."""
-    parts = polynomial(term)
+    parts = t.polynomial(term)
     terms = [monomial for monomial in parts if monomial]
-    if len(terms) > 1 or any(len(m) != 1 or m[0][1] != 1 or not isinstance(m[0][0], Var) for m in terms):
+    if len(terms) > 1 or any(len(m) != 1 or m[0][1] != 1 or not isinstance(m[0][0], t.Var) for m in terms):
         return False
     return all(abs(parts[monomial]) == 1 for monomial in terms)
 
 
-def _variables(summary: Summary) -> Iterator[Var]:
+def _variables(summary: Summary) -> Iterator[t.Var]:
     for node in nodes_of(summary):
         yield from node.variables
     for case in summary.cases:
@@ -147,7 +129,7 @@ def _variables(summary: Summary) -> Iterator[Var]:
 class _There:
     """Puts what is known of the entry in the place of variables."""
 
-    def __init__(self, fixed: Mapping[Var, Term], given: Condition) -> None:
+    def __init__(self, fixed: Mapping[t.Var, t.Term], given: t.Condition) -> None:
         self._fixed, self._given = fixed, given
 
     def summary(self, summary: Summary) -> Summary:
@@ -156,8 +138,8 @@ class _There:
             summary,
             cases=tuple(self._cases(summary.cases)),
             diverges=self._where(summary.diverges),
-            undefined=tuple(replace(u, when=w) for u in summary.undefined if (w := self._where(u.when)) is not FALSE),
-            residual=tuple(replace(r, when=w) for r in summary.residual if (w := self._where(r.when)) is not FALSE),
+            undefined=tuple(replace(u, when=w) for u in summary.undefined if (w := self._where(u.when)) is not t.FALSE),
+            residual=tuple(replace(r, when=w) for r in summary.residual if (w := self._where(r.when)) is not t.FALSE),
             approximation=None if found is None else self._approximation(found),
         )
 
@@ -167,14 +149,14 @@ class _There:
         return Approximation(
             tuple(self._cases(found.cases)),
             self._where(found.may_diverge),
-            tuple(part for part in undefined if part.when is not FALSE),
-            tuple(part for part in lost if part.when is not FALSE),
+            tuple(part for part in undefined if part.when is not t.FALSE),
+            tuple(part for part in lost if part.when is not t.FALSE),
         )
 
     def _cases(self, cases: Iterable[Case]) -> Iterator[Case]:
         for case in cases:
             when, facts = self._where(case.when), self._where(case.facts)
-            if when is not FALSE and facts is not FALSE:
+            if when is not t.FALSE and facts is not t.FALSE:
                 yield replace(
                     case,
                     when=when,
@@ -187,11 +169,11 @@ class _There:
                     trace=tuple(map(self._step, case.trace)),
                 )
 
-    def _terms(self, terms: Mapping[_Key, Term]) -> dict[_Key, Term]:
+    def _terms(self, terms: Mapping[_Key, t.Term]) -> dict[_Key, t.Term]:
         return {key: self._at(term) for key, term in terms.items()}
 
-    def _at(self, term: Term) -> Term:
-        return substitute(term, self._fixed)
+    def _at(self, term: t.Term) -> t.Term:
+        return t.substitute(term, self._fixed)
 
     def _step(self, step: Step) -> Step:
         times = None if step.times is None else self._at(step.times)
@@ -199,10 +181,10 @@ class _There:
             return Cycle(tuple(map(self._step, step.body)), times)
         return replace(step, times=times)
 
-    def _where(self, when: Condition) -> Condition:
+    def _where(self, when: t.Condition) -> t.Condition:
         """The condition at the entry; false where no entry state fulfils it."""
-        there = substitute(when, self._fixed)
-        parts = disjuncts(there)
-        if there is FALSE or len(parts) > _MOST_DISJUNCTS:
+        there = t.substitute(when, self._fixed)
+        parts = t.disjuncts(there)
+        if there is t.FALSE or len(parts) > _MOST_DISJUNCTS:
             return there
-        return disjunction(part for part in parts if feasible(conjunction((part, self._given))))
+        return t.disjunction(part for part in parts if feasible(part & self._given))

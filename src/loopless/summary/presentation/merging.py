@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import (
     BudgetExceeded,
     NotPresburger,
@@ -25,19 +26,6 @@ from loopless.logic import (
 from loopless.paths.model import Exit
 from loopless.summary.model import Case, Cycle, Interleaving, Run, Step, Summary
 from loopless.summary.presentation.readable import Guards
-from loopless.terms import (
-    ONE,
-    ZERO,
-    Compare,
-    Condition,
-    Term,
-    Var,
-    add,
-    conjuncts,
-    const,
-    disjunction,
-    text,
-)
 
 OPERATIONS: Final = 300_000
 """isl operations for the merging of one summary, some 40 ms; cases that are left over then stay by themselves."""
@@ -53,7 +41,7 @@ class Traced:
     """Cases of one trace: their numbers, the union of their conditions, and the trace with its exit path."""
 
     cases: tuple[int, ...]
-    when: Condition
+    when: t.Condition
     trace: tuple[Step, ...]
     exit_path: str
 
@@ -65,12 +53,12 @@ class Merged:
     """
 
     traces: tuple[Traced, ...]
-    when: Condition
-    then: Mapping[Var, Term]
+    when: t.Condition
+    then: Mapping[t.Var, t.Term]
     exit: Exit
-    iterations: Term
-    result: Term | None
-    totals: Mapping[str, Term] = field(default_factory=dict)
+    iterations: t.Term
+    result: t.Term | None
+    totals: Mapping[str, t.Term] = field(default_factory=dict)
     exact: bool = True
 
     @property
@@ -83,7 +71,7 @@ class Merged:
 class _Domain:
     """Where a case holds."""
 
-    when: Condition
+    when: t.Condition
     region: Region | None
     samples: tuple[Point, ...]
 
@@ -93,7 +81,7 @@ class _Group:
     """Cases found equal so far; ``values`` and ``trace`` hold for all of them."""
 
     members: list[int]
-    values: Mapping[str, Term]
+    values: Mapping[str, t.Term]
     traces: list[_Trace] = field(default_factory=list)
 
 
@@ -125,7 +113,7 @@ def folded(trace: Sequence[Step]) -> tuple[Step, ...]:
         step = steps[index]
         if isinstance(step, Cycle) and step.times is not None:
             size = len(step.body)
-            more = replace(step, times=add(step.times, ONE))
+            more = replace(step, times=step.times + 1)
             if _is_round(step.body, steps[index + 1 : index + 1 + size]):
                 steps[index : index + 1 + size] = [more]
                 continue
@@ -209,8 +197,8 @@ class _Merging:
         return True
 
     def _common(
-        self, left: Mapping[str, Term], lefts: list[int], right: Mapping[str, Term], rights: list[int]
-    ) -> dict[str, Term] | None:
+        self, left: Mapping[str, t.Term], lefts: list[int], right: Mapping[str, t.Term], rights: list[int]
+    ) -> dict[str, t.Term] | None:
         """Values that are right for both, name by name; None where there are none among the two."""
         for name, term in left.items():
             apart = [n for n in (*lefts, *rights) if not may_be_equal(term, right[name], self.domains[n].samples)]
@@ -219,7 +207,7 @@ class _Merging:
         found = {}
         for name, term in left.items():
             candidates = [(term, rights), (right[name], lefts)]
-            candidates.sort(key=lambda candidate: len(text(candidate[0])))
+            candidates.sort(key=lambda candidate: len(t.text(candidate[0])))
             valid = (
                 one for one, others in candidates if all(self._equal(term, right[name], number) for number in others)
             )
@@ -229,7 +217,7 @@ class _Merging:
             found[name] = common
         return found
 
-    def _equal(self, left: Term, right: Term, number: int) -> bool:
+    def _equal(self, left: t.Term, right: t.Term, number: int) -> bool:
         domain = self.domains[number]
         return may_be_equal(left, right, domain.samples) and equal_where(left, right, domain.when, domain.region)
 
@@ -265,7 +253,7 @@ class _Merging:
         """The same where the first part of ``left`` is empty, or a cycle whose few rounds ``right`` has one by one."""
         if not left or left[0].times is None:
             return False
-        if self._equal(left[0].times, ZERO, number):
+        if self._equal(left[0].times, t.ZERO, number):
             return self._same_word(left[1:], right, number)
         if not isinstance(left[0], Cycle):
             return False
@@ -273,7 +261,7 @@ class _Merging:
         rounds = 0
         while _is_round(body, right[rounds * len(body) : (rounds + 1) * len(body)]):
             rounds += 1
-        if rounds == 0 or not self._equal(left[0].times, const(rounds), number):
+        if rounds == 0 or not self._equal(left[0].times, t.const(rounds), number):
             return False
         return self._same_word(left[1:], right[rounds * len(body) :], number)
 
@@ -291,7 +279,10 @@ class _Merging:
         values = {name: shortest_where(term, when) for name, term in group.values.items()}
         known = self.summary.known(first)
         ordered = sorted(group.traces, key=lambda trace: min(trace.members))
-        traces = [Traced(tuple(sorted(t.members)), self._union(t.members), t.steps, t.exit_path) for t in ordered]
+        traces = [
+            Traced(tuple(sorted(value.members)), self._union(value.members), value.steps, value.exit_path)
+            for value in ordered
+        ]
         return Merged(
             tuple(traces),
             when,
@@ -303,11 +294,11 @@ class _Merging:
             first.exact,
         )
 
-    def _union(self, members: Sequence[int]) -> Condition:
+    def _union(self, members: Sequence[int]) -> t.Condition:
         """The union of the cases' conditions, in few words."""
         if len(members) == 1:
             return self.summary.cases[members[0]].when
-        plain = disjunction(self.summary.cases[n].when for n in sorted(members))
+        plain = t.disjunction(self.summary.cases[n].when for n in sorted(members))
         try:
             with budget(_OPERATIONS_CONVEX):
                 whole = Region.of(plain).joined()
@@ -318,8 +309,8 @@ class _Merging:
         return self.guards.arranged(simplify(plain, operations=_OPERATIONS_EACH))
 
 
-def _pinned(when: Condition) -> int:
-    return sum(isinstance(part, Compare) and part.relation == "eq" for part in conjuncts(when))
+def _pinned(when: t.Condition) -> int:
+    return sum(isinstance(part, t.Compare) and part.relation == "eq" for part in t.conjuncts(when))
 
 
 _MOST_GROUPS: Final = 16
@@ -332,7 +323,7 @@ def _total(loop: str) -> str:
     return f"#iterations of {loop}"
 
 
-def _values(summary: Summary, case: Case) -> dict[str, Term]:
+def _values(summary: Summary, case: Case) -> dict[str, t.Term]:
     """All that must agree, by keys that no variable has where it is not about one."""
     found = {var.key: shortest_where(term, case.when) for var, term in summary.known(case).items()}
     found[_ITERATIONS] = shortest_where(case.iterations, case.when)
@@ -342,7 +333,7 @@ def _values(summary: Summary, case: Case) -> dict[str, Term]:
     return found
 
 
-def _domain(when: Condition) -> _Domain:
+def _domain(when: t.Condition) -> _Domain:
     try:
         region = Region.of(when)
         return _Domain(when, region, sample_points(region))

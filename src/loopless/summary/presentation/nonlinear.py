@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final, TypeVar
 
+from loopless import terms as t
 from loopless.logic import (
     BudgetExceeded,
     EmptyRegion,
@@ -23,43 +24,6 @@ from loopless.logic import (
 )
 from loopless.logic.abstraction import Abstraction
 from loopless.summary.rewrite.univariate import as_intervals, between_signs
-from loopless.terms import (
-    FALSE,
-    ONE,
-    TRUE,
-    And,
-    Compare,
-    Condition,
-    Const,
-    Ite,
-    Op,
-    Or,
-    Read,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    at_most_zero,
-    conjunction,
-    const,
-    disjunction,
-    equals_zero,
-    from_polynomial,
-    less_equal,
-    maximum,
-    may_lack_value,
-    minimum,
-    mul,
-    neg,
-    negate,
-    polynomial,
-    replace_terms,
-    scale,
-    sub,
-    substitute,
-    walk,
-    walk_inside,
-)
 
 _ROUNDS: Final = 3
 """Rounds of shortening: each may make room for the next. A guess."""
@@ -71,10 +35,10 @@ _OPERATIONS: Final = 480_000
 """isl's operations for making one condition or term plainer: some 50 ms. With half of it the overflow of a
 sum from anywhere on (``for (; i <= n; i++) s += i``) is told twice over."""
 
-_Node = TypeVar("_Node", Term, Condition)
+_Node = TypeVar("_Node", t.Term, t.Condition)
 
 
-def plainer(condition: Condition, given: Condition = TRUE, *, operations: int = _OPERATIONS) -> Condition:
+def plainer(condition: t.Condition, given: t.Condition = t.TRUE, *, operations: int = _OPERATIONS) -> t.Condition:
     """A condition that agrees with ``condition`` wherever ``given`` and the types' ranges hold.
 
     Presburger conditions stay as they are. ``given`` is used as far as it is Presburger. ``operations`` bounds the work
@@ -85,11 +49,11 @@ def plainer(condition: Condition, given: Condition = TRUE, *, operations: int = 
     try:
         with budget(operations):
             return _shortened(_plainer(condition, presburger_part(given)), given)
-    except (BudgetExceeded, TermTooLarge):
+    except (BudgetExceeded, t.TermTooLarge):
         return condition
 
 
-def decided(term: Term, given: Condition, *, operations: int = _OPERATIONS) -> Term:
+def decided(term: t.Term, given: t.Condition, *, operations: int = _OPERATIONS) -> t.Term:
     """``term`` with the minima, maxima and choices that come out one way wherever ``given`` holds replaced by what they
     are there. ``given`` is used as far as it is Presburger.
     """
@@ -98,84 +62,84 @@ def decided(term: Term, given: Condition, *, operations: int = _OPERATIONS) -> T
     try:
         with budget(operations):
             return _decided(term, presburger_part(given))
-    except (BudgetExceeded, TermTooLarge):
+    except (BudgetExceeded, t.TermTooLarge):
         return term
 
 
-def _plainer(condition: Condition, given: Region) -> Condition:
+def _plainer(condition: t.Condition, given: Region) -> t.Condition:
     match condition:
-        case And():
+        case t.And():
             return _conjunction(condition, given)
-        case Or():
+        case t.Or():
             return _disjunction(condition, given)
-        case Compare() if not is_quasi_affine(condition.term):
+        case t.Compare() if not is_quasi_affine(condition.term):
             return _comparison(condition, given)
         case _:
             return condition
 
 
-def _conjunction(condition: Condition, given: Region) -> Condition:
+def _conjunction(condition: t.Condition, given: Region) -> t.Condition:
     for _ in range(_ROUNDS):
-        if not isinstance(condition, And):
+        if not isinstance(condition, t.And):
             return condition
         plain = [part for part in condition.args if is_quasi_affine(part)]
         others = [part for part in condition.args if part not in plain]
-        within = given & Region.of(conjunction(plain))
+        within = given & Region.of(t.conjunction(plain))
         if within.is_empty():
-            return FALSE
-        found = conjunction((*plain, *(_plainer(part, within) for part in others)))
+            return t.FALSE
+        found = t.conjunction((*plain, *(_plainer(part, within) for part in others)))
         if found is condition:
             break
         condition = found
     return condition
 
 
-def _disjunction(condition: Or, given: Region) -> Condition:
+def _disjunction(condition: t.Or, given: Region) -> t.Condition:
     plain = [part for part in condition.args if is_quasi_affine(part)]
     if plain:  # where one of these holds the others need not
-        given = given & Region.of(conjunction(map(negate, plain)))
+        given = given & Region.of(t.conjunction(map(t.negate, plain)))
         if given.is_empty():
-            return disjunction(plain)
-    return disjunction((*plain, *(_plainer(part, given) for part in condition.args if part not in plain)))
+            return t.disjunction(plain)
+    return t.disjunction((*plain, *(_plainer(part, given) for part in condition.args if part not in plain)))
 
 
-def _shortened(condition: Condition, given: Condition) -> Condition:
+def _shortened(condition: t.Condition, given: t.Condition) -> t.Condition:
     """The condition in fewer words, its products and named functions being any values of their ranges."""
     if is_quasi_affine(condition):
         return simplify(condition, given)
-    size = sum(1 for _ in walk(condition))
-    if size > _MOST_NODES or not any(isinstance(node, Or) for node in walk(condition)) or _is_partial(condition):
+    size = sum(1 for _ in t.walk(condition))
+    if size > _MOST_NODES or not any(isinstance(node, t.Or) for node in t.walk(condition)) or _is_partial(condition):
         return condition
     names = Abstraction()
     named = names.condition(condition)
-    known = conjunction((names.bounds(), *map(_signs, names.unknowns, names.unknowns.values()), given))
+    known = t.conjunction((names.bounds(), *map(_signs, names.unknowns, names.unknowns.values()), given))
     simple = expanded(simplify(named, known), known)
-    return shorter(condition, substitute(simple, {name: term for term, name in names.unknowns.items()}))
+    return shorter(condition, t.substitute(simple, {name: term for term, name in names.unknowns.items()}))
 
 
-def _signs(term: Term, name: Var) -> Condition:
+def _signs(term: t.Term, name: t.Var) -> t.Condition:
     """What the signs of two factors say about their product, of which ``name`` is the value."""
-    ((monomial, _),) = polynomial(term).items()
+    ((monomial, _),) = t.polynomial(term).items()
     if len(monomial) != 2 or any(exponent != 1 or not is_quasi_affine(factor) for factor, exponent in monomial):
-        return TRUE
+        return t.TRUE
     first, second = (factor for factor, _ in monomial)
-    none = [conjunction((equals_zero(factor), equals_zero(name))) for factor in (first, second)]
+    none = [t.equals_zero(factor) & t.equals_zero(name) for factor in (first, second)]
     some = [
-        conjunction(at_most_zero(add(scale(one, -sign), ONE)) for one, sign in ((first, a), (second, b), (name, a * b)))
+        t.conjunction(t.at_most_zero(one * -sign + 1) for one, sign in ((first, a), (second, b), (name, a * b)))
         for a in (1, -1)
         for b in (1, -1)
     ]
-    return disjunction((*none, *some))
+    return t.disjunction((*none, *some))
 
 
-def _is_partial(condition: Condition) -> bool:
+def _is_partial(condition: t.Condition) -> bool:
     """Whether the condition may have no value where others of its parts do not hold."""
-    return may_lack_value(condition) or any(isinstance(node, Read) for node in walk_inside(condition))
+    return t.may_lack_value(condition) or any(isinstance(node, t.Read) for node in t.walk_inside(condition))
 
 
-def _comparison(condition: Compare, given: Region) -> Condition:
+def _comparison(condition: t.Compare, given: Region) -> t.Condition:
     found = _decided(condition, given)
-    if not isinstance(found, Compare):
+    if not isinstance(found, t.Compare):
         return found
     without = _without_quotient(found, given)
     for one in dict.fromkeys((found, without)):
@@ -185,9 +149,9 @@ def _comparison(condition: Compare, given: Region) -> Condition:
     return without
 
 
-def _on_intervals(condition: Condition, given: Region) -> Condition:
+def _on_intervals(condition: t.Condition, given: Region) -> t.Condition:
     """A comparison of one variable as intervals of that variable within ``given``; itself where it is not found out."""
-    if not isinstance(condition, Compare) or len(condition.variables) != 1:
+    if not isinstance(condition, t.Compare) or len(condition.variables) != 1:
         return condition
     choices = _choices(condition)
     if choices:
@@ -197,68 +161,72 @@ def _on_intervals(condition: Condition, given: Region) -> Condition:
         low, high = given.range_of(variable)
         return as_intervals(condition) if low is None else between_signs(condition, variable, low, high)
     except EmptyRegion:
-        return FALSE
+        return t.FALSE
 
 
-def _by_arms(condition: Compare, choice: Op | Ite, given: Region) -> Condition:
+def _by_arms(condition: t.Compare, choice: t.Op | t.Ite, given: Region) -> t.Condition:
     """The comparison for each value of a choice that is made by the same variable."""
-    arms: list[Condition] = []
+    arms: list[t.Condition] = []
     for where, value in _arms(choice):
         if not is_quasi_affine(where):
             return condition
         within = given & Region.of(where)
         if not within.is_empty():
-            found = _plainer(replace_terms(condition, {choice: value}), within)
+            found = _plainer(t.replace_terms(condition, {choice: value}), within)
             if not is_quasi_affine(found):
                 return condition
-            arms.append(conjunction((where, found)))
-    return disjunction(arms)
+            arms.append(where & found)
+    return t.disjunction(arms)
 
 
-def _arms(choice: Op | Ite) -> list[tuple[Condition, Term]]:
+def _arms(choice: t.Op | t.Ite) -> list[tuple[t.Condition, t.Term]]:
     """Where the choice has which value."""
-    if isinstance(choice, Ite):
-        return [(choice.condition, choice.then), (negate(choice.condition), choice.otherwise)]
+    if isinstance(choice, t.Ite):
+        return [(choice.condition, choice.then), (~choice.condition, choice.otherwise)]
     found = []
     for arg in choice.args:
         others = [other for other in choice.args if other is not arg]
         ends = ((arg, other) if choice.op == "min" else (other, arg) for other in others)
-        found.append((conjunction(less_equal(*pair) for pair in ends), arg))
+        found.append((t.conjunction(t.less_equal(*pair) for pair in ends), arg))
     return found
 
 
 def _decided(node: _Node, given: Region) -> _Node:
     """``node`` without the choices that ``given`` decides; from the inside, since what is inside may become affine."""
     for _ in range(_ROUNDS):
-        replaced: dict[Term, Term] = {one: other for one in _choices(node) if (other := _chosen(one, given)) is not one}
+        replaced: dict[t.Term, t.Term] = {
+            one: other for one in _choices(node) if (other := _chosen(one, given)) is not one
+        }
         if not replaced:
             break
-        node = replace_terms(node, replaced)
+        node = t.replace_terms(node, replaced)
     return node
 
 
-def _choices(node: Term | Condition) -> list[Op | Ite]:
-    return [one for one in walk(node) if isinstance(one, Ite) or (isinstance(one, Op) and one.op in ("min", "max"))]
+def _choices(node: t.Term | t.Condition) -> list[t.Op | t.Ite]:
+    return [
+        one for one in t.walk(node) if isinstance(one, t.Ite) or (isinstance(one, t.Op) and one.op in ("min", "max"))
+    ]
 
 
-def _chosen(choice: Op | Ite, given: Region) -> Term:
-    if isinstance(choice, Ite):
+def _chosen(choice: t.Op | t.Ite, given: Region) -> t.Term:
+    if isinstance(choice, t.Ite):
         if _holds(choice.condition, given):
             return choice.then
-        return choice.otherwise if _holds(negate(choice.condition), given) else choice
+        return choice.otherwise if _holds(~choice.condition, given) else choice
     left = list(choice.args)
     for arg in choice.args:
         for other in left:
             ends = (other, arg) if choice.op == "min" else (arg, other)
-            if other is not arg and _holds(less_equal(*ends), given):
+            if other is not arg and _holds(t.less_equal(*ends), given):
                 left.remove(arg)
                 break
     if len(left) == len(choice.args):
         return choice
-    return (minimum if choice.op == "min" else maximum)(*left)
+    return (t.minimum if choice.op == "min" else t.maximum)(*left)
 
 
-def _holds(condition: Condition, given: Region) -> bool:
+def _holds(condition: t.Condition, given: Region) -> bool:
     """Whether the condition holds on all of ``given``; False where it is not Presburger."""
     try:
         return given.is_subset(Region.of(condition))
@@ -266,28 +234,28 @@ def _holds(condition: Condition, given: Region) -> bool:
         return False
 
 
-def _without_quotient(condition: Compare, given: Region) -> Condition:
+def _without_quotient(condition: t.Compare, given: Region) -> t.Condition:
     """c·floor(p/d) + r <= 0 as a comparison of p where that is one: floor(p/d) <= -r iff p <= d - 1 - d·r, d > 0."""
     if condition.relation != "le":
         return condition
-    poly = polynomial(condition.term)
-    quotients = [m for m in poly if any(isinstance(a, Op) and a.op == "floor_div" for a, _ in m)]
+    poly = t.polynomial(condition.term)
+    quotients = [m for m in poly if any(isinstance(a, t.Op) and a.op == "floor_div" for a, _ in m)]
     if len(quotients) != 1 or len(quotients[0]) != 1 or quotients[0][0][1] != 1:
         return condition
     factor = poly.pop(quotients[0])
     quotient = quotients[0][0][0]
-    assert isinstance(quotient, Op)
+    assert isinstance(quotient, t.Op)
     dividend, divisor = quotient.args
-    if not _holds(less_equal(ONE, divisor), given):
-        if not _holds(less_equal(divisor, const(-1)), given):
+    if not _holds(divisor.ge(1), given):
+        if not _holds(divisor.le(-1), given):
             return condition
-        dividend, divisor = neg(dividend), neg(divisor)
-    rest = from_polynomial(poly)
+        dividend, divisor = -dividend, -divisor
+    rest = t.from_polynomial(poly)
     if abs(factor) != 1:
-        if not isinstance(rest, Const):
+        if not isinstance(rest, t.Const):
             return condition
         # The quotient is an integer: what bounds it may be rounded.
-        rest = const(-(-rest.value // abs(factor)))
+        rest = t.const(-(-rest.value // abs(factor)))
     if factor > 0:
-        return at_most_zero(add(dividend, mul(divisor, rest), sub(ONE, divisor)))
-    return at_most_zero(sub(mul(divisor, rest), dividend))
+        return t.at_most_zero(dividend + divisor * rest + (1 - divisor))
+    return t.at_most_zero(divisor * rest - dividend)

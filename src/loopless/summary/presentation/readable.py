@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, assert_never
 
+from loopless import terms as t
 from loopless.logic import (
     BudgetExceeded,
     NotPresburger,
@@ -27,31 +28,6 @@ from loopless.logic import (
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
-from loopless.terms import (
-    FALSE,
-    TRUE,
-    ZERO,
-    And,
-    Compare,
-    Condition,
-    Const,
-    Op,
-    Or,
-    Term,
-    TermTooLarge,
-    Var,
-    conjunction,
-    conjuncts,
-    disjunction,
-    disjuncts,
-    from_polynomial,
-    may_lack_value,
-    negate,
-    polynomial,
-    substitute,
-    text,
-    walk,
-)
 
 OPERATIONS: Final = 1_600_000
 """isl's operations for one summary, some 0.2 s; what is left over then is shown as it is. Half of it is too
@@ -73,15 +49,15 @@ _LARGE: Final = 1 << 28
 
 
 def readable(
-    summary: Summary, given: Condition = TRUE, operations: int = OPERATIONS, divided: Condition = TRUE
+    summary: Summary, given: t.Condition = t.TRUE, operations: int = OPERATIONS, divided: t.Condition = t.TRUE
 ) -> Summary:
     """The same summary to be read where ``given`` and ``divided`` hold: cases without an iteration first, then short
     ones. ``divided``: facts with quotients, which make some conditions shorter, and others longer.
     """
     with budget(operations) as granted:
         questions = _QUESTIONS * granted // OPERATIONS
-        writer = _Writer(Guards.of(summary.paths), given, conjunction((given, divided)), questions)
-        cases = (case for case in map(writer.case, summary.cases) if case.when is not FALSE)
+        writer = _Writer(Guards.of(summary.paths), given, given & divided, questions)
+        cases = (case for case in map(writer.case, summary.cases) if case.when is not t.FALSE)
         return replace(
             summary,
             cases=tuple(sorted(cases, key=_rank)),
@@ -99,52 +75,52 @@ def readable_paths(paths: LoopPaths) -> LoopPaths:
     guards = Guards.of(paths)
 
     def shorter(path: Path) -> Path:
-        short = simplify(path.condition, TRUE, operations=_OPERATIONS_PATH)
+        short = simplify(path.condition, t.TRUE, operations=_OPERATIONS_PATH)
         return replace(path, condition=guards.arranged(without_implied(short, operations=_OPERATIONS_PATH)))
 
     return replace(paths, iterative=tuple(map(shorter, paths.iterative)), exits=tuple(map(shorter, paths.exits)))
 
 
 def _rank(case: Case) -> tuple[bool, int, int]:
-    return case.iterations is not ZERO, len(case.trace), len(text(case.when))
+    return case.iterations is not t.ZERO, len(case.trace), len(t.text(case.when))
 
 
-def without_divided(when: Condition, paths: LoopPaths, given: Condition, divided: Condition) -> Condition:
+def without_divided(when: t.Condition, paths: LoopPaths, given: t.Condition, divided: t.Condition) -> t.Condition:
     """A condition of few words without what facts with quotients say, where ``given`` holds."""
     with budget(OPERATIONS):
-        return _Writer(Guards.of(paths), given, conjunction((given, divided))).condition(when)
+        return _Writer(Guards.of(paths), given, given & divided).condition(when)
 
 
 class _Writer:
-    def __init__(self, guards: Guards, given: Condition, all_given: Condition, questions: int = _QUESTIONS) -> None:
+    def __init__(self, guards: Guards, given: t.Condition, all_given: t.Condition, questions: int = _QUESTIONS) -> None:
         self.guards = guards
         self.given, self.all_given = given, all_given
         self.questions = Questions(questions)
 
-    def plain(self, condition: Condition) -> Condition:
+    def plain(self, condition: t.Condition) -> t.Condition:
         """The condition, plainer where it is not Presburger."""
         return condition if is_quasi_affine(condition) else plainer(with_constants(condition), self.all_given)
 
-    def condition(self, condition: Condition) -> Condition:
+    def condition(self, condition: t.Condition) -> t.Condition:
         """The condition in few words."""
         return self.guards.arranged(self._where_divided(self._of_one(condition)))
 
-    def _of_one(self, condition: Condition) -> Condition:
+    def _of_one(self, condition: t.Condition) -> t.Condition:
         """The condition in few words, to be joined with those of other cases: what quotients say of one alone would
         stand in the way of that.
         """
         plain = self.plain(with_constants(condition))
         return self._short(plain, self.given if is_quasi_affine(plain) else self.all_given)
 
-    def _where_divided(self, short: Condition) -> Condition:
+    def _where_divided(self, short: t.Condition) -> t.Condition:
         """A short condition without what quotients say."""
         if self.all_given is self.given or not is_quasi_affine(short):
             return short
         there = self._short(short, self.all_given)
         return there if _comparisons(there) < _comparisons(short) else short
 
-    def _short(self, plain: Condition, given: Condition) -> Condition:
-        if given is TRUE and any(isinstance(node, Op) for node in walk(plain)):
+    def _short(self, plain: t.Condition, given: t.Condition) -> t.Condition:
+        if given is t.TRUE and any(isinstance(node, t.Op) for node in t.walk(plain)):
             # Sets with divisions are slow, and most of these conditions come from the logic.
             short = pruned(plain, operations=_OPERATIONS_EACH)
         else:
@@ -170,7 +146,7 @@ class _Writer:
 
     def undefined(self, parts: Iterable[Undefined]) -> Iterable[Undefined]:
         """One region for each kind and line."""
-        groups: dict[tuple[str, int], list[Condition]] = {}
+        groups: dict[tuple[str, int], list[t.Condition]] = {}
         for part in parts:
             groups.setdefault((part.kind, part.line), []).append(part.when)
         return [Undefined(self.union(regions), *place) for place, regions in groups.items()]
@@ -181,11 +157,11 @@ class _Writer:
         reasons = list(dict.fromkeys(part.why for part in parts))
         return [Residual(self.union([p.when for p in parts if p.why == why]), why) for why in reasons]
 
-    def union(self, regions: Sequence[Condition]) -> Condition:
+    def union(self, regions: Sequence[t.Condition]) -> t.Condition:
         """Some of the regions, in few words."""
-        whole = disjunction(regions)
+        whole = t.disjunction(regions)
         if len(regions) <= _MOST_REGIONS:
-            whole = disjunction(map(self.plain, regions))
+            whole = t.disjunction(map(self.plain, regions))
         if len(regions) > 1:
             try:
                 with budget(_OPERATIONS_EACH):
@@ -195,16 +171,16 @@ class _Writer:
         return self.condition(whole)
 
 
-def _comparisons(condition: Condition) -> frozenset[Condition]:
+def _comparisons(condition: t.Condition) -> frozenset[t.Condition]:
     """The comparisons that a condition is made of."""
-    return frozenset(part for part in walk(condition) if isinstance(part, Compare))
+    return frozenset(part for part in t.walk(condition) if isinstance(part, t.Compare))
 
 
-def _value(term: Term, when: Condition) -> Term:
+def _value(term: t.Term, when: t.Condition) -> t.Term:
     return shortest_where(decided(term, when), when)
 
 
-def _step(step: Step, when: Condition) -> Step:
+def _step(step: Step, when: t.Condition) -> Step:
     times = None if step.times is None else _value(step.times, when)
     match step:
         case Run() | Interleaving():
@@ -215,33 +191,35 @@ def _step(step: Step, when: Condition) -> Step:
             assert_never(step)
 
 
-def with_constants(condition: Condition) -> Condition:
+def with_constants(condition: t.Condition) -> t.Condition:
     """``condition`` with the variables that it equates to a number replaced by that in its other parts."""
     match condition:
-        case Or():
-            return disjunction(with_constants(part) for part in condition.args)
-        case And():
+        case t.Or():
+            return t.disjunction(with_constants(part) for part in condition.args)
+        case t.And():
             pinned = {var: value for part in condition.args for var, value in _number(part)}
             if not pinned:
                 return condition
             try:
-                return conjunction(part if any(_number(part)) else substitute(part, pinned) for part in condition.args)
-            except TermTooLarge:
+                return t.conjunction(
+                    part if any(_number(part)) else t.substitute(part, pinned) for part in condition.args
+                )
+            except t.TermTooLarge:
                 return condition
         case _:
             return condition
 
 
-def _number(part: Condition) -> list[tuple[Var, Term]]:
+def _number(part: t.Condition) -> list[tuple[t.Var, t.Term]]:
     """The variable that ``part`` says is a number, and the number."""
-    if not (isinstance(part, Compare) and part.relation == "eq" and len(part.variables) == 1):
+    if not (isinstance(part, t.Compare) and part.relation == "eq" and len(part.variables) == 1):
         return []
-    poly = polynomial(part.term)
+    poly = t.polynomial(part.term)
     (variable,) = part.variables
     if poly.pop(((variable, 1),), 0) != 1:
         return []
-    rest = from_polynomial({m: -c for m, c in poly.items()})
-    return [(variable, rest)] if isinstance(rest, Const) else []
+    rest = t.from_polynomial({m: -c for m, c in poly.items()})
+    return [(variable, rest)] if isinstance(rest, t.Const) else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,62 +230,62 @@ class Guards:
     comparison of just these variables, and of one that has this variable. ``arranging``: what was arranged already.
     """
 
-    order: tuple[Condition, ...]
-    checks: frozenset[Condition]
-    places: Mapping[Condition, int]
-    alike: Mapping[frozenset[Var], int]
-    near: Mapping[Var, int]
-    arranging: dict[Condition, Condition] = field(default_factory=dict, compare=False)
+    order: tuple[t.Condition, ...]
+    checks: frozenset[t.Condition]
+    places: Mapping[t.Condition, int]
+    alike: Mapping[frozenset[t.Var], int]
+    near: Mapping[t.Var, int]
+    arranging: dict[t.Condition, t.Condition] = field(default_factory=dict, compare=False)
 
     @staticmethod
     def of(paths: LoopPaths) -> Guards:
         """Those of the paths."""
-        order: dict[Condition, None] = {}
-        decided: set[Condition] = set()
-        failing: set[Condition] = set()
+        order: dict[t.Condition, None] = {}
+        decided: set[t.Condition] = set()
+        failing: set[t.Condition] = set()
         for path in paths.all:
             undefined = path.exit is not None and path.exit.kind == "undefined"
-            for part in conjuncts(path.condition):
-                for one in disjuncts(part):
+            for part in t.conjuncts(path.condition):
+                for one in t.disjuncts(part):
                     order.setdefault(one)
                     (failing if undefined else decided).add(one)
         return Guards.ordered(order, failing - decided)
 
     @staticmethod
-    def ordered(order: Collection[Condition], checks: Collection[Condition]) -> Guards:
+    def ordered(order: Collection[t.Condition], checks: Collection[t.Condition]) -> Guards:
         """Those in this order."""
-        places: dict[Condition, int] = {}
-        alike: dict[frozenset[Var], int] = {}
-        near: dict[Var, int] = {}
+        places: dict[t.Condition, int] = {}
+        alike: dict[frozenset[t.Var], int] = {}
+        near: dict[t.Var, int] = {}
         for place, guard in enumerate(order):
             places.setdefault(guard, place)
-            places.setdefault(negate(guard), place)
+            places.setdefault(~guard, place)
             alike.setdefault(guard.variables, place)
             for var in guard.variables:
                 near.setdefault(var, place)
         return Guards(tuple(order), frozenset(checks), places, alike, near)
 
-    def arranged(self, condition: Condition) -> Condition:
+    def arranged(self, condition: t.Condition) -> t.Condition:
         """``condition`` with its conjuncts in the order of the source, then what bounds the types' ends, and last what
         divides by what the others keep from 0.
         """
         found = self.arranging.get(condition)
         if found is None:
             match condition:
-                case And():
-                    found = conjunction(sorted(map(self.arranged, condition.args), key=self._rank))
-                case Or():
-                    found = disjunction(self.arranged(part) for part in condition.args)
+                case t.And():
+                    found = t.conjunction(sorted(map(self.arranged, condition.args), key=self._rank))
+                case t.Or():
+                    found = t.disjunction(self.arranged(part) for part in condition.args)
                 case _:
                     found = condition
             self.arranging[condition] = found
         return found
 
-    def _rank(self, part: Condition) -> tuple[bool, int, int, int, int, str]:
-        if may_lack_value(part):
+    def _rank(self, part: t.Condition) -> tuple[bool, int, int, int, int, str]:
+        if t.may_lack_value(part):
             return True, 0, 0, 0, 0, ""  # in their order: one may be what another one needs
         exact = self.places.get(part)
-        check = part in self.checks or (isinstance(part, Compare) and negate(part) in self.checks)
+        check = part in self.checks or (isinstance(part, t.Compare) and ~part in self.checks)
         last = len(self.order)
         near = min((self.near[var] for var in part.variables if var in self.near), default=last)
         nearest = self.alike.get(part.variables, near)
@@ -316,7 +294,7 @@ class Guards:
             tier, place = 0, exact
         elif large or check:
             tier, place = 3, nearest
-        elif isinstance(part, Or):
+        elif isinstance(part, t.Or):
             tier, place = 2, last
         else:
             tier, place = 1, nearest
@@ -324,17 +302,17 @@ class Guards:
 
 
 @lru_cache(_REMEMBERED)
-def _has_large(part: Condition) -> bool:
+def _has_large(part: t.Condition) -> bool:
     """Whether the part is a bound that comes from the ends of types."""
-    terms = [node.term for node in walk(part) if isinstance(node, Compare) and node.relation != "eq"]
-    return any(abs(polynomial(term).get((), 0)) >= _LARGE for term in terms)
+    terms = [node.term for node in t.walk(part) if isinstance(node, t.Compare) and node.relation != "eq"]
+    return any(abs(t.polynomial(term).get((), 0)) >= _LARGE for term in terms)
 
 
-def _shape(part: Condition) -> int:
+def _shape(part: t.Condition) -> int:
     """Equalities, then lower bounds, then upper bounds, then the rest."""
-    if not isinstance(part, Compare):
+    if not isinstance(part, t.Compare):
         return 3
     if part.relation == "eq":
         return 0
-    first = next((c for m, c in polynomial(part.term).items() if m), 1)
+    first = next((c for m, c in t.polynomial(part.term).items() if m), 1)
     return 1 if part.relation == "le" and first < 0 else 2

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
+from loopless import terms as t
 from loopless.flowgraph.streams import stream_of
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.model import Approximation, Case, Cycle, Step, Summary
-from loopless.terms import ZERO, Condition, Term, Var, substitute
 
 
 def relative_paths(paths: LoopPaths) -> LoopPaths:
@@ -23,9 +23,9 @@ def relative_paths(paths: LoopPaths) -> LoopPaths:
         return paths
 
     def shown(path: Path) -> Path:
-        update = {var: substitute(term, begins) for var, term in path.update.items() if var not in begins}
-        result = substitute(path.result, begins) if path.result is not None else None
-        condition = substitute(path.condition, begins)
+        update = {var: t.substitute(term, begins) for var, term in path.update.items() if var not in begins}
+        result = t.substitute(path.result, begins) if path.result is not None else None
+        condition = t.substitute(path.condition, begins)
         return replace(path, condition=condition, update=update, result=result, outputs=path.outputs - begins.keys())
 
     iterative, exits = tuple(map(shown, paths.iterative)), tuple(map(shown, paths.exits))
@@ -53,25 +53,25 @@ def relative(summary: Summary) -> Summary:
     )
 
 
-def _begins(paths: LoopPaths) -> dict[Var, Term]:
+def _begins(paths: LoopPaths) -> dict[t.Var, t.Term]:
     occurring = {var for path in paths.all for var in path.update} | {*paths.state, *paths.invariants, *paths.shown}
-    return {var: ZERO for var in sorted(occurring) if stream_of(var) is not None}
+    return {var: t.ZERO for var in sorted(occurring) if stream_of(var) is not None}
 
 
 _Key = TypeVar("_Key")
 
 
 class _Relative:
-    def __init__(self, begins: Mapping[Var, Term]) -> None:
+    def __init__(self, begins: Mapping[t.Var, t.Term]) -> None:
         self._begins = begins
 
-    def condition(self, condition: Condition) -> Condition:
-        return substitute(condition, self._begins)
+    def condition(self, condition: t.Condition) -> t.Condition:
+        return t.substitute(condition, self._begins)
 
-    def term(self, term: Term) -> Term:
-        return substitute(term, self._begins)
+    def term(self, term: t.Term) -> t.Term:
+        return t.substitute(term, self._begins)
 
-    def _terms(self, terms: Mapping[_Key, Term]) -> dict[_Key, Term]:
+    def _terms(self, terms: Mapping[_Key, t.Term]) -> dict[_Key, t.Term]:
         return {key: self.term(term) for key, term in terms.items()}
 
     def case(self, case: Case) -> Case:

@@ -15,71 +15,38 @@ from collections.abc import Iterable, Mapping
 from math import gcd
 from typing import Final, overload
 
+from loopless import terms as t
 from loopless.logic import NotPresburger, Region, is_quasi_affine
-from loopless.terms import (
-    INTEGERS,
-    NAMED_FUNCTIONS,
-    TRUE,
-    ZERO,
-    Aggregate,
-    And,
-    Compare,
-    Condition,
-    Ite,
-    Op,
-    Or,
-    Read,
-    Sum,
-    Term,
-    Var,
-    add,
-    at_most_zero,
-    between,
-    conjunction,
-    conjuncts,
-    disjunction,
-    equals_zero,
-    from_polynomial,
-    ite,
-    negate,
-    not_zero,
-    polynomial,
-    range_of,
-    scale,
-    substitute,
-    walk,
-    with_comparisons,
-)
 
 
-class Auxiliary(Var):
+class Auxiliary(t.Var):
     """A variable that stands for ``term``, which has a value everywhere."""
 
     __match_args__ = ("name", "type", "term")
     __slots__ = ("term",)
-    term: Term
+    term: t.Term
     """What the auxiliary variable stands for, over the values before the transition that speaks of it; perhaps over
     other auxiliary variables.
     """
 
-    def __new__(cls, term: Term) -> Auxiliary:
-        return cls._intern(f"?{term.key}", INTEGERS, term)
+    def __new__(cls, term: t.Term) -> Auxiliary:
+        return cls._intern(f"?{term.key}", t.INTEGERS, term)
 
 
-def auxiliaries_in(variables: Iterable[Var]) -> list[Auxiliary]:
+def auxiliaries_in(variables: Iterable[t.Var]) -> list[Auxiliary]:
     """The auxiliary variables among the variables, in order."""
     return sorted(v for v in variables if isinstance(v, Auxiliary))
 
 
-_reads: dict[Var, frozenset[Var]] = {}
+_reads: dict[t.Var, frozenset[t.Var]] = {}
 
 
-def reads(variables: Iterable[Var]) -> frozenset[Var]:
+def reads(variables: Iterable[t.Var]) -> frozenset[t.Var]:
     """The variables, those that auxiliary variables stand for in their place."""
     return frozenset().union(*(_read(v) for v in variables))
 
 
-def _read(variable: Var) -> frozenset[Var]:
+def _read(variable: t.Var) -> frozenset[t.Var]:
     if not isinstance(variable, Auxiliary):
         return frozenset((variable,))
     if variable not in _reads:
@@ -87,17 +54,17 @@ def _read(variable: Var) -> frozenset[Var]:
     return _reads[variable]
 
 
-def moving(variables: Iterable[Var], changed: Iterable[Var]) -> bool:
+def moving(variables: Iterable[t.Var], changed: Iterable[t.Var]) -> bool:
     """Whether one of the variables is an auxiliary variable of a term that speaks of ``changed`` ones."""
     return not reads(auxiliaries_in(variables)).isdisjoint(changed)
 
 
-def expanded(term: Term, changed: Iterable[Var]) -> Term:
+def expanded(term: t.Term, changed: Iterable[t.Var]) -> t.Term:
     """``term``, auxiliary variables that speak of ``changed`` variables replaced by what they stand for."""
     names = frozenset(changed)
     while moving(term.variables, names):
         found = [auxiliary for auxiliary in auxiliaries_in(term.variables) if not _read(auxiliary).isdisjoint(names)]
-        term = substitute(term, {auxiliary: auxiliary.term for auxiliary in found})
+        term = t.substitute(term, {auxiliary: auxiliary.term for auxiliary in found})
     return term
 
 
@@ -107,39 +74,39 @@ MAX_SHIFT: Final = 128
 """A shift by more than this counts as 0 where a term must have a value; no operation of a program shifts so far."""
 
 
-def total(term: Term) -> Term | None:
+def total(term: t.Term) -> t.Term | None:
     """``term`` where it has a value that is not too large, else 0; None if that cannot be told by a condition."""
-    needed: dict[Condition, None] = {}
-    for node in walk(term):
-        if isinstance(node, Read | Aggregate):
+    needed: dict[t.Condition, None] = {}
+    for node in t.walk(term):
+        if isinstance(node, t.Read | t.Aggregate):
             return None
-        if isinstance(node, Op) and (node.op in NAMED_FUNCTIONS or node.op == "pow"):
+        if isinstance(node, t.Op) and (node.op in t.NAMED_FUNCTIONS or node.op == "pow"):
             return None
-        if isinstance(node, Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem"):
-            needed[not_zero(node.args[1])] = None
-        elif isinstance(node, Op) and node.op in ("shl", "shr"):
-            needed[between(0, node.args[1], MAX_SHIFT)] = None
-    return ite(conjunction(needed), term, ZERO)
+        if isinstance(node, t.Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem"):
+            needed[t.not_zero(node.args[1])] = None
+        elif isinstance(node, t.Op) and node.op in ("shl", "shr"):
+            needed[t.between(0, node.args[1], MAX_SHIFT)] = None
+    return t.ite(t.conjunction(needed), term, t.ZERO)
 
 
-def bounds(variables: Iterable[Var]) -> Condition:
+def bounds(variables: Iterable[t.Var]) -> t.Condition:
     """The ranges of the terms of the auxiliary variables among ``variables``, on the auxiliary variables."""
     found = auxiliaries_in(variables)
-    return conjunction(
-        between(low, auxiliary, high) for auxiliary in found for low, high in (range_of(auxiliary.term),)
+    return t.conjunction(
+        t.between(low, auxiliary, high) for auxiliary in found for low, high in (t.range_of(auxiliary.term),)
     )
 
 
-def named(term: Term) -> Term:
+def named(term: t.Term) -> t.Term:
     """``term``, what the logic cannot express of it as one auxiliary variable."""
     if is_quasi_affine(term):
         return term
-    if not isinstance(term, Sum):
+    if not isinstance(term, t.Sum):
         return Auxiliary(term)
-    plain: list[Term] = []
+    plain: list[t.Term] = []
     rest = {}
-    for monomial, coefficient in polynomial(term).items():
-        part = from_polynomial({monomial: coefficient})
+    for monomial, coefficient in t.polynomial(term).items():
+        part = t.from_polynomial({monomial: coefficient})
         if is_quasi_affine(part):
             plain.append(part)
         else:
@@ -147,47 +114,47 @@ def named(term: Term) -> Term:
     factor = gcd(*rest.values())
     if next(iter(rest.values())) < 0:
         factor = -factor
-    primitive = from_polynomial({monomial: coefficient // factor for monomial, coefficient in rest.items()})
-    return add(*plain, scale(Auxiliary(primitive), factor))
+    primitive = t.from_polynomial({monomial: coefficient // factor for monomial, coefficient in rest.items()})
+    return t.add(*plain, Auxiliary(primitive) * factor)
 
 
-def named_condition(condition: Condition) -> Condition:
+def named_condition(condition: t.Condition) -> t.Condition:
     """``condition`` with :func:`named` terms."""
-    return with_comparisons(condition, _named_comparison)
+    return t.with_comparisons(condition, _named_comparison)
 
 
-def _named_comparison(condition: Condition) -> Condition:
-    if not isinstance(condition, Compare):
+def _named_comparison(condition: t.Condition) -> t.Condition:
+    if not isinstance(condition, t.Compare):
         return condition
-    build = {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[condition.relation]
+    build = {"le": t.at_most_zero, "eq": t.equals_zero, "ne": t.not_zero}[condition.relation]
     return build(named(condition.term))
 
 
 # -- through transitions ---------------------------------------------------------------------------------------------
 
 
-def carried(values: Mapping[Var, Term], variables: Iterable[Var]) -> Mapping[Var, Term]:
+def carried(values: Mapping[t.Var, t.Term], variables: Iterable[t.Var]) -> Mapping[t.Var, t.Term]:
     """``values`` of variables, with those of the auxiliary variables among ``variables`` that speak of them."""
     found = auxiliaries_in(variables)
     if not found:
         return values
     moving_ones = [auxiliary for auxiliary in found if not _read(auxiliary).isdisjoint(values)]
-    moved: dict[Var, Term] = {auxiliary: named(later(auxiliary.term, values)) for auxiliary in moving_ones}
+    moved: dict[t.Var, t.Term] = {auxiliary: named(later(auxiliary.term, values)) for auxiliary in moving_ones}
     return {**values, **moved} if moved else values
 
 
 @overload
-def later(node: Term, values: Mapping[Var, Term]) -> Term: ...
+def later(node: t.Term, values: Mapping[t.Var, t.Term]) -> t.Term: ...
 @overload
-def later(node: Condition, values: Mapping[Var, Term]) -> Condition: ...
-def later(node: Term | Condition, values: Mapping[Var, Term]) -> Term | Condition:
+def later(node: t.Condition, values: Mapping[t.Var, t.Term]) -> t.Condition: ...
+def later(node: t.Term | t.Condition, values: Mapping[t.Var, t.Term]) -> t.Term | t.Condition:
     """``node`` after variables have taken ``values``, auxiliary variables included. Raises
     :class:`loopless.terms.TermTooLarge`.
     """
-    return substitute(node, carried(values, node.variables))
+    return t.substitute(node, carried(values, node.variables))
 
 
-def preimage(region: Region, values: Mapping[Var, Term]) -> Region:
+def preimage(region: Region, values: Mapping[t.Var, t.Term]) -> Region:
     """From where variables come into ``region`` by taking ``values``, auxiliary variables included.
 
     Raises :class:`loopless.terms.TermTooLarge`.
@@ -210,28 +177,28 @@ class Revealed:
 
     def __init__(self, region: Region) -> None:
         self._region = region
-        self._terms: dict[Var, Term] = {}
-        self._decided: dict[Var, Condition] = {}
+        self._terms: dict[t.Var, t.Term] = {}
+        self._decided: dict[t.Var, t.Condition] = {}
 
-    def term(self, term: Term) -> Term:
+    def term(self, term: t.Term) -> t.Term:
         """``term`` over the program's variables; right in the region only."""
-        return substitute(term, self._bindings(term.variables))
+        return t.substitute(term, self._bindings(term.variables))
 
-    def condition(self, condition: Condition) -> Condition:
+    def condition(self, condition: t.Condition) -> t.Condition:
         """``condition`` over the program's variables, behind what the terms in it need to be right."""
         given, shown = self.parts(condition)
-        return conjunction((given, shown))
+        return given & shown
 
-    def parts(self, condition: Condition) -> tuple[Condition, Condition]:
+    def parts(self, condition: t.Condition) -> tuple[t.Condition, t.Condition]:
         """What holds in the region and the terms need to be right, and ``condition`` over the program's variables."""
         found = auxiliaries_in(condition.variables)
         if not found:
-            return TRUE, condition
+            return t.TRUE, condition
         bindings = self._bindings(found)
-        given = dict.fromkeys(part for auxiliary in found for part in conjuncts(self._decided[auxiliary]))
-        return conjunction(given), substitute(_ordered(condition), bindings)
+        given = dict.fromkeys(part for auxiliary in found for part in t.conjuncts(self._decided[auxiliary]))
+        return t.conjunction(given), t.substitute(_ordered(condition), bindings)
 
-    def _bindings(self, variables: Iterable[Var]) -> dict[Var, Term]:
+    def _bindings(self, variables: Iterable[t.Var]) -> dict[t.Var, t.Term]:
         found = auxiliaries_in(variables)
         for auxiliary in found:
             if auxiliary not in self._terms:
@@ -240,18 +207,18 @@ class Revealed:
 
     def _reveal(self, auxiliary: Auxiliary) -> None:
         term = auxiliary.term
-        decided: list[Condition] = []
-        while isinstance(term, Ite):
+        decided: list[t.Condition] = []
+        while isinstance(term, t.Ite):
             holds = self._holds(term.condition)
             if holds is None:
                 break
-            decided.append(self.condition(term.condition if holds else negate(term.condition)))
+            decided.append(self.condition(term.condition if holds else ~term.condition))
             term = term.then if holds else term.otherwise
         self._terms[auxiliary] = self.term(term)
         inner = (self._decided[other] for other in auxiliaries_in(term.variables))
-        self._decided[auxiliary] = conjunction((*inner, *decided))
+        self._decided[auxiliary] = t.conjunction((*inner, *decided))
 
-    def _holds(self, condition: Condition) -> bool | None:
+    def _holds(self, condition: t.Condition) -> bool | None:
         """Whether the condition holds in all of the region (True), or in no point of it; None if neither is known."""
         try:
             where = Region.of(condition)
@@ -262,13 +229,13 @@ class Revealed:
         return False if self._region.disjoint(where) else None
 
 
-def _ordered(condition: Condition) -> Condition:
+def _ordered(condition: t.Condition) -> t.Condition:
     """With what speaks of auxiliary variables last in each conjunction."""
     match condition:
-        case And():
+        case t.And():
             parts = sorted(condition.args, key=lambda part: bool(auxiliaries_in(part.variables)))
-            return conjunction(_ordered(part) for part in parts)
-        case Or():
-            return disjunction(_ordered(part) for part in condition.args)
+            return t.conjunction(_ordered(part) for part in parts)
+        case t.Or():
+            return t.disjunction(_ordered(part) for part in condition.args)
         case _:
             return condition

@@ -11,28 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, overload
 
+from loopless import terms as t
 from loopless.paths.model import LoopPaths, Path
-from loopless.terms import (
-    ZERO,
-    Condition,
-    Const,
-    Op,
-    Term,
-    add,
-    conjunction,
-    const,
-    greater,
-    greater_equal,
-    ite,
-    less,
-    less_equal,
-    neg,
-    range_of,
-    replace_terms,
-    scale,
-    sub,
-    walk,
-)
 
 MAX_QUOTIENTS: Final = 12
 """A quotient that may have more values than this, 0 left out, stays as it is. A guess."""
@@ -55,32 +35,32 @@ def _of_path(path: Path) -> Path:
 
 
 @overload
-def spelled(node: Term) -> Term: ...
+def spelled(node: t.Term) -> t.Term: ...
 @overload
-def spelled(node: Condition) -> Condition: ...
-def spelled(node: Term | Condition) -> Term | Condition:
+def spelled(node: t.Condition) -> t.Condition: ...
+def spelled(node: t.Term | t.Condition) -> t.Term | t.Condition:
     """An equivalent term or condition in which quotients of few values are choices."""
     while found := _first(node):
-        node = replace_terms(node, found)
+        node = t.replace_terms(node, found)
     return node
 
 
-def _first(node: Term | Condition) -> dict[Term, Term]:
+def _first(node: t.Term | t.Condition) -> dict[t.Term, t.Term]:
     """The innermost quotient of few values, and what it is."""
-    for part in walk(node):
-        if isinstance(part, Op) and part.op in ("floor_div", "mod", "trunc_div", "trunc_rem"):
+    for part in t.walk(node):
+        if isinstance(part, t.Op) and part.op in ("floor_div", "mod", "trunc_div", "trunc_rem"):
             choice = _choice(part)
             if choice is not None:
                 return {part: choice}
     return {}
 
 
-def _choice(term: Op) -> Term | None:
+def _choice(term: t.Op) -> t.Term | None:
     number, divisor = term.args
-    if isinstance(divisor, Const):
+    if isinstance(divisor, t.Const):
         return None
-    low, high = range_of(number)
-    least = range_of(divisor)[0]
+    low, high = t.range_of(number)
+    least = t.range_of(divisor)[0]
     if low is None or high is None or max(-low, high) > MAX_QUOTIENTS:
         return None
     if term.op in ("floor_div", "mod") and (low < 0 or least is None or least < 0):
@@ -89,30 +69,30 @@ def _choice(term: Op) -> Term | None:
     if len(cases) > MAX_QUOTIENTS:
         return None
     remainder = term.op in ("mod", "trunc_rem")
-    result: Term = number if remainder else ZERO
+    result: t.Term = number if remainder else t.ZERO
     for condition, quotient in reversed(cases):
-        result = ite(condition, sub(number, scale(divisor, quotient)) if remainder else const(quotient), result)
+        result = t.ite(condition, number - divisor * quotient if remainder else t.const(quotient), result)
     return result
 
 
-def _quotients(number: Term, low: int, high: int, divisor: Term) -> Iterator[tuple[Condition, int]]:
+def _quotients(number: t.Term, low: int, high: int, divisor: t.Term) -> Iterator[tuple[t.Condition, int]]:
     """The quotients other than 0, and where they are what comes out; the conditions exclude each other."""
-    least, most = range_of(divisor)
+    least, most = t.range_of(divisor)
     signs = [sign for sign, possible in ((1, most is None or most > 0), (-1, least is None or least < 0)) if possible]
     for of_divisor in signs:
-        size = divisor if of_divisor > 0 else neg(divisor)
+        size = divisor if of_divisor > 0 else -divisor
         if low == high:
             for quotient in sorted({abs(low) // by for by in range(1, abs(low) + 1)}):
                 first, last = abs(low) // (quotient + 1) + 1, abs(low) // quotient
-                where = conjunction((less_equal(const(first), size), less_equal(size, const(last))))
+                where = size.ge(first) & size.le(last)
                 yield where, quotient * of_divisor * (1 if low > 0 else -1)
             continue
         for of_number, largest in ((1, high), (-1, -low)):
-            count = number if of_number > 0 else neg(number)
+            count = number if of_number > 0 else -number
             for quotient in range(1, largest + 1):
-                multiple = scale(size, quotient)
-                inside = conjunction((less_equal(multiple, count), less(count, add(multiple, size))))
+                multiple = size * quotient
+                inside = multiple.le(count) & count.lt(multiple + size)
                 yield (
-                    conjunction((greater(size, ZERO), greater_equal(count, ZERO), inside)),
+                    size.gt(0) & count.ge(0) & inside,
                     (quotient * of_divisor * of_number),
                 )

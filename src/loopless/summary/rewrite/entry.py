@@ -5,42 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from loopless import terms as t
 from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
 from loopless.paths.invariants import inductive
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.model import Case, Cycle, Step, Summary
-from loopless.terms import (
-    FALSE,
-    Compare,
-    Condition,
-    Const,
-    Term,
-    Var,
-    conjunction,
-    conjuncts,
-    const,
-    polynomial,
-    substitute,
-)
 
 
-def narrowed(paths: LoopPaths, assumed: Condition) -> LoopPaths:
+def narrowed(paths: LoopPaths, assumed: t.Condition) -> LoopPaths:
     """The paths under those parts of an assumption on the entry values that every iteration keeps true.
 
     Paths that cannot be taken then are left out, and variables that the assumption fixes are replaced by their value.
     """
-    kept = inductive(paths, conjuncts(assumed))
+    kept = inductive(paths, t.conjuncts(assumed))
     if not kept:
         return paths
-    whole = conjunction(kept)
-    fixed = {var: const(value) for var, value in fixed_by(whole).items() if var not in paths.state}
+    whole = t.conjunction(kept)
+    fixed = {var: t.const(value) for var, value in fixed_by(whole).items() if var not in paths.state}
 
     def under(path: Path) -> Path | None:
-        condition = substitute(conjunction((path.condition, whole)), fixed)
+        condition = t.substitute(path.condition & whole, fixed)
         if not feasible(condition):
             return None
-        update = {v: substitute(t, fixed) for v, t in path.update.items()}
-        result = substitute(path.result, fixed) if path.result is not None else None
+        update = {v: t.substitute(term, fixed) for v, term in path.update.items()}
+        result = t.substitute(path.result, fixed) if path.result is not None else None
         return replace(path, condition=condition, update=update, result=result)
 
     iterative = tuple(p for p in map(under, paths.iterative) if p is not None)
@@ -48,48 +36,50 @@ def narrowed(paths: LoopPaths, assumed: Condition) -> LoopPaths:
     return replace(paths, iterative=iterative, exits=exits)
 
 
-def fixed_by(condition: Condition) -> dict[Var, int]:
+def fixed_by(condition: t.Condition) -> dict[t.Var, int]:
     """The variables that have one value only where ``condition`` holds, as far as its parts say so themselves."""
-    found = {var: value for var, value in map(_fixed, conjuncts(condition)) if var is not None}
-    return {var: value.value for var, value in found.items() if isinstance(value, Const)}
+    found = {var: value for var, value in map(_fixed, t.conjuncts(condition)) if var is not None}
+    return {var: value.value for var, value in found.items() if isinstance(value, t.Const)}
 
 
-def _fixed(part: Condition) -> tuple[Var | None, Term]:
+def _fixed(part: t.Condition) -> tuple[t.Var | None, t.Term]:
     """``(x, c)`` for a condition x = c, else ``(None, …)``."""
-    if isinstance(part, Compare) and part.relation == "eq":
-        poly = polynomial(part.term)
+    if isinstance(part, t.Compare) and part.relation == "eq":
+        poly = t.polynomial(part.term)
         rest = [m for m in poly if m]
-        if len(rest) == 1 and len(rest[0]) == 1 and rest[0][0][1] == 1 and isinstance(rest[0][0][0], Var):
+        if len(rest) == 1 and len(rest[0]) == 1 and rest[0][0][1] == 1 and isinstance(rest[0][0][0], t.Var):
             factor, constant = poly[rest[0]], poly.get((), 0)
             if abs(factor) == 1:
-                return rest[0][0][0], const(-constant * factor)
-    return None, const(0)
+                return rest[0][0][0], t.const(-constant * factor)
+    return None, t.const(0)
 
 
-def restricted(summary: Summary, assumed: Condition) -> Summary:
+def restricted(summary: Summary, assumed: t.Condition) -> Summary:
     """What the summary says about the entry values that satisfy ``assumed``, in simpler words where there are any."""
     cases = tuple(
-        replace(case, when=when) for case in summary.cases if (when := _given(case.when, assumed)) is not FALSE
+        replace(case, when=when) for case in summary.cases if (when := _given(case.when, assumed)) is not t.FALSE
     )
     undefined = tuple(
-        replace(u, when=when) for u in summary.undefined if (when := _given(u.when, assumed)) is not FALSE
+        replace(u, when=when) for u in summary.undefined if (when := _given(u.when, assumed)) is not t.FALSE
     )
-    residual = tuple(replace(r, when=when) for r in summary.residual if (when := _given(r.when, assumed)) is not FALSE)
+    residual = tuple(
+        replace(r, when=when) for r in summary.residual if (when := _given(r.when, assumed)) is not t.FALSE
+    )
     diverges = _given(summary.diverges, assumed)
     return replace(summary, cases=cases, undefined=undefined, residual=residual, diverges=diverges)
 
 
-def entered_with(summary: Summary, facts: Condition) -> Summary:
+def entered_with(summary: Summary, facts: t.Condition) -> Summary:
     """What the summary says about the entry values that satisfy ``facts``, which hold wherever the loop is entered."""
-    fixed = {var: const(value) for var, value in fixed_by(facts).items()}
+    fixed = {var: t.const(value) for var, value in fixed_by(facts).items()}
 
-    def at(term: Term) -> Term:
-        return substitute(term, fixed)
+    def at(term: t.Term) -> t.Term:
+        return t.substitute(term, fixed)
 
     def in_case(case: Case) -> Case:
         return replace(
             case,
-            when=substitute(case.when, fixed),
+            when=t.substitute(case.when, fixed),
             then={var: at(term) for var, term in case.then.items()},
             iterations=at(case.iterations),
             per_path={path: at(term) for path, term in case.per_path.items()},
@@ -101,31 +91,31 @@ def entered_with(summary: Summary, facts: Condition) -> Summary:
     there = replace(
         summary,
         cases=tuple(map(in_case, summary.cases)),
-        diverges=substitute(summary.diverges, fixed),
-        undefined=tuple(replace(part, when=substitute(part.when, fixed)) for part in summary.undefined),
-        residual=tuple(replace(part, when=substitute(part.when, fixed)) for part in summary.residual),
-        entered=conjunction((summary.entered, facts)),
+        diverges=t.substitute(summary.diverges, fixed),
+        undefined=tuple(replace(part, when=t.substitute(part.when, fixed)) for part in summary.undefined),
+        residual=tuple(replace(part, when=t.substitute(part.when, fixed)) for part in summary.residual),
+        entered=summary.entered & facts,
     )
     return restricted(there, facts)
 
 
-def _at(step: Step, fixed: Mapping[Var, Term]) -> Step:
-    times = substitute(step.times, fixed) if step.times is not None else None
+def _at(step: Step, fixed: Mapping[t.Var, t.Term]) -> Step:
+    times = t.substitute(step.times, fixed) if step.times is not None else None
     if isinstance(step, Cycle):
         return Cycle(tuple(_at(part, fixed) for part in step.body), times)
     return replace(step, times=times)
 
 
-def _given(when: Condition, assumed: Condition) -> Condition:
+def _given(when: t.Condition, assumed: t.Condition) -> t.Condition:
     """``when``, simplified under ``assumed``; false where the two have nothing in common."""
-    if when is FALSE:
-        return FALSE
+    if when is t.FALSE:
+        return t.FALSE
     try:
         variables = when.variables | assumed.variables
         here, given = Region.of(when, variables), Region.of(assumed, variables)
         if here.disjoint(given):
-            return FALSE
+            return t.FALSE
         return here.gist(given).condition()
     except (NotPresburger, BudgetExceeded):
-        both = conjunction((when, assumed))
-        return both if feasible(both) else FALSE
+        both = when & assumed
+        return both if feasible(both) else t.FALSE

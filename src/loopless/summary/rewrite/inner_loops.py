@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from loopless import terms as t
 from loopless.refusals import Reason, Refused
 from loopless.summary.model import Case, Cycle, Residual, Run, Step, Summary
 from loopless.summary.transitions.system import place_of
-from loopless.terms import FALSE, ZERO, Condition, Term, Var, disjunction, substitute
 
 
 def settled(summary: Summary) -> Summary:
@@ -19,9 +19,9 @@ def settled(summary: Summary) -> Summary:
     summary = _with_regions_of(summary)
     inexact = frozenset(path.id for path in summary.paths.all if not path.exact)
     counters = summary.paths.counters
-    begun: dict[Var, Term] = dict.fromkeys(counters, ZERO)
+    begun: dict[t.Var, t.Term] = dict.fromkeys(counters, t.ZERO)
     cases: list[Case] = []
-    diverges: list[Condition] = [summary.diverges]
+    diverges: list[t.Condition] = [summary.diverges]
     residual = list(summary.residual)
     for one in summary.cases:
         case = replace(one, exact=False) if inexact and _takes(one, inexact) else one
@@ -34,7 +34,7 @@ def settled(summary: Summary) -> Summary:
             residual.append(Residual(case.when, case.exit.refused))
         elif counters:
             then = {var: term for var, term in case.then.items() if var not in counters}
-            totals = {name: substitute(case.then.get(var, var), begun) for var, name in counters.items()}
+            totals = {name: t.substitute(case.then.get(var, var), begun) for var, name in counters.items()}
             cases.append(replace(case, then=then, totals=dict(sorted(totals.items()))))
         else:
             cases.append(case)
@@ -42,7 +42,7 @@ def settled(summary: Summary) -> Summary:
         summary,
         paths=summary.paths.uncounted(),
         cases=tuple(cases),
-        diverges=disjunction(diverges),
+        diverges=t.disjunction(diverges),
         residual=tuple(residual),
     )
 
@@ -52,9 +52,9 @@ def _with_regions_of(summary: Summary) -> Summary:
     iterative = any(not path.exact for path in summary.paths.iterative)
     failing = [path for path in summary.paths.exits if path.exit is not None and path.exit.kind == "undefined"]
     found = list(summary.residual)
-    if iterative and summary.diverges is not FALSE:
+    if iterative and summary.diverges is not t.FALSE:
         found.append(Residual(summary.diverges, _inexact(summary)))
-        summary = replace(summary, diverges=FALSE)
+        summary = replace(summary, diverges=t.FALSE)
     if summary.undefined and (iterative or any(not path.exact for path in failing)):
         found += [Residual(undefined.when, _inexact(summary)) for undefined in summary.undefined]
         summary = replace(summary, undefined=())
@@ -64,7 +64,7 @@ def _with_regions_of(summary: Summary) -> Summary:
 def _takes(case: Case, paths: frozenset[str]) -> bool:
     """Whether one of ``paths`` may be taken on the way of a case."""
     trace = {path for step in case.trace for path in _of_step(step)}
-    counted = {path for path, count in case.per_path.items() if count is not ZERO}
+    counted = {path for path, count in case.per_path.items() if count is not t.ZERO}
     return not paths.isdisjoint({case.exit_path, *trace, *counted})
 
 

@@ -9,34 +9,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from loopless import terms as t
 from loopless.paths.model import LoopPaths, Path
 from loopless.recurrences import NoClosedForm, curves_of
-from loopless.terms import (
-    INTEGERS,
-    And,
-    Compare,
-    Condition,
-    Const,
-    Or,
-    TermTooLarge,
-    Var,
-    add,
-    between,
-    conjunction,
-    const,
-    disjunction,
-    equal,
-    polynomial,
-    sub,
-    substitute,
-)
 from loopless.terms.curves import stretches
 
 MAX_INTERVALS: Final = 6
 """A condition that holds on more intervals than this stays as it is. A guess."""
 
 _WANTED: Final = {"le": (-1, 0), "eq": (0,), "ne": (-1, 1)}
-_COUNT = Var("#distance", INTEGERS)
+_COUNT = t.Var("#distance", t.INTEGERS)
 
 
 def with_intervals(paths: LoopPaths) -> LoopPaths:
@@ -52,52 +34,52 @@ def _of_path(path: Path) -> Path:
     return path if condition is path.condition else replace(path, condition=condition)
 
 
-def as_intervals(condition: Condition) -> Condition:
+def as_intervals(condition: t.Condition) -> t.Condition:
     """An equivalent condition in which polynomials of one variable are compared no more; itself if none is."""
     match condition:
-        case And() | Or():
+        case t.And() | t.Or():
             parts = [as_intervals(part) for part in condition.args]
             if all(new is old for new, old in zip(parts, condition.args, strict=True)):
                 return condition
-            return (conjunction if isinstance(condition, And) else disjunction)(parts)
-        case Compare():
+            return (t.conjunction if isinstance(condition, t.And) else t.disjunction)(parts)
+        case t.Compare():
             return _as_intervals(condition)
         case _:
             return condition
 
 
-def between_signs(condition: Compare, variable: Var, low: int, high: int | None) -> Condition:
+def between_signs(condition: t.Compare, variable: t.Var, low: int, high: int | None) -> t.Condition:
     """The comparison, of ``variable`` alone, as intervals of its values from ``low`` to ``high`` (None: no end):
     polynomials, and powers of constants. The comparison itself where that is not found out.
     """
     try:
-        found = curves_of(substitute(condition.term, {variable: add(const(low), _COUNT)}), _COUNT)
-    except (NoClosedForm, TermTooLarge):
+        found = curves_of(t.substitute(condition.term, {variable: low + _COUNT}), _COUNT)
+    except (NoClosedForm, t.TermTooLarge):
         return condition
-    if len(found) != 1 or not all(isinstance(factor, Const) for factor in found[0].values()):
+    if len(found) != 1 or not all(isinstance(factor, t.Const) for factor in found[0].values()):
         return condition
-    curve = {key: factor.value for key, factor in found[0].items() if isinstance(factor, Const)}
+    curve = {key: factor.value for key, factor in found[0].items() if isinstance(factor, t.Const)}
     wanted = _WANTED[condition.relation]
-    intervals: list[Condition] = []
+    intervals: list[t.Condition] = []
     try:
         for first, end, sign in stretches(curve):
             if high is not None and low + first > high:
                 break
             if sign in wanted:
                 last = None if end is None else low + end - 1
-                intervals.append(between(low + first, variable, last))
+                intervals.append(t.between(low + first, variable, last))
             if len(intervals) > MAX_INTERVALS:
                 return condition
     except ValueError:
         return condition
-    return disjunction(intervals)
+    return t.disjunction(intervals)
 
 
-def _as_intervals(condition: Compare) -> Condition:
+def _as_intervals(condition: t.Compare) -> t.Condition:
     if len(condition.variables) != 1:
         return condition
     (variable,) = condition.variables
-    poly = polynomial(condition.term)
+    poly = t.polynomial(condition.term)
     if any(atom is not variable for monomial in poly for atom, _ in monomial):
         return condition
     if max(exponent for monomial in poly for _, exponent in monomial) < 2:
@@ -105,17 +87,18 @@ def _as_intervals(condition: Compare) -> Condition:
     wanted = _WANTED[condition.relation]
     try:
         found = list(_intervals(condition, variable, wanted))
-    except (TermTooLarge, ValueError):
+    except (t.TermTooLarge, ValueError):
         return condition
     if len(found) > MAX_INTERVALS:
         return condition
-    return disjunction(
-        between(low, variable, high) if low is None or low != high else equal(variable, const(low))
-        for low, high in found
+    return t.disjunction(
+        t.between(low, variable, high) if low is None or low != high else variable.eq(low) for low, high in found
     )
 
 
-def _intervals(condition: Compare, variable: Var, wanted: tuple[int, ...]) -> Iterator[tuple[int | None, int | None]]:
+def _intervals(
+    condition: t.Compare, variable: t.Var, wanted: tuple[int, ...]
+) -> Iterator[tuple[int | None, int | None]]:
     """The intervals of values with a wanted sign, disjoint and apart, from below."""
     low, high = variable.type.min, variable.type.max
     transitions: list[tuple[int | None, int | None]] = []
@@ -141,13 +124,13 @@ def _intervals(condition: Compare, variable: Var, wanted: tuple[int, ...]) -> It
 
 
 def _runs(
-    condition: Compare, variable: Var, start: int, direction: int, wanted: tuple[int, ...]
+    condition: t.Compare, variable: t.Var, start: int, direction: int, wanted: tuple[int, ...]
 ) -> Iterator[tuple[int, int | None]]:
     """First and last k (None: no end) of the stretches of wanted signs, for the variable = start + direction·k."""
-    moved = substitute(condition.term, {variable: (add if direction > 0 else sub)(const(start), _COUNT)})
+    moved = t.substitute(condition.term, {variable: (t.add if direction > 0 else t.sub)(t.const(start), _COUNT)})
     curve = {
         (1, sum(exponent for _, exponent in monomial)): coefficient
-        for monomial, coefficient in polynomial(moved).items()
+        for monomial, coefficient in t.polynomial(moved).items()
     }
     for first, end, sign in stretches(curve):
         if sign in wanted:

@@ -5,28 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import NotPresburger, Region, pieces_of
 from loopless.summary.rewrite.auxiliary import later, named
 from loopless.summary.transitions.transformer import GuardedTransition, Nothing, Then, Values
-from loopless.terms import (
-    Compare,
-    Condition,
-    Const,
-    Ite,
-    Op,
-    Term,
-    Var,
-    add,
-    const,
-    equal,
-    mod,
-    negate,
-    polynomial,
-    replace_terms,
-    sub,
-    substitute,
-    walk,
-)
 
 MAX_SPLIT: Final = 70
 """A step that takes more different values than this is not split by them. A few more than a type has bits."""
@@ -45,26 +27,26 @@ def composed(first: GuardedTransition, second: GuardedTransition, region: Region
 
 def is_translation(transition: GuardedTransition) -> bool:
     """Whether every control variable moves by a constant."""
-    return all(isinstance(sub(term, var), Const) for var, term in transition.control.items())
+    return all(isinstance(term - var, t.Const) for var, term in transition.control.items())
 
 
-def _recognised_steps(control: Values, equalities: Values) -> dict[Var, Term]:
+def _recognised_steps(control: Values, equalities: Values) -> dict[t.Var, t.Term]:
     """The values, those written as steps that are steps because of the equalities."""
     found = dict(control)
     if not equalities:
         return found
     for var, term in control.items():
         if not _is_step(var, term):
-            value = substitute(term, equalities)
-            moved = substitute(sub(term, var), equalities)
-            if isinstance(value, Const):
+            value = t.substitute(term, equalities)
+            moved = t.substitute(term - var, equalities)
+            if isinstance(value, t.Const):
                 found[var] = value
-            elif isinstance(moved, Const):
-                found[var] = add(var, moved)
+            elif isinstance(moved, t.Const):
+                found[var] = var + moved
     return found
 
 
-def simplified(control: Values, region: Region) -> dict[Var, Term]:
+def simplified(control: Values, region: Region) -> dict[t.Var, t.Term]:
     """The values with those that the region fixes, or that move by a constant there, written so."""
     found = {}
     for var, term in control.items():
@@ -72,20 +54,20 @@ def simplified(control: Values, region: Region) -> dict[Var, Term]:
     return found
 
 
-def _is_step(var: Var, term: Term) -> bool:
-    return isinstance(term, Const | Var) or isinstance(sub(term, var), Const)
+def _is_step(var: t.Var, term: t.Term) -> bool:
+    return isinstance(term, t.Const | t.Var) or isinstance(term - var, t.Const)
 
 
-def _recognised(var: Var, term: Term, region: Region) -> Term:
+def _recognised(var: t.Var, term: t.Term, region: Region) -> t.Term:
     try:
         low, high = region.range_of(term)
         if low is not None and low == high:
-            return const(low)
-        low, high = region.range_of(sub(term, var))
+            return t.const(low)
+        low, high = region.range_of(term - var)
     except (NotPresburger, ValueError):
         return term
     if low is not None and low == high:
-        return add(var, const(low))
+        return var + low
     return term
 
 
@@ -93,7 +75,7 @@ def resolved(transition: GuardedTransition) -> list[GuardedTransition]:
     """The transition split so that no control variable's value is a choice."""
     result = [transition]
     for var, term in transition.control.items():
-        if not any(_is_choice(node) for node in walk(term)):
+        if not any(_is_choice(node) for node in t.walk(term)):
             continue
         parts: list[GuardedTransition] = []
         for part in result:
@@ -104,7 +86,7 @@ def resolved(transition: GuardedTransition) -> list[GuardedTransition]:
 
 
 def _is_choice(node: object) -> bool:
-    return isinstance(node, Ite) or (isinstance(node, Op) and node.op in ("min", "max"))
+    return isinstance(node, t.Ite) or (isinstance(node, t.Op) and node.op in ("min", "max"))
 
 
 MAX_CHOICES: Final = 16
@@ -122,16 +104,16 @@ def chosen(transition: GuardedTransition) -> list[GuardedTransition]:
             result.append(part)
             continue
         for holds in (False, True):
-            here = part.where & Region.of(choice if holds else negate(choice))
+            here = part.where & Region.of(choice if holds else ~choice)
             if not here.is_empty():
                 control = {var: decided(term, choice, holds=holds) for var, term in part.control.items()}
                 waiting.append(GuardedTransition(here.coalesce(), control, part.transformer))
     return result
 
 
-def _choices(term: Term) -> Iterator[Condition]:
-    for node in walk(term):
-        if isinstance(node, Ite):
+def _choices(term: t.Term) -> Iterator[t.Condition]:
+    for node in t.walk(term):
+        if isinstance(node, t.Ite):
             try:
                 Region.of(node.condition)
             except NotPresburger:
@@ -139,10 +121,10 @@ def _choices(term: Term) -> Iterator[Condition]:
             yield node.condition
 
 
-def decided(term: Term, choice: Condition, *, holds: bool) -> Term:
+def decided(term: t.Term, choice: t.Condition, *, holds: bool) -> t.Term:
     """``term`` where the condition of some of its choices is known."""
-    nodes = [node for node in walk(term) if isinstance(node, Ite) and node.condition is choice]
-    return replace_terms(term, {node: node.then if holds else node.otherwise for node in nodes}) if nodes else term
+    nodes = [node for node in t.walk(term) if isinstance(node, t.Ite) and node.condition is choice]
+    return t.replace_terms(term, {node: node.then if holds else node.otherwise for node in nodes}) if nodes else term
 
 
 MAX_PARTS: Final = 4
@@ -164,18 +146,18 @@ def divided(transition: GuardedTransition) -> list[GuardedTransition] | None:
     """The transition by the remainders in its domain that its steps change, else on its convex parts; None if it has
     only one of them, or too many.
     """
-    classes: dict[tuple[Term, int], None] = {}
-    for node in walk(transition.where.rough_condition()):
-        if isinstance(node, Op) and node.op == "mod" and isinstance(node.args[1], Const):
+    classes: dict[tuple[t.Term, int], None] = {}
+    for node in t.walk(transition.where.rough_condition()):
+        if isinstance(node, t.Op) and node.op == "mod" and isinstance(node.args[1], t.Const):
             dividend, modulus = node.args[0], node.args[1].value
-            moved = sub(later(dividend, transition.control), dividend)
-            if 1 < modulus <= MAX_CLASSES and isinstance(moved, Const) and moved.value % modulus:
-                classes.setdefault((sub(dividend, const(polynomial(dividend).get((), 0))), modulus))
+            moved = later(dividend, transition.control) - dividend
+            if 1 < modulus <= MAX_CLASSES and isinstance(moved, t.Const) and moved.value % modulus:
+                classes.setdefault((dividend - t.polynomial(dividend).get((), 0), modulus))
     parts = [transition]
     for dividend, modulus in classes:
         if len(parts) * modulus > 4 * MAX_CLASSES:
             break
-        remainders = [equal(mod(dividend, const(modulus)), const(r)) for r in range(modulus)]
+        remainders = [(dividend % modulus).eq(r) for r in range(modulus)]
         parts = [part for whole in parts for part in _parts(whole, remainders)]
     if len(parts) == 1:
         found = [transition.within(part) for part in transition.where.coalesce().made_disjoint().split()]
@@ -188,17 +170,17 @@ def by_one_way_borders(transitions: Sequence[GuardedTransition]) -> list[Guarded
 
     No cycle of transitions then leads over such a border.
     """
-    borders: dict[Condition, None] = {}
+    borders: dict[t.Condition, None] = {}
     for transition in transitions:
-        for node in walk(transition.where.rough_condition()):
-            if isinstance(node, Compare) and node.relation == "le" and negate(node) not in borders:
-                moves = [sub(later(node.term, other.control), node.term) for other in transitions]
-                signs = {(move.value > 0) - (move.value < 0) for move in moves if isinstance(move, Const)}
-                if all(isinstance(move, Const) for move in moves) and signs not in ({0}, {-1, 1}, {-1, 0, 1}):
+        for node in t.walk(transition.where.rough_condition()):
+            if isinstance(node, t.Compare) and node.relation == "le" and ~node not in borders:
+                moves = [later(node.term, other.control) - node.term for other in transitions]
+                signs = {(move.value > 0) - (move.value < 0) for move in moves if isinstance(move, t.Const)}
+                if all(isinstance(move, t.Const) for move in moves) and signs not in ({0}, {-1, 1}, {-1, 0, 1}):
                     borders.setdefault(node)
     found = list(transitions)
     for border in borders:
-        parts = [part for transition in found for part in _parts(transition, (border, negate(border)))]
+        parts = [part for transition in found for part in _parts(transition, (border, ~border))]
         if len(parts) <= MAX_CLASSES:
             found = parts
     return found
@@ -218,15 +200,15 @@ def split(transition: GuardedTransition) -> list[GuardedTransition] | None:
                 continue
             if low is None or high is None or not 0 < high - low < MAX_SPLIT:
                 continue
-            return _parts(transition, [equal(measured, const(number)) for number in range(low, high + 1)])
-        resting = equal(term, var)
-        parts = _parts(transition, [resting, negate(resting)])
+            return _parts(transition, [measured.eq(number) for number in range(low, high + 1)])
+        resting = term.eq(var)
+        parts = _parts(transition, [resting, ~resting])
         if len(parts) == 2:
             return parts
     return None
 
 
-def _parts(transition: GuardedTransition, conditions: Iterable[Condition]) -> list[GuardedTransition]:
+def _parts(transition: GuardedTransition, conditions: Iterable[t.Condition]) -> list[GuardedTransition]:
     """The transition where each of the conditions holds, those left out where none can."""
     found = []
     for condition in conditions:
@@ -237,7 +219,7 @@ def _parts(transition: GuardedTransition, conditions: Iterable[Condition]) -> li
     return found
 
 
-def _measures(var: Var, term: Term) -> list[Term]:
+def _measures(var: t.Var, term: t.Term) -> list[t.Term]:
     """What may be counted: the step itself, the value, the quotients in it."""
-    quotients = [node for node in walk(term) if isinstance(node, Op) and node.op in ("floor_div", "mod")]
-    return [sub(term, var), term, *quotients]
+    quotients = [node for node in t.walk(term) if isinstance(node, t.Op) and node.op in ("floor_div", "mod")]
+    return [term - var, term, *quotients]

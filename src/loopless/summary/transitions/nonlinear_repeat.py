@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from loopless import terms as t
 from loopless.automaton.runs import iterated
 from loopless.logic import Region
 from loopless.summary.exit_time.exponential import Candidate, at_entry, candidates_of
@@ -23,46 +24,11 @@ from loopless.summary.obligations.powers import most_rounds
 from loopless.summary.rewrite.auxiliary import auxiliaries_in, expanded, later, moving, named, named_condition, preimage
 from loopless.summary.transitions.guarded import resolved
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Repeat
-from loopless.terms import (
-    FALSE,
-    ONE,
-    TRUE,
-    ZERO,
-    Compare,
-    Condition,
-    Const,
-    Op,
-    Or,
-    Term,
-    TermTooLarge,
-    Var,
-    add,
-    at_most_zero,
-    conjunction,
-    conjuncts,
-    const,
-    floor_div,
-    from_polynomial,
-    greater,
-    greater_equal,
-    ite,
-    less,
-    less_equal,
-    maximum,
-    neg,
-    negate,
-    polynomial,
-    range_of,
-    scale,
-    sub,
-    substitute,
-    walk,
-)
 
 MAX_DIVIDED: Final = 8
 """A domain is not divided into more parts by whether its conjuncts come to fail. A guess."""
 
-Outcome = tuple[Condition, Term | None]
+Outcome = tuple[t.Condition, t.Term | None]
 """Where the condition holds: the number of rounds after which a conjunct fails first, None if it never does."""
 
 
@@ -73,7 +39,7 @@ class Failing:
     ``lasting``: once it fails it fails for ever. Otherwise others of the kind may speak of the same conjunct.
     """
 
-    part: Condition
+    part: t.Condition
     outcomes: tuple[Outcome, ...]
     lasting: bool
 
@@ -83,7 +49,7 @@ class Part:
     """The part ``where`` of a domain, in which the ``times`` of the conjuncts apply; all rounds begin in ``during``."""
 
     where: Region
-    times: tuple[Term | None, ...]
+    times: tuple[t.Term | None, ...]
     during: Region
 
 
@@ -92,7 +58,7 @@ class NonlinearRun:
     """A transition with its closed forms after :data:`COUNTER` rounds, and the conjuncts that may come to fail."""
 
     transition: GuardedTransition
-    forms: Mapping[Var, Term]
+    forms: Mapping[t.Var, t.Term]
     failing: tuple[Failing, ...]
     begin: int
     """The forms are right after so many rounds."""
@@ -125,7 +91,7 @@ class NonlinearRun:
 
     def _by_outcomes(self, part: Part, outcomes: Sequence[Outcome]) -> Iterator[Part]:
         for condition, time in outcomes:
-            if condition is TRUE:
+            if condition is t.TRUE:
                 yield Part(part.where, (*part.times, time), part.during)
                 continue
             region = Region.of(condition)
@@ -141,58 +107,60 @@ class NonlinearRun:
         """The runs in which conjunct ``i`` fails first, and none before it in the list at the same time."""
         time = part.times[i]
         assert time is not None
-        count = named(add(time, const(self.begin)))
-        last = {var: named(_at(var, form, sub(count, ONE))) for var, form in self.forms.items()}
+        count = named(time + self.begin)
+        last = {var: named(_at(var, form, count - 1)) for var, form in self.forms.items()}
         control = {var: later(term, last) for var, term in self.transition.control.items()}
-        here = part.where & Region.of(less_equal(const(1 + self.begin), count))
+        here = part.where & Region.of(count.ge(1 + self.begin))
         here &= preimage(part.during, last)
-        here &= Region.of(later(negate(self.failing[i].part), control))
+        here &= Region.of(later(~self.failing[i].part, control))
         for j, other in enumerate(part.times):
             if other is not None and j != i:
                 here &= Region.of(self._not_before(j, other, control, count, strictly=j < i))
         if here.is_empty():
             return []
-        here &= Region.of(conjunction(self._facts(part, count, last)))
+        here &= Region.of(t.conjunction(self._facts(part, count, last)))
         if here.is_empty():
             return []
         here = here.coalesce()
         return resolved(GuardedTransition(here, control, Repeat(self.transition, count, here)))
 
-    def _not_before(self, j: int, time: Term, control: Mapping[Var, Term], count: Term, *, strictly: bool) -> Condition:
+    def _not_before(
+        self, j: int, time: t.Term, control: Mapping[t.Var, t.Term], count: t.Term, *, strictly: bool
+    ) -> t.Condition:
         """Conjunct ``j`` does not fail before ``count`` rounds, nor then if ``strictly``."""
         failing = self.failing[j]
         if failing.lasting:  # it holds before the last round, since the whole domain does
-            return later(failing.part, control) if strictly else TRUE
-        other = named(add(time, const(self.begin)))
-        return less(count, other) if strictly else less_equal(count, other)
+            return later(failing.part, control) if strictly else t.TRUE
+        other = named(time + self.begin)
+        return count.lt(other) if strictly else count.le(other)
 
-    def _facts(self, part: Part, count: Term, last: Mapping[Var, Term]) -> Iterable[Condition]:
+    def _facts(self, part: Part, count: t.Term, last: Mapping[t.Var, t.Term]) -> Iterable[t.Condition]:
         """How far variables have come before the last round, at their least and their greatest step."""
-        rounds = sub(count, ONE)
+        rounds = count - 1
         for var, term in self.transition.control.items():
             if all(auxiliary is count for auxiliary in auxiliaries_in(last[var].variables)) or self.begin:
                 continue
-            low, high = part.during.range_of(sub(term, var))
+            low, high = part.during.range_of(term - var)
             if low is not None and low >= 0:
-                yield greater_equal(last[var], add(var, scale(rounds, low)))
+                yield last[var].ge(var + rounds * low)
             if high is not None and high <= 0:
-                yield less_equal(last[var], add(var, scale(rounds, high)))
+                yield last[var].le(var + rounds * high)
 
 
-def _at(var: Var, form: Term, rounds: Term) -> Term:
+def _at(var: t.Var, form: t.Term, rounds: t.Term) -> t.Term:
     """``form`` after ``rounds``; a power of so many rounds as no run within the type has is another value outside."""
     if _has_powers(form):
-        rounds = maximum(ZERO, rounds)
+        rounds = t.maximum(t.ZERO, rounds)
     return value_after(var, form, COUNTER, rounds)
 
 
-def _is_unbounded(var: Var, form: Term) -> bool:
+def _is_unbounded(var: t.Var, form: t.Term) -> bool:
     """Whether ``form`` has powers that could not be evaluated for as many rounds as another condition allows."""
     return _has_powers(form) and most_rounds(var, form, COUNTER) is None
 
 
-def _has_powers(form: Term) -> bool:
-    return any(isinstance(node, Op) and node.op == "pow" for node in walk(form))
+def _has_powers(form: t.Term) -> bool:
+    return any(isinstance(node, t.Op) and node.op == "pow" for node in t.walk(form))
 
 
 def accelerated(transition: GuardedTransition) -> NonlinearRun | None:
@@ -200,14 +168,14 @@ def accelerated(transition: GuardedTransition) -> NonlinearRun | None:
     control = transition.control
     read = {v for term in control.values() for v in term.variables}
     condition = transition.where.rough_condition()
-    if moving(read, control) or isinstance(condition, Or):
+    if moving(read, control) or isinstance(condition, t.Or):
         return None
     try:
         found = iterated(control, frozenset())
         if found.scattered or any(_is_unbounded(var, form) for var, form in found.forms.items()):
             return None
-        begin = int(any(substitute(form, {COUNTER: ZERO}) is not v for v, form in found.forms.items()))
-        forms = {var: substitute(form, {COUNTER: add(COUNTER, const(begin))}) for var, form in found.forms.items()}
+        begin = int(any(t.substitute(form, {COUNTER: t.ZERO}) is not v for v, form in found.forms.items()))
+        forms = {var: t.substitute(form, {COUNTER: COUNTER + begin}) for var, form in found.forms.items()}
         failing: list[Failing] = []
         for part in _inequalities(condition):
             if may_fail(part, transition.where, [transition]):
@@ -215,35 +183,35 @@ def accelerated(transition: GuardedTransition) -> NonlinearRun | None:
                 if several is None:
                     return None
                 failing += several
-    except TermTooLarge:
+    except t.TermTooLarge:
         return None
     if prod(len(each) for each in {f.outcomes for f in failing}) > MAX_DIVIDED:
         return None
     return NonlinearRun(transition, found.forms, tuple(failing), begin)
 
 
-def _inequalities(condition: Condition) -> list[Condition]:
-    found: list[Condition] = []
-    for part in conjuncts(condition):
-        if isinstance(part, Compare) and part.relation == "eq":
-            found += [at_most_zero(part.term), at_most_zero(neg(part.term))]
+def _inequalities(condition: t.Condition) -> list[t.Condition]:
+    found: list[t.Condition] = []
+    for part in t.conjuncts(condition):
+        if isinstance(part, t.Compare) and part.relation == "eq":
+            found += [t.at_most_zero(part.term), t.at_most_zero(-part.term)]
         else:
             found.append(part)
     return found
 
 
-def _failing(part: Condition, forms: Mapping[Var, Term]) -> list[Failing] | None:
-    if not isinstance(part, Compare) or part.relation != "le":
+def _failing(part: t.Condition, forms: Mapping[t.Var, t.Term]) -> list[Failing] | None:
+    if not isinstance(part, t.Compare) or part.relation != "le":
         return None
-    value = substitute(expanded(part.term, forms), dict(forms))
+    value = t.substitute(expanded(part.term, forms), dict(forms))
     straight = _line(part, value)
     if straight is not None:
         return [straight]
     try:
-        candidates = at_entry(candidates_of(at_most_zero(value), COUNTER))
+        candidates = at_entry(candidates_of(t.at_most_zero(value), COUNTER))
     except NoExitTime:
         return None
-    if candidates.given is not TRUE or any(candidate.wraps for candidate in candidates.candidates):
+    if candidates.given is not t.TRUE or any(candidate.wraps for candidate in candidates.candidates):
         return None
     return [
         Failing(part, _outcomes(candidate), all(map(_is_lasting, candidate.forms)))
@@ -251,38 +219,38 @@ def _failing(part: Condition, forms: Mapping[Var, Term]) -> list[Failing] | None
     ]
 
 
-def _line(part: Condition, value: Term) -> Failing | None:
+def _line(part: t.Condition, value: t.Term) -> Failing | None:
     """Of a value that moves by the same amount in each round."""
-    offset: list[Term] = []
-    slope: list[Term] = []
-    for monomial, coefficient in polynomial(value).items():
+    offset: list[t.Term] = []
+    slope: list[t.Term] = []
+    for monomial, coefficient in t.polynomial(value).items():
         rest = tuple((atom, exponent) for atom, exponent in monomial if atom is not COUNTER)
         degree = sum(exponent for atom, exponent in monomial if atom is COUNTER)
         if degree > 1 or any(COUNTER in atom.variables for atom, _ in rest):
             return None
-        (slope if degree else offset).append(from_polynomial({rest: coefficient}))
-    step = add(*slope)
-    rises = greater(step, ZERO)
-    time = neg(floor_div(sub(add(*offset), ONE), step)) if step is not ZERO else ZERO
-    if isinstance(step, Const):
-        return Failing(part, ((TRUE, time if step.value > 0 else None),), lasting=True)
+        (slope if degree else offset).append(t.from_polynomial({rest: coefficient}))
+    step = t.add(*slope)
+    rises = step.gt(0)
+    time = -((t.add(*offset) - 1) // step) if step is not t.ZERO else t.ZERO
+    if isinstance(step, t.Const):
+        return Failing(part, ((t.TRUE, time if step.value > 0 else None),), lasting=True)
     sign = named_condition(rises)
-    return Failing(part, ((sign, ite(rises, time, const(-1))), (negate(sign), None)), lasting=True)
+    return Failing(part, ((sign, t.ite(rises, time, t.const(-1))), (~sign, None)), lasting=True)
 
 
 def _outcomes(candidate: Candidate) -> tuple[Outcome, ...]:
     found: list[Outcome] = []
     for form in candidate.forms:
-        time = form.time if form.guard is TRUE else ite(form.guard, form.time, const(-1))
-        found.append((named_condition(conjunction((form.guard, form.exists))), time))
-        found.append((named_condition(conjunction((form.guard, negate(form.exists)))), None))
-    return tuple((condition, time) for condition, time in found if condition is not FALSE)
+        time = form.time if form.guard is t.TRUE else t.ite(form.guard, form.time, t.const(-1))
+        found.append((named_condition(form.guard & form.exists), time))
+        found.append((named_condition(form.guard & ~form.exists), None))
+    return tuple((condition, time) for condition, time in found if condition is not t.FALSE)
 
 
 def _is_lasting(form: ExitTime) -> bool:
     """Whether the condition, once it fails, fails for ever."""
     if form.curve is None:
         return False
-    steps = [c for key, c in form.curve.items() if key != (1, 0) and c is not ZERO]
-    lows = [range_of(c)[0] for c in steps]
+    steps = [c for key, c in form.curve.items() if key != (1, 0) and c is not t.ZERO]
+    lows = [t.range_of(c)[0] for c in steps]
     return len(steps) <= 1 or all(low is not None and low >= 0 for low in lows)

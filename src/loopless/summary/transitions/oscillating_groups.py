@@ -10,30 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import Region
 from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Once
-from loopless.terms import (
-    ZERO,
-    And,
-    Compare,
-    Condition,
-    Const,
-    Or,
-    Term,
-    Var,
-    add,
-    at_most_zero,
-    conjunction,
-    const,
-    floor_div,
-    less_equal,
-    maximum,
-    minimum,
-    polynomial,
-    scale,
-    sub,
-)
 
 MAX_SELECTORS: Final = 3
 """Products of more oscillations than this are not looked for. A guess."""
@@ -43,26 +23,26 @@ MAX_SELECTORS: Final = 3
 class Selector:
     """``low`` is the condition L < 0, as a term that is ≤ 0 there; ``up`` = a, ``down`` = b."""
 
-    low: Term
+    low: t.Term
     up: int
     down: int
 
     @property
-    def high_steps(self) -> Term:
+    def high_steps(self) -> t.Term:
         """How many of the first :data:`COUNTER` iterations are high."""
-        moved = add(self.low, const(self.down - 1), scale(COUNTER, self.up))
-        return minimum(COUNTER, maximum(ZERO, floor_div(moved, const(self.up + self.down))))
+        moved = self.low + (self.down - 1) + COUNTER * self.up
+        return t.minimum(COUNTER, t.maximum(t.ZERO, moved // (self.up + self.down)))
 
     @property
-    def inside(self) -> Condition:
+    def inside(self) -> t.Condition:
         """The interval that is gone round, -b <= L < a."""
-        return conjunction((less_equal(const(1 - self.down), self.low), less_equal(self.low, const(self.up))))
+        return self.low.ge(1 - self.down) & self.low.le(self.up)
 
     @property
-    def high_steps_inside(self) -> Term:
+    def high_steps_inside(self) -> t.Term:
         """:attr:`high_steps` for starts in the interval."""
-        moved = add(self.low, const(self.down - 1), scale(COUNTER, self.up))
-        return floor_div(moved, const(self.up + self.down))
+        moved = self.low + (self.down - 1) + COUNTER * self.up
+        return moved // (self.up + self.down)
 
 
 @dataclass(slots=True, eq=False)
@@ -78,7 +58,7 @@ class Group:
     """Sums whose checks along the run are left to what they come to."""
 
     @property
-    def highs(self) -> list[Term]:
+    def highs(self) -> list[t.Term]:
         """How many of the first :data:`COUNTER` iterations are high, for each selector."""
         return [s.high_steps_inside if self.inside else s.high_steps for s in self.selectors]
 
@@ -102,57 +82,57 @@ def find_group(transitions: Sequence[GuardedTransition]) -> Group | None:
     return max(tried, key=lambda group: len(group.members), default=None)
 
 
-def steps(transition: GuardedTransition) -> dict[Var, int] | None:
+def steps(transition: GuardedTransition) -> dict[t.Var, int] | None:
     """By how much each control variable moves, None where one does not move by a constant."""
     found = {}
     for var, term in transition.control.items():
-        moved = sub(term, var)
-        if not isinstance(moved, Const):
+        moved = term - var
+        if not isinstance(moved, t.Const):
             return None
         found[var] = moved.value
     return found
 
 
-def candidate_selectors(transitions: Iterable[GuardedTransition]) -> list[Term]:
+def candidate_selectors(transitions: Iterable[GuardedTransition]) -> list[t.Term]:
     """Linear terms that are ≤ 0 in a condition of some path."""
-    found: dict[Term, None] = {}
+    found: dict[t.Term, None] = {}
     for transition in transitions:
         _collect(transition.where.rough_condition(), frozenset(transition.control), found)
     return list(found)
 
 
-def _collect(condition: Condition, control: frozenset[Var], found: dict[Term, None]) -> None:
+def _collect(condition: t.Condition, control: frozenset[t.Var], found: dict[t.Term, None]) -> None:
     match condition:
-        case Compare():
+        case t.Compare():
             term = condition.term
             if condition.relation == "le" and term.variables & control and _is_linear(term):
                 found[term] = None
-        case And() | Or():
+        case t.And() | t.Or():
             for part in condition.args:
                 _collect(part, control, found)
         case _:
             pass
 
 
-def _is_linear(term: Term) -> bool:
+def _is_linear(term: t.Term) -> bool:
     return all(
-        not monomial or (len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Var))
-        for monomial in polynomial(term)
+        not monomial or (len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], t.Var))
+        for monomial in t.polynomial(term)
     )
 
 
-def _step_of(term: Term, moves: Mapping[Var, int]) -> int:
+def _step_of(term: t.Term, moves: Mapping[t.Var, int]) -> int:
     """By how much a linear term moves."""
     total = 0
-    for monomial, coefficient in polynomial(term).items():
-        if monomial and isinstance(monomial[0][0], Var):
+    for monomial, coefficient in t.polynomial(term).items():
+        if monomial and isinstance(monomial[0][0], t.Var):
             total += coefficient * moves.get(monomial[0][0], 0)
     return total
 
 
-def side_of(transition: GuardedTransition, low: Term) -> bool | None:
+def side_of(transition: GuardedTransition, low: t.Term) -> bool | None:
     """Whether the transition is high (True) or low for the selector, None where it is neither throughout."""
-    is_low = Region.of(at_most_zero(low), transition.where.variables)
+    is_low = Region.of(t.at_most_zero(low), transition.where.variables)
     try:
         if transition.where.is_subset(is_low):
             return False
@@ -161,7 +141,7 @@ def side_of(transition: GuardedTransition, low: Term) -> bool | None:
         return None
 
 
-def _memberships(low: Term, transitions: Iterable[GuardedTransition]) -> list[list[tuple[GuardedTransition, bool]]]:
+def _memberships(low: t.Term, transitions: Iterable[GuardedTransition]) -> list[list[tuple[GuardedTransition, bool]]]:
     """The sets of transitions that ``low`` may select between: one for each pair of steps."""
     lows: dict[int, list[GuardedTransition]] = {}
     highs: dict[int, list[GuardedTransition]] = {}
@@ -185,7 +165,7 @@ def _memberships(low: Term, transitions: Iterable[GuardedTransition]) -> list[li
     ]
 
 
-def _grouped(members: list[tuple[GuardedTransition, bool]], low: Term, candidates: Iterable[Term]) -> Group | None:
+def _grouped(members: list[tuple[GuardedTransition, bool]], low: t.Term, candidates: Iterable[t.Term]) -> Group | None:
     """The group of these members, with further selectors where the first does not decide all movement."""
     transitions = tuple(transition for transition, _ in members)
     first_selector = _selector(low, members)
@@ -214,9 +194,11 @@ def _grouped(members: list[tuple[GuardedTransition, bool]], low: Term, candidate
     return None
 
 
-def _of_one_step(members: list[tuple[GuardedTransition, bool]], low: Term, candidates: Iterable[Term]) -> list[Group]:
+def _of_one_step(
+    members: list[tuple[GuardedTransition, bool]], low: t.Term, candidates: Iterable[t.Term]
+) -> list[Group]:
     """The groups of those members of each side that move alike: others wrap around, say."""
-    classes: dict[tuple[bool, tuple[tuple[Var, int], ...]], list[tuple[GuardedTransition, bool]]] = {}
+    classes: dict[tuple[bool, tuple[tuple[t.Var, int], ...]], list[tuple[GuardedTransition, bool]]] = {}
     for transition, high in members:
         moves = tuple(sorted((steps(transition) or {}).items()))
         classes.setdefault((high, moves), []).append((transition, high))
@@ -229,7 +211,7 @@ def _of_one_step(members: list[tuple[GuardedTransition, bool]], low: Term, candi
     return [group for group in groups if group is not None]
 
 
-def _selector(low: Term, members: Iterable[tuple[GuardedTransition, bool]]) -> Selector:
+def _selector(low: t.Term, members: Iterable[tuple[GuardedTransition, bool]]) -> Selector:
     found = {}
     for transition, high in members:
         moves = steps(transition)
@@ -275,7 +257,7 @@ def separated(signs: Sequence[Sequence[bool]], values: Sequence[int]) -> list[in
 def _goes_round(group: Group, transitions: Iterable[GuardedTransition]) -> bool:
     """Whether inside the intervals that the selectors go round no other transition takes over."""
     variables = group.members[0].where.variables
-    core = Region.of(conjunction(s.inside for s in group.selectors), variables)
+    core = Region.of(t.conjunction(s.inside for s in group.selectors), variables)
     others = [transition for transition in transitions if transition not in group.members]
     for member in group.members:
         begun = member.where & core

@@ -13,7 +13,6 @@ from typing import Final
 
 from loopless.logic import Region
 from loopless.summary.transitions.system import System
-from loopless.terms import const, equal
 
 MAX_CELLS: Final = 8
 """The invariants are not divided into more sets than this. A guess."""
@@ -70,7 +69,7 @@ def _singled_out(margin: Region, cuts: Iterable[Region]) -> list[Region]:
             found.append(part)
             continue
         v, low, high = values[0]
-        found += [part & Region.of(equal(v, const(number)), part.variables) for number in range(low, high + 1)]
+        found += [part & Region.of(v.eq(number), part.variables) for number in range(low, high + 1)]
     return [part for part in found if not part.is_empty()]
 
 

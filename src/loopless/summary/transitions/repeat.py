@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from loopless import terms as t
 from loopless.automaton.runs import iterated
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.refusals import Reason, Refused
@@ -14,7 +15,6 @@ from loopless.summary.transitions.guarded import composed, resolved
 from loopless.summary.transitions.nonlinear_repeat import accelerated
 from loopless.summary.transitions.system import System, place_of
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Repeat
-from loopless.terms import INTEGERS, ONE, Term, TermTooLarge, Var, Wrap, brief, equal, substitute, walk
 
 MAX_ROUNDS: Final = 70
 """Runs without closed form are followed where they have fewer rounds than this: a width, for doubling and halving."""
@@ -52,7 +52,7 @@ def is_simple(transition: GuardedTransition) -> bool:
     return cached[key]
 
 
-def control_forms(transition: GuardedTransition) -> dict[Var, Term] | str:
+def control_forms(transition: GuardedTransition) -> dict[t.Var, t.Term] | str:
     """The control variables after :data:`COUNTER` ≥ 1 rounds; or why there are no forms that the logic can follow."""
     for var, term in sorted(transition.control.items()):
         if moving(term.variables, transition.control):
@@ -61,21 +61,21 @@ def control_forms(transition: GuardedTransition) -> dict[Var, Term] | str:
         return _CONDITION
     try:
         found = iterated(transition.control, frozenset())
-    except TermTooLarge:
+    except t.TermTooLarge:
         return "its closed form is too large"
     if found.scattered:
         names = ", ".join(sorted(var.name for var in found.scattered))
         return f"{names} has no closed form"
     for var, form in found.forms.items():
         try:
-            Region.of(equal(Var("#value", INTEGERS), form))
+            Region.of(t.Var("#value", t.INTEGERS).eq(form))
         except NotPresburger:
-            shown = brief(substitute(form, {COUNTER: Var("k", INTEGERS)}))
+            shown = t.brief(t.substitute(form, {COUNTER: t.Var("k", t.INTEGERS)}))
             return f"{var.name} after k rounds is {shown}, which is not affine"
     return dict(found.forms)
 
 
-def _read(transition: GuardedTransition) -> set[Var]:
+def _read(transition: GuardedTransition) -> set[t.Var]:
     return {v for term in transition.control.values() for v in term.variables}
 
 
@@ -103,10 +103,10 @@ def longest_runs(
     lengths, never = run_lengths(transition.where, [transition], forms)
     runs: list[GuardedTransition] = []
     for region, count in lengths:
-        if count is ONE:
+        if count is t.ONE:
             runs.append(transition.within(region))
             continue
-        control = {var: substitute(form, {COUNTER: count}) for var, form in forms.items()}
+        control = {var: t.substitute(form, {COUNTER: count}) for var, form in forms.items()}
         runs += resolved(GuardedTransition(region, control, Repeat(transition, count, region)))
     return runs, never
 
@@ -131,7 +131,7 @@ def short_runs(transition: GuardedTransition, rounds: int = MAX_ROUNDS) -> list[
         return None
     runs: list[GuardedTransition] = []
     going_on = transition
-    reduced = any(isinstance(node, Wrap) for term in transition.control.values() for node in walk(term))
+    reduced = any(isinstance(node, t.Wrap) for term in transition.control.values() for node in t.walk(term))
     for _ in range(min(rounds, FEW_ROUNDS) if reduced else rounds):
         staying = preimage(transition.where, going_on.control) & going_on.where
         leaving = (going_on.where - staying).coalesce()

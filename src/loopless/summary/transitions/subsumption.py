@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from loopless import terms as t
 from loopless.logic import NotPresburger, Region
 from loopless.summary.model import Cycle, Interleaving, Run, Step
 from loopless.summary.transitions.transformer import GuardedTransition, Nothing, joined
-from loopless.terms import ONE, ZERO, EvaluationError, Term, Var, evaluate, not_equal, sub, substitute
 
 MAX_COMPARED: Final = 60
 """Of more transitions than this not all pairs are compared. A guess."""
 
-Same = Callable[[Term, Term], bool]
+Same = Callable[[t.Term, t.Term], bool]
 
 
 def gathered(transitions: Sequence[GuardedTransition]) -> list[GuardedTransition]:
@@ -50,12 +50,12 @@ def gathered(transitions: Sequence[GuardedTransition]) -> list[GuardedTransition
     return [transition for transition in kept if transition is not None]
 
 
-def _is_instance(transition: GuardedTransition, of: GuardedTransition, equalities: Mapping[Var, Term]) -> bool:
+def _is_instance(transition: GuardedTransition, of: GuardedTransition, equalities: Mapping[t.Var, t.Term]) -> bool:
     """Whether ``of`` describes ``transition`` too: the same values and word wherever ``transition`` applies."""
     if equalities:
         first, second = (_normal(p.transformer.trace(), equalities) for p in (transition, of))
         if first == second:
-            return _same_values(transition, of, lambda a, b: substitute(sub(a, b), equalities) is ZERO)
+            return _same_values(transition, of, lambda a, b: t.substitute(a - b, equalities) is t.ZERO)
     first, second = transition.transformer.trace(), of.transformer.trace()
     if _shape(first) != _shape(second):
         return False
@@ -78,13 +78,13 @@ def _same_values(transition: GuardedTransition, of: GuardedTransition, same: Sam
     return all(a is b or same(a, b) for a, b in compared)
 
 
-def _agreeing_at(sample: Mapping[Var, int]) -> Same:
+def _agreeing_at(sample: Mapping[t.Var, int]) -> Same:
     """Whether two terms are equal in one state, or have no value there that could tell."""
 
-    def same(a: Term, b: Term) -> bool:
+    def same(a: t.Term, b: t.Term) -> bool:
         try:
-            return evaluate(a, sample) == evaluate(b, sample)
-        except EvaluationError:
+            return t.evaluate(a, sample) == t.evaluate(b, sample)
+        except t.EvaluationError:
             return True
 
     return same
@@ -93,11 +93,11 @@ def _agreeing_at(sample: Mapping[Var, int]) -> Same:
 def _agreeing(where: Region) -> Same:
     """Whether two terms are equal in all points of ``where``; False where the logic cannot say."""
 
-    def same(a: Term, b: Term) -> bool:
+    def same(a: t.Term, b: t.Term) -> bool:
         if a is b:
             return True
         try:
-            return (where & Region.of(not_equal(a, b))).is_empty()
+            return (where & Region.of(a.ne(b))).is_empty()
         except NotPresburger:
             return False
 
@@ -118,22 +118,22 @@ def _shape(steps: Sequence[Step]) -> tuple[object, ...]:
     return tuple(found)
 
 
-def _times(steps: Sequence[Step]) -> list[Term]:
+def _times(steps: Sequence[Step]) -> list[t.Term]:
     return [step.times for step in steps if step.times is not None]
 
 
-def _normal(steps: Sequence[Step], equalities: Mapping[Var, Term]) -> tuple[Step, ...]:
+def _normal(steps: Sequence[Step], equalities: Mapping[t.Var, t.Term]) -> tuple[Step, ...]:
     """The word under the equalities, parts that never run left out, single rounds written out."""
     found: list[Step] = []
     for step in steps:
-        times = substitute(step.times, equalities) if step.times is not None else None
-        if times is ZERO:
+        times = t.substitute(step.times, equalities) if step.times is not None else None
+        if times is t.ZERO:
             continue
         match step:
             case Run():
                 found.append(Run(step.path, times))
             case Cycle():
-                if times is ONE:
+                if times is t.ONE:
                     found += step.body
                 else:
                     found.append(Cycle(step.body, times))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
+from loopless import terms as t
 from loopless.graphs import reachable
 from loopless.logic import NotPresburger, Region, feasible
 from loopless.paths.model import Exit, LoopPaths, Path
@@ -24,29 +25,6 @@ from loopless.summary.rewrite.auxiliary import Revealed, auxiliaries_in, bounds
 from loopless.summary.rewrite.divisors import with_few_quotients
 from loopless.summary.transitions.guarded import chosen
 from loopless.summary.transitions.transformer import GuardedTransition, Obligation, Once
-from loopless.terms import (
-    TRUE,
-    ZERO,
-    And,
-    Condition,
-    Node,
-    Or,
-    Term,
-    Var,
-    Wrap,
-    add,
-    between,
-    brief,
-    conjunction,
-    conjuncts,
-    const,
-    greater_equal,
-    negate,
-    polynomial,
-    scale,
-    sub,
-    walk,
-)
 
 _REMEMBERED: Final = 10_000
 """Conditions of which it is remembered what stands in them. A guess."""
@@ -61,7 +39,7 @@ class ExitView:
 
     path: Path
     where: Region
-    rest: Condition
+    rest: t.Condition
 
 
 @dataclass(slots=True)
@@ -74,15 +52,15 @@ class System:
 
     paths: LoopPaths
     names: Names
-    control: frozenset[Var]
-    variables: tuple[Var, ...]
+    control: frozenset[t.Var]
+    variables: tuple[t.Var, ...]
     universe: Region
     transitions: list[GuardedTransition]
     exits: list[ExitView]
     ended: Region
     rare: list[Region]
     """Where steps wrap around, or are undefined."""
-    signs: list[Condition]
+    signs: list[t.Condition]
     """Of terms over invariants that are added to accumulators with checks: whether they are not negative."""
     lifted: tuple[LiftedCounter, ...] = ()
     """Counters that are numbers without bound here."""
@@ -104,10 +82,10 @@ class System:
         """
         if not self.lifted:
             return self.beside
-        found = Region.of(conjunction(between(x.var.type.min, x.free, x.var.type.max) for x in self.lifted))
+        found = Region.of(t.conjunction(t.between(x.var.type.min, x.free, x.var.type.max) for x in self.lifted))
         return found if self.beside is None else found & self.beside
 
-    def original(self, var: Var) -> Var:
+    def original(self, var: t.Var) -> t.Var:
         """The variable of the program that ``var`` stands for."""
         return next((x.var for x in self.lifted if x.free is var), var)
 
@@ -138,7 +116,7 @@ class System:
     def _lifted_monotone(self) -> list[MonotoneAccumulator]:
         return [MonotoneAccumulator(x.free, x.rising, x.exit, x.var.type) for x in self.lifted]
 
-    def shown(self, region: Region) -> Condition:
+    def shown(self, region: Region) -> t.Condition:
         """The region's condition, named terms put back."""
         return self.names.condition(Revealed(region).condition(region.rough_condition()))
 
@@ -148,22 +126,22 @@ def place_of(paths: LoopPaths) -> str:
     return str(paths.loop.loc) if paths.loop.loc is not None else paths.loop.name
 
 
-def mentions(condition: Condition, part: Condition) -> bool:
+def mentions(condition: t.Condition, part: t.Condition) -> bool:
     """Whether ``part`` stands in ``condition``, by itself or in conjunctions and disjunctions."""
     return part in _standing_in(condition)
 
 
 @lru_cache(_REMEMBERED)
-def _standing_in(condition: Condition) -> frozenset[Node]:
-    return frozenset(walk(condition, lambda below: not isinstance(below, Condition)))
+def _standing_in(condition: t.Condition) -> frozenset[t.Node]:
+    return frozenset(t.walk(condition, lambda below: not isinstance(below, t.Condition)))
 
 
-def failing_exit(paths: LoopPaths, condition: Condition) -> Exit | None:
+def failing_exit(paths: LoopPaths, condition: t.Condition) -> Exit | None:
     """The exit "undefined" taken where the check ``condition`` fails; None if it is no check and nothing else.
 
     Its line is 0 where checks of several lines ask for the same.
     """
-    failed = negate(condition)
+    failed = ~condition
     found = None
     if any(mentions(path.condition, failed) for path in paths.iterative):
         return None
@@ -210,15 +188,15 @@ def _without_implied(paths: LoopPaths) -> LoopPaths:
     """The paths without conjuncts that no path goes against, because the others imply them."""
 
     def shorter(path: Path) -> Path:
-        parts = list(conjuncts(path.condition))
-        for part in conjuncts(path.condition):
-            failed = negate(part)
+        parts = list(t.conjuncts(path.condition))
+        for part in t.conjuncts(path.condition):
+            failed = ~part
             if any(mentions(other.condition, failed) for other in paths.all):
                 continue
             others = [p for p in parts if p is not part]
-            if not feasible(conjunction((*others, failed))):
+            if not feasible(t.conjunction((*others, failed))):
                 parts = others
-        return replace(path, condition=conjunction(parts))
+        return replace(path, condition=t.conjunction(parts))
 
     return replace(paths, iterative=tuple(map(shorter, paths.iterative)))
 
@@ -248,9 +226,9 @@ class _Builder:
         self.lifted = lifted
         self.changing = {v for path in paths.iterative for v in path.update}
         self.names = Names({item.free: item.var for item in lifted}, self.changing)
-        self.checks: dict[Condition, Exit] = {}
+        self.checks: dict[t.Condition, Exit] = {}
         for path in paths.iterative:
-            for part in conjuncts(path.condition):
+            for part in t.conjuncts(path.condition):
                 exit = failing_exit(paths, part) if part.variables & self.changing else None
                 if exit is not None:
                     self.checks[part] = exit
@@ -259,27 +237,27 @@ class _Builder:
             part: exit for part, exit in self.checks.items() if part.variables & self.changing - self.control
         }
 
-    def _control(self, *, all_control: bool) -> frozenset[Var]:
-        likely = set() if all_control else set(self.checks) | {negate(part) for part in self.checks}
+    def _control(self, *, all_control: bool) -> frozenset[t.Var]:
+        likely = set() if all_control else set(self.checks) | {~part for part in self.checks}
         selecting = {
             v
             for path in self.paths.all
-            for part in conjuncts(path.condition)
+            for part in t.conjuncts(path.condition)
             for v in self._selecting(part, likely, path) & self.changing
         }
 
-        def read(var: Var) -> set[Var]:
+        def read(var: t.Var) -> set[t.Var]:
             found = (path.update[var].variables for path in self.paths.iterative if var in path.update)
             return set().union(*found) & self.changing
 
         return frozenset(reachable(selecting, read))
 
-    def _selecting(self, part: Condition, likely: set[Condition], path: Path) -> frozenset[Var]:
+    def _selecting(self, part: t.Condition, likely: set[t.Condition], path: Path) -> frozenset[t.Var]:
         """The variables of a conjunct but for those of checks; an exit "undefined" may say which of several fails."""
         if part in likely:
             return frozenset()
         undefined = path.exit is not None and path.exit.kind == "undefined"
-        if isinstance(part, And | Or) and (undefined or all(arg in likely for arg in part.args)):
+        if isinstance(part, t.And | t.Or) and (undefined or all(arg in likely for arg in part.args)):
             return frozenset().union(*(self._selecting(arg, likely, path) for arg in part.args))
         return part.variables
 
@@ -288,7 +266,7 @@ class _Builder:
         controls = [self._control_update(path) for path in self.paths.iterative]
         builders = [self._builder(path) for path in self.paths.exits]
         signs = self._signs()
-        used: set[Var] = set(self.control) | set(self.names.variables) | {v for sign in signs for v in sign.variables}
+        used: set[t.Var] = set(self.control) | set(self.names.variables) | {v for sign in signs for v in sign.variables}
         for condition in (*domains, *(plain for plain, _ in builders)):
             used |= condition.variables
         for control in controls:
@@ -296,22 +274,20 @@ class _Builder:
         auxiliaries = auxiliaries_in(used)
         variables = tuple(sorted(used.difference(auxiliaries)))
         limits = [
-            between(x.var.type.min, x.free, None) if x.rising else between(None, x.free, x.var.type.max)
+            t.between(x.var.type.min, x.free, None) if x.rising else t.between(None, x.free, x.var.type.max)
             for x in self.lifted
         ]
-        universe = Region.universe(variables) & Region.of(conjunction((self.names.bounds(), *limits)), variables)
+        universe = Region.universe(variables) & Region.of(t.conjunction((self.names.bounds(), *limits)), variables)
         transitions: list[GuardedTransition] = []
         wrapping: list[Region] = []
         ended = universe
         for path, domain, control in zip(self.paths.iterative, domains, controls, strict=True):
             region = Region.of(domain, (*variables, *auxiliaries_in(domain.variables))) & universe
-            checks = [part for part in conjuncts(path.condition) if part in self.obligation]
+            checks = [part for part in t.conjuncts(path.condition) if part in self.obligation]
             # What the conditions of the path, checks on control variables among them, say anyway is no check.
-            obligations = tuple(
-                Obligation(p, self.obligation[p]) for p in checks if feasible(conjunction((domain, negate(p))))
-            )
+            obligations = tuple(Obligation(p, self.obligation[p]) for p in checks if feasible(domain & ~p))
             given = bounds({v for node in (domain, *control.values()) for v in node.variables})
-            limited = region & Region.of(given) if given is not TRUE else region
+            limited = region & Region.of(given) if given is not t.TRUE else region
             once = GuardedTransition(limited, control, Once(path, control, obligations))
             split = [part for choice in chosen(once) for part in _wrap_branches(choice)]
             transitions += split
@@ -322,7 +298,7 @@ class _Builder:
             for path, (plain, rest) in zip(self.paths.exits, builders, strict=True)
         ]
         undefined = [view for view in exits if view.path.exit is not None and view.path.exit.kind == "undefined"]
-        rare = [view.where & ended for view in undefined if view.rest is TRUE]
+        rare = [view.where & ended for view in undefined if view.rest is t.TRUE]
         if len(rare) < len(undefined):
             rare += self._failing(universe)
         rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
@@ -345,21 +321,21 @@ class _Builder:
         """Where a check on control variables fails: an exit may tell it together with checks on accumulators."""
         found = []
         for path in self.paths.iterative:
-            parts = list(conjuncts(path.condition))
-            chosen = conjunction(self._named(part, path) for part in parts if part not in self.checks)
+            parts = list(t.conjuncts(path.condition))
+            chosen = t.conjunction(self._named(part, path) for part in parts if part not in self.checks)
             for part in parts:
                 if part in self.checks and part not in self.obligation:
-                    failed = conjunction((chosen, negate(self._named(part, path))))
+                    failed = chosen & ~self._named(part, path)
                     found.append(Region.of(failed) & universe)
         return found
 
-    def _signs(self) -> list[Condition]:
+    def _signs(self) -> list[t.Condition]:
         checked = {v for part in self.obligation for v in part.variables & self.changing - self.control}
-        found: dict[Condition, None] = {}
+        found: dict[t.Condition, None] = {}
         for path in self.paths.iterative:
             for var in sorted(checked & path.update.keys()):
-                added = sub(path.update[var], var)
-                sign = greater_equal(added, ZERO)
+                added = path.update[var] - var
+                sign = added.ge(0)
                 if sign.variables and not sign.variables & self.changing and self._is_plain(sign):
                     found[self.names.named(sign)] = None
         return list(found)
@@ -367,13 +343,13 @@ class _Builder:
     def _refuse(self, reason: Reason, detail: str) -> NoAnswer:
         return NoAnswer(Refused(reason, place_of(self.paths), detail))
 
-    def _domain(self, path: Path) -> Condition:
-        parts = [self._named(part, path) for part in conjuncts(path.condition) if part not in self.obligation]
-        return conjunction(parts)
+    def _domain(self, path: Path) -> t.Condition:
+        parts = [self._named(part, path) for part in t.conjuncts(path.condition) if part not in self.obligation]
+        return t.conjunction(parts)
 
-    def _named(self, part: Condition, path: Path) -> Condition:
+    def _named(self, part: t.Condition, path: Path) -> t.Condition:
         named = self.names.named(part)
-        detail = f"the condition {brief(part)} of path {path.id} is not affine"
+        detail = f"the condition {t.brief(part)} of path {path.id} is not affine"
         self._only_invariants(detail, Reason.NON_AFFINE_CONDITION)
         return named
 
@@ -381,26 +357,26 @@ class _Builder:
         if any(term.variables & self.changing for term in self.names.terms):
             raise self._refuse(reason, detail)
 
-    def _control_update(self, path: Path) -> dict[Var, Term]:
+    def _control_update(self, path: Path) -> dict[t.Var, t.Term]:
         found = {}
         for var, term in path.update.items():
             if var in self.control:
                 found[var] = self.names.named_term(term)
-                detail = f"{var.name}' = {brief(term)} of path {path.id} is not affine"
+                detail = f"{var.name}' = {t.brief(term)} of path {path.id} is not affine"
                 self._only_invariants(detail, Reason.NO_CLOSED_FORM)
         return found
 
-    def _builder(self, path: Path) -> tuple[Condition, Condition]:
+    def _builder(self, path: Path) -> tuple[t.Condition, t.Condition]:
         """The condition of an exit path on control variables, and the rest of it."""
         plain, rest = [], []
-        for part in conjuncts(path.condition):
+        for part in t.conjuncts(path.condition):
             if part.variables & self.changing <= self.control and self._is_plain(part):
                 plain.append(self.names.named(part))
             else:
                 rest.append(part)
-        return conjunction(plain), conjunction(rest)
+        return t.conjunction(plain), t.conjunction(rest)
 
-    def _is_plain(self, part: Condition) -> bool:
+    def _is_plain(self, part: t.Condition) -> bool:
         trial = Names()
         trial.named(part)
         return not any(term.variables & self.changing for term in trial.terms)
@@ -417,7 +393,7 @@ def _wrap_branches(transition: GuardedTransition) -> list[GuardedTransition]:
     return result
 
 
-def _branches(transition: GuardedTransition, var: Var) -> list[GuardedTransition]:
+def _branches(transition: GuardedTransition, var: t.Var) -> list[GuardedTransition]:
     value = transition.control[var]
     wraps = _wraps_in(value)
     if not wraps:
@@ -441,20 +417,20 @@ def _branches(transition: GuardedTransition, var: Var) -> list[GuardedTransition
     found: list[GuardedTransition] = []
     for quotient in sorted(range(first, last + 1), key=abs):
         least = lowest + quotient * modulus
-        here = transition.where & Region.of(between(least, wrapped.arg, least + modulus - 1))
+        here = transition.where & Region.of(t.between(least, wrapped.arg, least + modulus - 1))
         if here.is_empty():
             continue
-        plain = sub(wrapped.arg, const(quotient * modulus))
+        plain = wrapped.arg - quotient * modulus
         control = {**transition.control, var: _replaced(value, wrapped, plain)}
         found += _branches(GuardedTransition(here.coalesce(), control, transition.transformer), var)
     return found
 
 
-def _wraps_in(term: Term) -> list[Wrap]:
+def _wraps_in(term: t.Term) -> list[t.Wrap]:
     """The reductions that are summands of ``term``."""
-    return [m[0][0] for m in polynomial(term) if len(m) == 1 and m[0][1] == 1 and isinstance(m[0][0], Wrap)]
+    return [m[0][0] for m in t.polynomial(term) if len(m) == 1 and m[0][1] == 1 and isinstance(m[0][0], t.Wrap)]
 
 
-def _replaced(term: Term, wrapped: Wrap, plain: Term) -> Term:
-    coefficient = polynomial(term)[((wrapped, 1),)]
-    return add(sub(term, scale(wrapped, coefficient)), scale(plain, coefficient))
+def _replaced(term: t.Term, wrapped: t.Wrap, plain: t.Term) -> t.Term:
+    coefficient = t.polynomial(term)[((wrapped, 1),)]
+    return term - wrapped * coefficient + plain * coefficient

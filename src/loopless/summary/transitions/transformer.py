@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from loopless import terms as t
 from loopless.logic import NotPresburger, Region
 from loopless.paths.model import Exit, Path
 from loopless.summary.model import Cycle, Interleaving, Run, Step
@@ -18,29 +19,11 @@ from loopless.summary.obligations.along_run import Undecided, tightest
 from loopless.summary.obligations.powers import after
 from loopless.summary.rewrite.auxiliary import later, moving
 from loopless.summary.transitions.closed_form import Forms, forms_of, in_all_rounds
-from loopless.terms import (
-    INTEGERS,
-    ONE,
-    TRUE,
-    ZERO,
-    Condition,
-    Const,
-    Term,
-    Var,
-    add,
-    brief,
-    conjunction,
-    less,
-    less_equal,
-    polynomial,
-    sub,
-    substitute,
-)
 
-COUNTER = Var("#k", INTEGERS)
+COUNTER = t.Var("#k", t.INTEGERS)
 """How many iterations, or rounds, a run takes; no variable of a program has such a name."""
 
-Values = Mapping[Var, Term]
+Values = Mapping[t.Var, t.Term]
 
 
 class Lost(Exception):
@@ -55,33 +38,33 @@ class Obligation:
     surely again and again if ``recurs``.
     """
 
-    condition: Condition
+    condition: t.Condition
     exit: Exit
-    made: Condition = TRUE
+    made: t.Condition = t.TRUE
     recurs: bool = True
 
 
-TOTAL = Var("#", INTEGERS)
+TOTAL = t.Var("#", t.INTEGERS)
 """The counter of all iterations."""
 
 
-def counter_of(path: Path) -> Var:
+def counter_of(path: Path) -> t.Var:
     """The counter of the iterations of ``path``."""
-    return Var(f"#{path.id}", INTEGERS)
+    return t.Var(f"#{path.id}", t.INTEGERS)
 
 
 class Transformer(ABC):
     """What a run does to all variables and path counters."""
 
     def __init__(self) -> None:
-        self._values: dict[Var, Term] | None = None
-        self._lost: dict[Var, str] = {}
+        self._values: dict[t.Var, t.Term] | None = None
+        self._lost: dict[t.Var, str] = {}
         self._trace: tuple[Step, ...] | None = None
-        self.simple_by_control: dict[tuple[tuple[Var, Term], ...], bool] = {}
+        self.simple_by_control: dict[tuple[tuple[t.Var, t.Term], ...], bool] = {}
         """Whether repeating the transformer has closed forms that the logic can follow, by what it does to control
         variables: two transitions may share a transformer and differ in how that is written.
         """
-        self.forms_by_control: dict[tuple[tuple[Var, Term], ...], Forms] = {}
+        self.forms_by_control: dict[tuple[tuple[t.Var, t.Term], ...], Forms] = {}
         """The closed forms of repeating it, by the same."""
 
     @property
@@ -92,13 +75,13 @@ class Transformer(ABC):
         return self._values
 
     @property
-    def lost(self) -> Mapping[Var, str]:
+    def lost(self) -> Mapping[t.Var, str]:
         """The variables whose values have no closed form, and why."""
         _ = self.values
         return self._lost
 
     @abstractmethod
-    def _compute(self) -> dict[Var, Term]: ...
+    def _compute(self) -> dict[t.Var, t.Term]: ...
 
     def trace(self) -> tuple[Step, ...]:
         """The word of the run, times over the values before."""
@@ -127,7 +110,7 @@ class Transformer(ABC):
 class Nothing(Transformer):
     """No iteration."""
 
-    def _compute(self) -> dict[Var, Term]:
+    def _compute(self) -> dict[t.Var, t.Term]:
         return {}
 
     def _word(self) -> tuple[Step, ...]:
@@ -150,12 +133,12 @@ class Once(Transformer):
         self._control = control
         self._obligations = obligations
 
-    def _compute(self) -> dict[Var, Term]:
+    def _compute(self) -> dict[t.Var, t.Term]:
         counter = counter_of(self.path)
-        return {**self.path.update, **self._control, counter: add(counter, ONE), TOTAL: add(TOTAL, ONE)}
+        return {**self.path.update, **self._control, counter: counter + 1, TOTAL: TOTAL + 1}
 
     def _word(self) -> tuple[Step, ...]:
-        return (Run(self.path.id, ONE),)
+        return (Run(self.path.id, t.ONE),)
 
     @property
     def checked(self) -> bool:
@@ -193,7 +176,7 @@ class Then(Transformer):
     def length(self) -> int:
         return self._length
 
-    def _compute(self) -> dict[Var, Term]:
+    def _compute(self) -> dict[t.Var, t.Term]:
         first, second = self.first, self.second
         before = {**first.transformer.values, **first.control}
         state = dict(before)
@@ -213,12 +196,12 @@ class Then(Transformer):
         self._lost = lost
         return {var: self._shorter(var, term) for var, term in state.items()}
 
-    def _shorter(self, var: Var, term: Term) -> Term:
+    def _shorter(self, var: t.Var, term: t.Term) -> t.Term:
         """``term`` under the equalities where that says it in fewer words."""
         if not self.equalities or term.variables.isdisjoint(self.equalities):
             return term
-        moved = substitute(sub(term, var), self.equalities)
-        return add(var, moved) if len(polynomial(moved)) < len(polynomial(term)) else term
+        moved = t.substitute(term - var, self.equalities)
+        return var + moved if len(t.polynomial(moved)) < len(t.polynomial(term)) else term
 
     def _word(self) -> tuple[Step, ...]:
         second = (_step_after(step, self.first.control) for step in self.second.transformer.trace())
@@ -247,7 +230,7 @@ class Then(Transformer):
 class Repeat(Transformer):
     """``body`` as often as ``count`` ≥ 1 says, which speaks of the values before the run; ``where`` is their region."""
 
-    def __init__(self, body: GuardedTransition, count: Term, where: Region) -> None:
+    def __init__(self, body: GuardedTransition, count: t.Term, where: Region) -> None:
         super().__init__()
         self.body, self.count, self.where = body, count, where
 
@@ -255,7 +238,7 @@ class Repeat(Transformer):
     def length(self) -> int:
         return self.body.transformer.length
 
-    def _compute(self) -> dict[Var, Term]:
+    def _compute(self) -> dict[t.Var, t.Term]:
         forms, self._lost = closed_forms(self.body)
         return {var: after(var, form, COUNTER, self.count) for var, form in forms.items()}
 
@@ -281,12 +264,12 @@ class Repeat(Transformer):
 
     def _during(self) -> Region:
         try:
-            return self.where & Region.of(conjunction((less_equal(ZERO, COUNTER), less(COUNTER, self.count))))
+            return self.where & Region.of(COUNTER.ge(0) & COUNTER.lt(self.count))
         except NotPresburger as failure:
             raise Undecided(str(failure)) from None
 
 
-def along(body: GuardedTransition, condition: Condition) -> tuple[list[Condition], Condition]:
+def along(body: GuardedTransition, condition: t.Condition) -> tuple[list[t.Condition], t.Condition]:
     """``condition`` after 0, 1, … rounds of ``body``, as far as its final form is not right; and that form, for
     :data:`COUNTER` more rounds. Raises :class:`Lost`, :class:`Undecided`.
     """
@@ -295,11 +278,11 @@ def along(body: GuardedTransition, condition: Condition) -> tuple[list[Condition
     if gone:
         raise Lost(found.lost[gone[0]])
     if moving(condition.variables, {*found.values, *found.lost}):
-        raise Undecided(f"{brief(condition)} is not known round by round")
+        raise Undecided(f"{t.brief(condition)} is not known round by round")
     return found.along(condition)
 
 
-def closed_forms(body: GuardedTransition) -> tuple[dict[Var, Term], dict[Var, str]]:
+def closed_forms(body: GuardedTransition) -> tuple[dict[t.Var, t.Term], dict[t.Var, str]]:
     """What all variables hold after :data:`COUNTER` ≥ 1 rounds of ``body``, and which have no closed form, and why."""
     found = forms_of_body(body)
     return dict(found.values), dict(found.lost)
@@ -326,7 +309,7 @@ def forms_of_body(body: GuardedTransition) -> Forms:
     return cached[key]
 
 
-def _uncounted(counter: Var) -> str:
+def _uncounted(counter: t.Var) -> str:
     if counter is TOTAL:
         return "the number of iterations in rounds of different length has no closed form"
     return f"how often path {counter.name[1:]} is taken has no closed form"
@@ -339,8 +322,8 @@ class TurnForms:
     ``lost``: what has no closed form. ``paths``: their ids. ``checked``: whether one of them has checks on the side.
     """
 
-    values: Mapping[Var, Term]
-    lost: Mapping[Var, str]
+    values: Mapping[t.Var, t.Term]
+    lost: Mapping[t.Var, str]
     paths: tuple[str, ...]
     checked: bool = True
 
@@ -348,13 +331,13 @@ class TurnForms:
 class Turns(Transformer):
     """``count`` ≥ 1 iterations of paths that take turns."""
 
-    def __init__(self, forms: TurnForms, count: Term, obligations: Callable[[], tuple[Obligation, ...]]) -> None:
+    def __init__(self, forms: TurnForms, count: t.Term, obligations: Callable[[], tuple[Obligation, ...]]) -> None:
         super().__init__()
         self.forms, self.count, self._obligations = forms, count, obligations
 
-    def _compute(self) -> dict[Var, Term]:
+    def _compute(self) -> dict[t.Var, t.Term]:
         self._lost = dict(self.forms.lost)
-        return {var: substitute(form, {COUNTER: self.count}) for var, form in self.forms.values.items()}
+        return {var: t.substitute(form, {COUNTER: self.count}) for var, form in self.forms.values.items()}
 
     def _word(self) -> tuple[Step, ...]:
         return (Interleaving(self.forms.paths, self.count),)
@@ -387,39 +370,37 @@ def joined(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     for step in steps:
         last = result[-1] if result else None
         if isinstance(step, Run) and isinstance(last, Run) and step.path == last.path:
-            known = step.times is not None and last.times is not None
-            times = add(last.times, step.times) if known else None  # type: ignore[arg-type]
+            times = None if step.times is None or last.times is None else last.times + step.times
             result[-1] = Run(step.path, times)
         else:
             result.append(step)
     return tuple(result)
 
 
-def repeated(body: tuple[Step, ...], count: Term) -> tuple[Step, ...]:
+def repeated(body: tuple[Step, ...], count: t.Term) -> tuple[Step, ...]:
     """The word of ``count`` rounds of ``body``."""
-    if isinstance(count, Const) and count.value == 1:
+    if isinstance(count, t.Const) and count.value == 1:
         return body
     if len(body) == 1:
         only = body[0]
-        if isinstance(only, Run) and isinstance(only.times, Const):
+        if isinstance(only, Run) and isinstance(only.times, t.Const):
             return (Run(only.path, substitute_times(count, only.times.value)),)
     return (Cycle(tuple(_starred(step) for step in body), count),)
 
 
-def substitute_times(count: Term, factor: int) -> Term:
+def substitute_times(count: t.Term, factor: int) -> t.Term:
     """``count`` rounds of ``factor`` iterations each."""
-    return add(*([count] * factor)) if factor < 3 else _scaled(count, factor)
+    return t.add(*([count] * factor)) if factor < 3 else _scaled(count, factor)
 
 
-def _scaled(count: Term, factor: int) -> Term:
-    from loopless.terms import scale
+def _scaled(count: t.Term, factor: int) -> t.Term:
 
-    return scale(count, factor)
+    return count * factor
 
 
 def _starred(step: Step) -> Step:
     """Inside a cycle: times that are the same in every round stay."""
-    times = step.times if isinstance(step.times, Const) else None
+    times = step.times if isinstance(step.times, t.Const) else None
     match step:
         case Run():
             return Run(step.path, times)

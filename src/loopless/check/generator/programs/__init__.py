@@ -1,1 +1,0 @@
-"""Random programs of several functions, which share memory: see :mod:`loopless.check.generator.programs.generate`."""

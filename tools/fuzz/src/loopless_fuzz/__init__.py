@@ -1,0 +1,1 @@
+"""Campaigns that test Loopless: random programs, and judges of what it says of them."""

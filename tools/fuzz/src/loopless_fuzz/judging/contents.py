@@ -1,0 +1,286 @@
+"""What memory holds where one loop is run alone: the contents of the objects that it reads and does not write.
+
+They are given as bytes, by the names of the objects (those of :class:`loopless.terms.Read`). An object whose size the
+flowgraph does not know, as what a parameter points to, ends where its bytes end: a run that reads elsewhere is
+"outside", and nothing is known of it. Of such an object a claim may use no byte that the run did not read, since the
+program may have none there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from loopless import terms as t
+from loopless.check.interpreter.expressions import byte_size
+from loopless.check.interpreter.memory import Frame, World
+from loopless.check.interpreter.values import Stop, reduced
+from loopless.errors import UsageError
+from loopless.flowgraph.model import OBJECT_PART, Block, Flowgraph, Havoc, Load, LoopInfo, MemoryObject
+from loopless.flowgraph.streams import INPUTS
+from loopless.terms.operators import NoValue
+
+Contents = Mapping[str, bytes]
+"""The bytes of objects, by their names."""
+
+MOST_UNREAD: Final = 300
+"""An evaluation that asks for more elements that the loop did not read is given up: it may ask for ever."""
+_MOST_STRIDE: Final = 256
+_INPUTS: Final = -1
+"""The number that the inputs have among objects."""
+_PEEK: Final = 1 << 40
+"""Added to an object's number where only a condition of a path looks at it, not the loop."""
+KNOWN: Final = (t.Const, t.Var, t.Sum, t.Wrap, t.Ite, t.Op, t.Read, t.Compare, t.And, t.Or, t.Truth)
+"""The nodes that the interpreter knows."""
+
+
+def _nothing() -> Contents:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A state at a loop's header, with what the objects hold that the loop reads, by their names."""
+
+    values: Mapping[t.Var, int]
+    contents: Contents = field(default_factory=_nothing)
+
+    @classmethod
+    def of(cls, shown: Mapping[str, int | list[int]], variables: Iterable[t.Var]) -> Entry:
+        """The entry that :meth:`shown` tells, as far as it is about ``variables``."""
+        values = {var: value for var in variables if isinstance(value := shown.get(var.name), int)}
+        return cls(values, {name[:-2]: bytes(held) for name, held in shown.items() if isinstance(held, list)})
+
+    def shown(self) -> dict[str, int | list[int]]:
+        """As plain data: variables by name, and the bytes of an object ``a`` as ``a[]``."""
+        held = {f"{name}[]": list(content) for name, content in self.contents.items()}
+        return {**{var.name: value for var, value in self.values.items()}, **held}
+
+
+INPUT_SIZE: Final = 8
+"""The bytes that an input of the program has as content of :data:`loopless.flowgraph.streams.INPUTS`."""
+
+
+def inputs_of(contents: Contents) -> list[int]:
+    """The inputs of the program, in order."""
+    held = contents.get(INPUTS, b"")
+    whole = len(held) - len(held) % INPUT_SIZE
+    return [int.from_bytes(held[at : at + INPUT_SIZE], "little", signed=True) for at in range(0, whole, INPUT_SIZE)]
+
+
+class Outside(Stop):
+    """The run reads where no content is given."""
+
+
+class Unread(NoValue):
+    """A claim asks for an element that the loop did not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """An object that a loop reads: its number and name, the ``types`` of what is read there.
+
+    ``fixed``: the bytes of a constant table, None where they may be any. ``size``: in bytes, None where that is not
+    known. ``stride``: how many bytes an index moves a read, at most, and at least those of an element.
+    """
+
+    number: int
+    name: str
+    types: tuple[t.IntType, ...]
+    fixed: bytes | None = None
+    size: int | None = None
+    stride: int = 1
+
+    def held(self, given: Contents) -> bytes:
+        """Its bytes."""
+        return self.fixed if self.fixed is not None else given.get(self.name, b"")
+
+
+def read_by(flowgraph: Flowgraph, loop: LoopInfo, blocks: Iterable[Block]) -> tuple[Content, ...]:
+    """The objects that blocks of a loop without writes read, by their numbers, and the inputs of the program.
+
+    Raises:
+        UsageError: if it reads pointers, integers of ℤ, or from objects that the flowgraph does not number, or if two
+            of the objects have one name.
+    """
+    types: dict[int, set[t.IntType]] = {}
+    strides: dict[int, int] = {}
+    for block in blocks:
+        for statement in block.statements:
+            if isinstance(statement, Load):
+                for number in _objects(flowgraph, loop, statement):
+                    types.setdefault(number, set()).add(statement.type)
+                    strides[number] = max(strides.get(number, 1), _stride(statement))
+        for node in _terms(block):
+            for part in t.walk(node):
+                if isinstance(part, t.Read):
+                    types.setdefault(_table(flowgraph, loop, part), set()).add(part.type)
+    found = tuple(
+        _content(flowgraph.objects[number], types[number], strides.get(number, 1)) for number in sorted(types)
+    )
+    if any(isinstance(statement, Havoc) for block in blocks for statement in block.statements):
+        found = (*found, Content(_INPUTS, INPUTS, (t.IntType(8 * INPUT_SIZE),), stride=INPUT_SIZE))
+    names = [content.name for content in found]
+    if len(set(names)) < len(names):
+        raise UsageError(f"{loop.name} depends on more than its variables: it reads two objects of one name")
+    return found
+
+
+def _objects(flowgraph: Flowgraph, loop: LoopInfo, load: Load) -> frozenset[int]:
+    """The objects that ``load`` may read."""
+    known = load.address.object
+    numbers = frozenset((known.value,)) if isinstance(known, t.Const) else load.objects
+    readable = numbers is not None and all(_may_be_given(flowgraph.objects.get(number)) for number in numbers)
+    if numbers is None or not readable:
+        raise UsageError(f"{loop.name} depends on more than its variables: it reads memory that is not known")
+    if load.target_object is not None:
+        raise UsageError(f"{loop.name} depends on more than its variables: it reads pointers")
+    if load.type.width is None or load.target.type.width is None:
+        raise UsageError(f"{loop.name} depends on more than its variables: it reads integers without a size")
+    return numbers
+
+
+def _may_be_given(described: MemoryObject | None) -> bool:
+    return described is not None and described.kind in ("local", "global", "parameter", "pointee")
+
+
+def _table(flowgraph: Flowgraph, loop: LoopInfo, read: t.Read) -> int:
+    """The constant object that a term of the flowgraph reads."""
+    for number, described in flowgraph.objects.items():
+        if described.name == read.array and described.constant and described.content is not None:
+            return number
+    raise UsageError(f"{loop.name} depends on more than its variables: a term reads {read.array}")
+
+
+def _stride(load: Load) -> int:
+    offset = load.address.offset
+    moved = [abs(by) for monomial, by in offset.items if monomial] if isinstance(offset, t.Sum) else []
+    return max(byte_size(load.type), *(by for by in moved if by <= _MOST_STRIDE), 1)
+
+
+def _content(described: MemoryObject, types: set[t.IntType], stride: int) -> Content:
+    fixed = None
+    if described.constant and described.content is not None and described.size is not None:
+        fixed = described.content.ljust(described.size, b"\0")
+    ordered = tuple(sorted(types, key=lambda held: (byte_size(held), held.signed)))
+    return Content(described.number, described.name, ordered, fixed, described.size, stride)
+
+
+def _terms(block: Block) -> Iterable[t.Node]:
+    for part in (*block.statements, *block.edges):
+        for name in part.__slots__:
+            value = getattr(part, name)
+            if isinstance(value, t.Node):
+                yield value
+            elif name == "assigns":
+                yield from (term for _, term in value)
+
+
+def countable(condition: t.Condition, read: frozenset[str]) -> bool:
+    """Whether iterations that begin where ``condition`` holds can be counted while the loop is run, which reads the
+    objects of the names ``read``.
+    """
+    return all(_is_countable(node, read) for node in t.walk(condition))
+
+
+def _is_countable(node: t.Node, read: frozenset[str]) -> bool:
+    if isinstance(node, t.Read):
+        return node.array in read and node.array != INPUTS
+    return isinstance(node, KNOWN) and not (isinstance(node, t.Op) and node.op in t.NAMED_FUNCTIONS)
+
+
+def looked_at(flowgraph: Flowgraph, contents: Iterable[Content]) -> dict[int, MemoryObject]:
+    """The objects as the conditions of paths look at them: in other numbers than those that the loop has."""
+    numbers = {content.number: _PEEK + content.number for content in contents if content.name != INPUTS}
+    return {at: replace(flowgraph.objects[own], number=at, symbol="") for own, at in numbers.items()}
+
+
+class Given(Frame):
+    """Memory of which only contents are given."""
+
+    def __init__(self, world: World, objects: Iterable[Content], contents: Contents) -> None:
+        super().__init__(world, {}, 8)
+        objects = tuple(objects)
+        self._held = {content.number: content.held(contents) for content in objects}
+        self._names = {content.number: content.name for content in objects}
+        self._open = {content.number: set[int]() for content in objects if content.size is None}
+
+    def read(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
+        """The integer of ``size`` bytes there; conditions of paths find 0 where there is none: their other parts decide
+        then, since the loop takes no path on account of what it does not read.
+        """
+        peeks = number >= _PEEK
+        held = self._held.get(number - _PEEK if peeks else number)
+        inside = held is not None and 0 <= offset <= len(held) - size
+        if peeks:
+            return int.from_bytes(held[offset : offset + size], "little", signed=signed) if held and inside else 0
+        if held is None or not inside:
+            if not number:
+                raise Stop("undefined", "access through a null pointer")
+            raise Outside("unknown", f"reads byte {offset} of {self._names.get(number, number)}, which is not given")
+        seen = self._open.get(number)
+        if seen is not None:
+            seen.update(range(offset, offset + size))
+        return int.from_bytes(held[offset : offset + size], "little", signed=signed)
+
+    def bytes_read(self) -> Mapping[str, frozenset[int]]:
+        """By the names of objects whose size is not known, the bytes that were read."""
+        return {self._names[number]: frozenset(seen) for number, seen in self._open.items()}
+
+
+class ClaimReader:
+    """What claims may read: constant tables, objects whose size is known, and of others the bytes that the loop read.
+
+    An element that is not there has no value (:class:`Unread`); ``missed`` says that one was asked for.
+    """
+
+    def __init__(
+        self,
+        objects: Iterable[Content],
+        contents: Contents,
+        reads: Mapping[str, frozenset[int]],
+        state: Mapping[t.Var, int],
+    ) -> None:
+        """``state``: the values at the loop's header, where pointers that reads are named after point into objects."""
+        objects = tuple(objects)
+        self._pointers = {v.name.removesuffix(OBJECT_PART): n for v, n in state.items() if v.name.endswith(OBJECT_PART)}
+        self._held = {content.name: content.held(contents) for content in objects}
+        self._names = {content.number: content.name for content in objects}
+        self._reads = reads
+        self._asked = 0
+        self.missed = False
+
+    def begin(self) -> None:
+        """Another term or condition is evaluated now."""
+        self._asked = 0
+
+    def __call__(self, array: str, offset: int, type: t.IntType) -> int:
+        """The element of ``type`` at a byte offset.
+
+        Raises:
+            Unread: if the loop did not read it.
+            EvaluationError: if the loop reads no such object, or too many elements are asked for that it did not read.
+        """
+        if array not in self._held:
+            array = self._names.get(self._pointers.get(array.removeprefix("*"), 0), array)
+        if array not in self._held:
+            raise t.EvaluationError(f"the loop reads no {array}")
+        if array == INPUTS:
+            return reduced(self._element(array, INPUT_SIZE * offset, INPUT_SIZE, signed=True), type)
+        return self._element(array, offset, byte_size(type), type.signed)
+
+    def load(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
+        """The same by the object's number, as compiled claims ask."""
+        return self._element(self._names[number], offset, size, signed)
+
+    def _element(self, array: str, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
+        held, read = self._held[array], self._reads.get(array)
+        place = range(offset, offset + size)
+        if not 0 <= offset <= len(held) - size or (read is not None and not read.issuperset(place)):
+            self.missed = True
+            self._asked += 1
+            if self._asked > MOST_UNREAD:
+                raise t.EvaluationError(f"more than {MOST_UNREAD} elements are asked for that the loop does not read")
+            raise Unread(f"{array} at byte {offset}, which the loop does not read")
+        return int.from_bytes(held[offset : offset + size], "little", signed=signed)
