@@ -71,7 +71,7 @@ def summaries(file: Path, limit: float) -> dict[str, Row]:
     """The summary of each loop, as ``loopless summarize`` asks for it."""
     import importlib.util
 
-    from loopless.queries.loop_answer import Question
+    from loopless.queries.loops.answer import Question
     from loopless.queries.program import load
     from loopless.queries.settings import Settings
 
@@ -116,7 +116,7 @@ def _codes(answer: Any) -> list[str]:
 
 def bounds(file: Path, limit: float) -> dict[str, Row]:
     """The bounds of each loop of each function, as ``loopless bound`` finds them."""
-    from loopless.queries.bounds import answer_bounds
+    from loopless.queries.bounds.answering import answer_bounds
     from loopless.queries.program import load
     from loopless.queries.settings import Settings
 
@@ -132,7 +132,7 @@ def integers(file: Path, limit: float) -> dict[str, Row]:
     """The bounds of the function that nobody calls, over the integers."""
     from tpdb import start_of
 
-    from loopless.queries.bounds import answer_bounds
+    from loopless.queries.bounds.answering import answer_bounds
     from loopless.queries.program import load
     from loopless.queries.settings import Settings
 
@@ -143,7 +143,7 @@ def integers(file: Path, limit: float) -> dict[str, Row]:
 
 
 def _bounds_of(found: Any) -> dict[str, Row]:
-    from loopless.bounds.lower_asymptotics import lower_class_of
+    from loopless.bounds.asymptotics.lower import lower_class_of
 
     rows = {}
     for loop in found.loops:
@@ -163,11 +163,11 @@ def _bounds_of(found: Any) -> dict[str, Row]:
 
 
 def _class_of(found: Any) -> Any:
-    from loopless.queries import bounds as module
+    from loopless.queries.bounds import answering as module
 
     if hasattr(module, "class_of"):
         return module.class_of(found)
-    from loopless.queries.bound_answers import class_of
+    from loopless.queries.bounds.answers import class_of
 
     return class_of(found)
 
@@ -206,9 +206,6 @@ def _value(name: str, of_type: Any, at: int) -> int:
 
 def serve(limit: float) -> None:
     """Answers the files that are named on the standard input, each in a process of its own."""
-    import loopless.queries.answers
-    import loopless.queries.bounds  # noqa: F401  loaded once, for all files
-
     for line in sys.stdin:
         question, file = json.loads(line)
         at, to = os.pipe()

@@ -25,8 +25,8 @@ from typing import Any
 
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
 from loopless.errors import UsageError
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.costs import answer_cost
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.costs import answer_cost
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.terms import EvaluationError, Var, evaluate

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopless.errors import LooplessError
-from loopless.queries.answering import answer_all
-from loopless.queries.loop_answer import LoopAnswer, Question
+from loopless.queries.loops.answer import LoopAnswer, Question
+from loopless.queries.loops.answering import answer_all
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.source import SourceOptions

@@ -26,7 +26,7 @@ from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 from loopless.check.outcome import Outcome
 from loopless.flowgraph import build
 from loopless.flowgraph.model import LoopInfo
-from loopless.queries.evaluation import Evaluation, Evaluator
+from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
 from loopless.source import load
 from loopless.summary import Outcome as Summarized
 from loopless.summary import paths_of, summarize

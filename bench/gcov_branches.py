@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loopless.errors import UsageError
-from loopless.queries.covering import CoveringTest
+from loopless.queries.call_values.surroundings import surroundings
+from loopless.queries.reach.covering import CoveringTest
 from loopless.queries.settings import Settings
-from loopless.queries.surroundings import surroundings
 from loopless.report.reach_tests import c_test
 
 RUN_S = 20.0

@@ -25,10 +25,10 @@ from native_runs import many
 
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 from loopless.errors import LooplessError, SourceError, UsageError
-from loopless.queries.reach import reach
-from loopless.queries.reached import Reach
+from loopless.queries.call_values.reached import Reach
+from loopless.queries.call_values.surroundings import surroundings
+from loopless.queries.reach.answering import reach
 from loopless.queries.settings import Settings
-from loopless.queries.surroundings import surroundings
 from loopless.report.reach_tests import c_test
 from loopless.source import load
 from loopless.source.compile import SourceOptions

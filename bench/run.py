@@ -25,7 +25,7 @@ import own_loops
 from loopless.automaton import classify
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.source import ir, load
 from loopless.source.compile import compile_ir
 from loopless.source.reader import read_module

@@ -27,7 +27,7 @@ from typing import Any
 from loopless import clock
 from loopless.bounds.model import LARGE, by_types
 from loopless.errors import LooplessError
-from loopless.queries.bounds import answer_bounds
+from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused

@@ -44,7 +44,7 @@ JUDGING_S = 2.5
 def measured(file: Path, limit: float) -> dict[str, Any]:
     """One program in this process: what is claimed, and what the judge says of it."""
     from loopless.errors import LooplessError
-    from loopless.queries.bounds import answer_bounds
+    from loopless.queries.bounds.answering import answer_bounds
     from loopless.queries.program import load
     from loopless.queries.settings import Settings
 
@@ -80,8 +80,8 @@ def start_of(program: Any) -> Any:
 
 def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     """The claim on all loops of a function together as numbers and text."""
-    from loopless.bounds.lower_asymptotics import lower_class_of
-    from loopless.queries.bound_answers import class_of
+    from loopless.bounds.asymptotics.lower import lower_class_of
+    from loopless.queries.bounds.answers import class_of
     from loopless.terms import FALSE, TRUE
 
     call = found.call

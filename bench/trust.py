@@ -33,7 +33,7 @@ from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
 from loopless.errors import LooplessError
 from loopless.flowgraph.model import Flowgraph, Origin
 from loopless.graphs import reachable
-from loopless.queries import verification
+from loopless.queries.verification import answering as verification
 from loopless.source import SourceOptions, load
 from loopless.terms import EvaluationError, Var, evaluate, holds
 from loopless.verification.runs import Run, Runner

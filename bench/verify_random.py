@@ -26,9 +26,9 @@ from loopless.check.certificates.property import Property
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError
-from loopless.queries import verification
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
+from loopless.queries.verification import answering as verification
 
 MOST_RUNS: Final = 3000
 """Programs with more ways to choose the inputs are given up."""

@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from loopless.queries.answering import answer_all
-from loopless.queries.loop_answer import LoopAnswer, Question
+from loopless.queries.loops.answer import LoopAnswer, Question
+from loopless.queries.loops.answering import answer_all
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from loopless.automaton import Automaton, Classification
 from loopless.paths import LoopPaths
-from loopless.queries.answers import answer_loop
-from loopless.queries.loop_answer import LoopAnswer, Question
+from loopless.queries.loops.answer import LoopAnswer, Question
+from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import Loop
 from loopless.refusals import Refused
 from loopless.summary import Summary

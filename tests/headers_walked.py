@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from loopless.bounds.cutpoints import ENTRY, CutpointGraph
+from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import Path
 from loopless.terms import Var, evaluate, holds

@@ -10,7 +10,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import Limits, NativeOracle, Run
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.summary import Outcome, Summary, paths_of, summarize
 from loopless.terms import IntType, evaluate, holds
 from loopless_fuzz.judging.claims import Claims, judge_all

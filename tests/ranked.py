@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-from loopless.bounds.ranking_functions import Ranking, rank
+from loopless.bounds.ranking.linear import Ranking, rank
 from loopless.check.interpreter.run import Interpreter
 from loopless.paths import LoopPaths, loop_paths
 from loopless.refusals import Refused

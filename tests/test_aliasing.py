@@ -9,7 +9,7 @@ from loopless.check.oracle.native import NativeOracle
 from loopless.check.outcome import Outcome
 from loopless.flowgraph import build
 from loopless.paths import loop_paths
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.source import load
 from loopless.summary import summarize
 from loops_in_c import graph

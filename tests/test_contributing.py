@@ -10,11 +10,11 @@ import pytest
 
 from answers_in_c import answers
 from counted import judge_calls
-from loopless.bounds.claims import Claim
+from loopless.bounds.claims.of_summaries import Claim
+from loopless.bounds.looperman.scopes import scopes_of
 from loopless.bounds.model import FunctionBounds
 from loopless.bounds.portfolio import METHODS, bounds_of
 from loopless.bounds.question import BoundQuestion
-from loopless.bounds.scopes import scopes_of
 from loopless.paths import LoopPaths, loop_paths
 from loopless.portfolio import Method
 from loops_in_c import graph

@@ -13,7 +13,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.source import load
 from loopless.source.program import Program
 from loopless.summary import FunctionSummary, Outcome, paths_of, summarize, summarize_function

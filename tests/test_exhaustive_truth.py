@@ -6,7 +6,7 @@ import pytest
 
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.summary import paths_of, summarize
 from loopless_fuzz.generator.generate import PROFILES, generate, print_program
 from loopless_fuzz.judging.exhaustive import every_entry

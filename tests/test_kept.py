@@ -10,7 +10,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeOracle
 from loopless.check.outcome import Outcome
 from loopless.flowgraph import build
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.source import load
 from loopless.summary import paths_of, summarize
 from loopless_fuzz.generator.case import load_case

@@ -13,7 +13,7 @@ import pytest
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.evaluation import Evaluation, Evaluator
+from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
 from loopless.stepping import SteppingForbidden, enumerating, no_stepping
 from loopless.summary import paths_of, summarize
 from loops_in_c import graph

@@ -14,7 +14,7 @@ import pytest
 from answers_in_c import answers
 from counted import judge_calls
 from loopless.check.oracle.native import NativeHost, NativeOracle
-from loopless.queries.calls import Calls
+from loopless.queries.evaluation.calls import Calls
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.source import SourceOptions
@@ -289,7 +289,7 @@ def test_copies_of_what_overlaps(name: str, host: NativeHost, tmp_path: Path) ->
 @pytest.fixture(autouse=True)
 def by_summaries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Calls are evaluated by summaries where there are some, short ones too."""
-    monkeypatch.setattr("loopless.queries.calls.QUICK_STEPS", 0)
+    monkeypatch.setattr("loopless.queries.evaluation.calls.QUICK_STEPS", 0)
 
 
 def evaluated(file: Path, name: str, inputs: Iterable[Any], **options: Any) -> list[Any]:

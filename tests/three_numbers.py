@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.terms import evaluate, holds
 from loopless_fuzz.judging.loop_alone import LoopAlone

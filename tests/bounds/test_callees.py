@@ -8,12 +8,12 @@ import pytest
 
 from counted import judge_calls, judge_entries_in_calls
 from loopless.bounds import FunctionBounds, LoopBounds
-from loopless.bounds.callees import Transformers
-from loopless.bounds.induction import Counted, induction_counts, walked
+from loopless.bounds.callees.effects import Transformers
+from loopless.bounds.induction.counts import Counted, induction_counts, walked
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
+from loopless.flowgraph.callees.call_sites import widths
 from loopless.flowgraph.model import Flowgraph
-from loopless.flowgraph.sites import widths
 from loopless.queries.program import load as load_program
 from loopless.source import ir, load
 from loopless.terms import evaluate

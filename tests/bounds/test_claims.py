@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from loopless.bounds import Bound, Claim, function_bounds
-from loopless.bounds.joint_claims import (
+from loopless.bounds.asymptotics.lower import lower_class, lower_class_of, reached
+from loopless.bounds.claims.joint import (
     added,
     at_least,
     at_most,
@@ -17,8 +18,7 @@ from loopless.bounds.joint_claims import (
     somewhere,
     together,
 )
-from loopless.bounds.line_bounds import line_bounds
-from loopless.bounds.lower_asymptotics import lower_class, lower_class_of, reached
+from loopless.bounds.claims.lines import line_bounds
 from loopless.check.interpreter.run import Interpreter
 from loopless.terms import (
     FALSE,

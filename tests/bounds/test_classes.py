@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from loopless.bounds import asymptotic_class
-from loopless.bounds.lower_asymptotics import lower_class, lower_class_of
-from loopless.queries.bound_answers import class_of
-from loopless.queries.bounds import answer_bounds
+from loopless.bounds.asymptotics.lower import lower_class, lower_class_of
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.answers import class_of
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.terms import (

@@ -9,11 +9,11 @@ from itertools import product
 import pytest
 
 from headers_walked import arguments, walk
-from loopless.bounds.component_search import Component
-from loopless.bounds.cutpoints import ENTRY, CutpointGraph, cutpoints_of
-from loopless.bounds.lexicographic import LexicographicSearch, _degree
 from loopless.bounds.methods.components import CallSearch
-from loopless.bounds.size_bounds import least_of
+from loopless.bounds.ranking.components import Component
+from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph, cutpoints_of
+from loopless.bounds.ranking.lexicographic import LexicographicSearch, _degree
+from loopless.bounds.ranking.size_bounds import least_of
 from loopless.terms import ONE, ZERO, IntType, Var, add, const, evaluate, floor_div, maximum, minimum, mul
 from loops_in_c import graph, variable
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds.constants import constants
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
+from loopless.bounds.iteration.constants import constants
 from loopless.flowgraph.liveness import live_at_entry
 from loops_in_c import graph
 

@@ -10,8 +10,8 @@ from counted import arguments_of
 from loopless.bounds.methods.cost import cost_of
 from loopless.check.interpreter.run import Interpreter
 from loopless.errors import UsageError
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.costs import answer_cost, function_with
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.costs import answer_cost, function_with
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds.deciding import causes
+from loopless.bounds.reads.deciding import causes
 from loops_in_c import graph
 
 HEAD = "struct s { unsigned long n; unsigned char most; int *v; }; extern int look(unsigned); extern void drop(int *); int top;"

@@ -6,7 +6,7 @@ from math import gcd
 
 import pytest
 
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
 from loopless.flowgraph.model import Flowgraph
 from loopless.terms import FALSE, TRUE, Var, evaluate, holds
 from loopless_fuzz.judging.loop_alone import LoopAlone

@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.facts import NO_FACTS, Facts, Intervals, split
-from loopless.bounds.meetings import Meeting, ends_of
+from loopless.bounds.iteration.facts import NO_FACTS, Facts, Intervals, split
+from loopless.bounds.iteration.meetings import Meeting, ends_of
 from loopless.terms import (
     FALSE,
     INTEGERS,

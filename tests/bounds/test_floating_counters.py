@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from loopless.bounds.floating_counters import NAME
-from loopless.bounds.floating_runs import MAX_STEPS, Run, completed
-from loopless.bounds.floats import rounded
-from loopless.bounds.induction import Counted
+from loopless.bounds.induction.counts import Counted
+from loopless.bounds.induction.floating.arithmetic import rounded
+from loopless.bounds.induction.floating.counters import NAME
+from loopless.bounds.induction.floating.runs import MAX_STEPS, Run, completed
 from loopless.check.oracle.native import NativeOracle
-from loopless.queries.effort import inductions_of
+from loopless.queries.jobs.effort import inductions_of
 from loopless.queries.program import load
 from loopless.stepping import no_stepping
 from loopless.terms import Const, Term
@@ -297,7 +297,7 @@ def test_steps_taken_together_are_steps_taken_one_by_one(digits):
 
 def test_billions_of_iterations_are_counted_without_stepping_through_them(tmp_path, monkeypatch):
     text = "int f(void) { for (double x = 0; x < 3e9; x += 0.5) ; return 0; }"
-    monkeypatch.setattr(sys.modules["loopless.bounds.floating_runs"], "MAX_STEPS", 2000)
+    monkeypatch.setattr(sys.modules["loopless.bounds.induction.floating.runs"], "MAX_STEPS", 2000)
     (found,) = floating(loops_of(tmp_path, text)["f"])
     assert number(found.exact) == 6 * 10**9  # halves are exact
     assert number(found.exact) > MAX_STEPS

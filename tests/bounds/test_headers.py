@@ -8,13 +8,13 @@ from itertools import product
 import pytest
 
 from headers_walked import arguments, walk
-from loopless.bounds.call_invariants import with_invariants
-from loopless.bounds.cutpoints import ENTRY, CutpointGraph, cutpoints_of, under
-from loopless.bounds.header_invariants import invariants_at
-from loopless.bounds.measures import entails
-from loopless.bounds.refinement import longest, refined
-from loopless.bounds.scopes import scopes_of
-from loopless.bounds.transition_system import system
+from loopless.bounds.induction.measures import entails
+from loopless.bounds.invariants.at_headers import invariants_at
+from loopless.bounds.invariants.in_call import with_invariants
+from loopless.bounds.looperman.scopes import scopes_of
+from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph, cutpoints_of, under
+from loopless.bounds.ranking.refinement import longest, refined
+from loopless.bounds.ranking.transition_system import system
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths

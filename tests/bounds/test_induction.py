@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.halving import divisions, euclid, quotient_of
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
+from loopless.bounds.induction.halving import divisions, euclid, quotient_of
 from loopless.flowgraph.model import Flowgraph
 from loopless.refusals import Refused
 from loopless.terms import (

@@ -8,9 +8,10 @@ import pytest
 
 from counted import Counted as Compared
 from counted import arguments_of, judge_calls, judge_entries, judge_entries_in_calls
-from loopless.bounds import FunctionBounds, LoopBounds, induction
-from loopless.bounds.constants import constants as set_once
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds import FunctionBounds, LoopBounds
+from loopless.bounds.induction import counts as induction
+from loopless.bounds.induction.counts import Counted, induction_counts
+from loopless.bounds.iteration.constants import constants as set_once
 from loopless.check.interpreter.run import Interpreter
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from loopless.bounds.iterations import iteration_paths
-from loopless.bounds.ranking_functions import rank
-from loopless.bounds.scopes import scopes_of
+from loopless.bounds.looperman.iterations import iteration_paths
+from loopless.bounds.looperman.scopes import scopes_of
+from loopless.bounds.ranking.linear import rank
 from loopless.check.interpreter.run import Interpreter
 from loopless.paths import LoopPaths
 from loopless.refusals import Reason, Refused

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
 from loopless.flowgraph.model import Flowgraph
 from loopless.terms import TRUE, evaluate, holds
 from loopless_fuzz.judging.loop_alone import LoopAlone

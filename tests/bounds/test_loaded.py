@@ -8,7 +8,7 @@ import pytest
 
 from counted import judge_calls, judge_entries_in_calls
 from loopless.bounds import FunctionBounds, LoopBounds
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.source import load

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.facts import NO_FACTS, Intervals
-from loopless.bounds.loop_effects import LoopEffect
+from loopless.bounds.iteration.facts import NO_FACTS, Intervals
+from loopless.bounds.iteration.loop_effects import LoopEffect
 from loopless.terms import INTEGERS, TRUE, Var, add, const, evaluate, maximum, minimum, sub
 from three_numbers import judge, outer
 

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from loopless.bounds.lower_asymptotics import lower_class_of
+from loopless.bounds.asymptotics.lower import lower_class_of
 from loopless.check.interpreter.run import Interpreter
-from loopless.queries.bounds import answer_bounds
+from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.terms import ZERO, evaluate

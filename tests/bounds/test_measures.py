@@ -7,10 +7,19 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.measures import Becomes, Grows, entails, growth, is_positive, most_of, step, without_larger
+from loopless.bounds.induction.measures import (
+    Becomes,
+    Grows,
+    entails,
+    growth,
+    is_positive,
+    most_of,
+    step,
+    without_larger,
+)
+from loopless.bounds.looperman.nested import raised
+from loopless.bounds.looperman.sums import sum_of_progression
 from loopless.bounds.model import Bound, by_types, ceiling, kept, least, plus, positive
-from loopless.bounds.nested import raised
-from loopless.bounds.sums import sum_of_progression
 from loopless.terms import (
     FALSE,
     TRUE,

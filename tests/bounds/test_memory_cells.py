@@ -8,8 +8,8 @@ import pytest
 
 from counted import judge_entries_in_calls
 from loopless.bounds import FunctionBounds, LoopBounds
-from loopless.bounds.induction import Counted, induction_counts
-from loopless.bounds.memory_cells import with_cells
+from loopless.bounds.induction.counts import Counted, induction_counts
+from loopless.bounds.iteration.memory_cells import with_cells
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import Options, build
 from loopless.flowgraph.model import Flowgraph

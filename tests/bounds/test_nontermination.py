@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from loopless.bounds.methods.nontermination import Recurrent, recurrent
-from loopless.bounds.ranking_functions import rank
+from loopless.bounds.ranking.linear import rank
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
 from loopless.summary import Summary, summarize

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds.facts import Facts
-from loopless.bounds.one_iteration import whole_iteration
-from loopless.bounds.scopes import deciding
-from loopless.bounds.whole import Whole
+from loopless.bounds.iteration.body_facts import Whole
+from loopless.bounds.iteration.facts import Facts
+from loopless.bounds.iteration.one_iteration import whole_iteration
+from loopless.bounds.looperman.scopes import deciding
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.refusals import Refused

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from loopless.bounds.compare import lesser, surely_at_most
+from loopless.bounds.asymptotics.compare import lesser, surely_at_most
 from loopless.terms import (
     ZERO,
     Const,

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from loopless.bounds.model import reads
-from loopless.queries.bound_answers import class_of
-from loopless.queries.bounds import answer_bounds
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.answers import class_of
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.terms import evaluate

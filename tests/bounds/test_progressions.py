@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from loopless.bounds.path_counters import ITERATIONS, Counter
-from loopless.bounds.scopes import scopes_of
+from loopless.bounds.looperman.path_counters import ITERATIONS, Counter
+from loopless.bounds.looperman.scopes import scopes_of
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries import program as session
 from loopless.terms import evaluate, holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds.ranking_functions import rank
+from loopless.bounds.ranking.linear import rank
 from loopless.paths import LoopPaths
 from loopless.refusals import Reason, Refused
 from loopless.terms import TRUE, conjunction, const, evaluate, greater_equal, holds, less_equal

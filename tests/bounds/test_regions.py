@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from loopless.bounds.asymptotics import asymptotic_class
+from loopless.bounds.asymptotics.classes import asymptotic_class
 from loopless.bounds.methods.components import CallBounds, call_bounds
 from loopless.check.interpreter.run import Interpreter
 from loopless.terms import EvaluationError, evaluate

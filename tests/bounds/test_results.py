@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
 from loopless.queries.program import load
 from loopless.refusals import Refused
 from loopless.terms import evaluate

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
 from loopless.terms import Term, evaluate
 from loops_in_c import graph
 

@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
 from loopless.check.oracle.native import NativeOracle, Run
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph

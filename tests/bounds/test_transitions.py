@@ -9,12 +9,12 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.linearize import Linearizer, range_under
-from loopless.bounds.loop_invariants import candidates, is_inductive, kept
-from loopless.bounds.multiphase import geometric, nested
-from loopless.bounds.size_bounds import Counted, sizes_in_loop
-from loopless.bounds.templates import Template, bound_above
-from loopless.bounds.transition_system import difference, system, with_not_followed
+from loopless.bounds.invariants.of_loops import candidates, is_inductive, kept
+from loopless.bounds.iteration.linearize import Linearizer, range_under
+from loopless.bounds.ranking.multiphase import geometric, nested
+from loopless.bounds.ranking.size_bounds import Counted, sizes_in_loop
+from loopless.bounds.ranking.templates import Template, bound_above
+from loopless.bounds.ranking.transition_system import difference, system, with_not_followed
 from loopless.logic.farkas import Farkas
 from loopless.paths import LoopPaths, Path
 from loopless.terms import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
 from loopless.terms import evaluate
 from loops_in_c import graph
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds.facts import NO_FACTS, Facts, Intervals
-from loopless.bounds.meetings import Meeting, ways
+from loopless.bounds.iteration.facts import NO_FACTS, Facts, Intervals
+from loopless.bounds.iteration.meetings import Meeting, ways
 from loopless.terms import INTEGERS, TRUE, IntType, Var, add, const, sub
 from three_numbers import judge, outer
 

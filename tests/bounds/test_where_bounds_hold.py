@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopless.bounds import Bound, function_bounds
-from loopless.bounds.claims import _claimed, _piecewise, claim
+from loopless.bounds.claims.of_summaries import _claimed, _piecewise, claim
 from loopless.summary import Summary, paths_of, summarize
 from loopless.terms import (
     FALSE,

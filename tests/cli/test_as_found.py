@@ -46,9 +46,9 @@ def slow(*given):
 module.FUNCTION = slow
 sys.exit(main(sys.argv[1:]))
 """
-OF_BOUNDS = ("loopless.queries.bounds", "bound_function", "given[0].name == 'g'")
-OF_TYPES = ("loopless.queries.answers", "_classified", "given[0].loop.line == 6")
-OF_SUMMARIES = ("loopless.queries.answers", "summarize", "given[0].loop.line == 6")
+OF_BOUNDS = ("loopless.queries.bounds.answering", "bound_function", "given[0].name == 'g'")
+OF_TYPES = ("loopless.queries.loops.answers", "_classified", "given[0].loop.line == 6")
+OF_SUMMARIES = ("loopless.queries.loops.answers", "summarize", "given[0].loop.line == 6")
 
 
 class _Started:
@@ -142,7 +142,7 @@ SAME = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from loopless.queries.bounds import answer_bounds, bounds_as_found
+from loopless.queries.bounds.answering import answer_bounds, bounds_as_found
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.report.bounds import bound_text

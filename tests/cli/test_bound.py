@@ -7,7 +7,7 @@ import re
 import pytest
 
 from loopless.errors import UsageError
-from loopless.queries.inputs import given_values
+from loopless.queries.call_values.inputs import given_values
 
 NEST = """int f(int n, int m) {
     int c = 0;

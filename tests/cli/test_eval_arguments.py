@@ -9,8 +9,8 @@ import pytest
 
 from loopless.cli.arguments import arguments_of_words, parse, parse_line
 from loopless.errors import UsageError
-from loopless.queries import calls as calls_module
-from loopless.queries.calls import Calls
+from loopless.queries.evaluation import calls as calls_module
+from loopless.queries.evaluation.calls import Calls
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.report.evaluation import evaluation_json, evaluation_text

@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from loopless.queries import calls as calls_module
-from loopless.queries.calls import Calls
+from loopless.queries.evaluation import calls as calls_module
+from loopless.queries.evaluation.calls import Calls
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 

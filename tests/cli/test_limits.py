@@ -28,7 +28,7 @@ int h(int x, int n) {
 DRIVER = """
 import sys
 from logic.hard_cases import run_hard_query, run_hard_subtraction
-import loopless.queries.answers as answers
+import loopless.queries.loops.answers as answers
 from loopless.cli import main
 
 hard = {"isl": run_hard_subtraction, "z3": run_hard_query}[sys.argv[1]]

@@ -9,10 +9,10 @@ import pytest
 
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
-from loopless.flowgraph.cells import Cell
-from loopless.flowgraph.effects import NOT_MAIN, ModuleFacts, facts_of
+from loopless.flowgraph.memory.cells import Cell
+from loopless.flowgraph.memory.mod_ref import NOT_MAIN, ModuleFacts, facts_of
+from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Origin
-from loopless.flowgraph.places import Base
 from loopless.paths.written import written_objects
 from runs_of_text import module, statements
 

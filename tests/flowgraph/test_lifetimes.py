@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from loopless.check.oracle.native import NativeOracle
-from loopless.flowgraph.lifetimes import with_lifetimes, with_lifetimes_and_points
+from loopless.flowgraph.memory.lifetimes import with_lifetimes, with_lifetimes_and_points
+from loopless.flowgraph.memory.points_to import analyse
 from loopless.flowgraph.model import Check, Expire
-from loopless.flowgraph.pointers import analyse
 from loopless.source import ir
 from runs_of_text import came_out, flowgraph, module, statements
 

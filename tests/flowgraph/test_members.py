@@ -7,7 +7,7 @@ import pytest
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph import build
-from loopless.flowgraph.members import members
+from loopless.flowgraph.memory.members import members
 from loopless.flowgraph.model import Check, Flowgraph, Kind
 from loopless.source import load
 from loops_in_c import graph

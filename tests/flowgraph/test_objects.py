@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
+from loopless.flowgraph.memory.objects import Memory, Options, describe_memory
+from loopless.flowgraph.memory.places import NULL, Base
 from loopless.flowgraph.model import Kind
-from loopless.flowgraph.objects import Memory, Options, describe_memory
-from loopless.flowgraph.places import NULL, Base
 from loopless.flowgraph.source_types import leaf_type
 from loopless.terms import INTEGERS, ZERO, IntType, const, evaluate
 from runs_of_text import module

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.flowgraph.called_memory import call_kind
-from loopless.flowgraph.places import DEAD, NULL, Access, Base, PointsTo, Target
-from loopless.flowgraph.pointers import analyse
-from loopless.flowgraph.promotion import promotable
+from loopless.flowgraph.memory.called_memory import call_kind
+from loopless.flowgraph.memory.places import DEAD, NULL, Access, Base, PointsTo, Target
+from loopless.flowgraph.memory.points_to import analyse
+from loopless.flowgraph.memory.promotion import promotable
 from loopless.source import ir
 from runs_of_text import module
 

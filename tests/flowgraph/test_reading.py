@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from loopless.flowgraph.content import initial_content
+from loopless.flowgraph.callees.self_calls import inverse
 from loopless.flowgraph.control import untold_control
-from loopless.flowgraph.selfcalls import inverse
+from loopless.flowgraph.memory.initial_bytes import initial_content
 from loopless.flowgraph.uses import find_uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Number, different_address, number_of_flag, same_address
 from loopless.source import ir, load

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.evidence import _seen_at
+from loopless.queries.verification.evidence import _seen_at
 from loops_in_c import graph
 
 STATICS = """

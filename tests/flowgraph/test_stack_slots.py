@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.flowgraph.objects import Options, describe_memory
-from loopless.flowgraph.places import Base
-from loopless.flowgraph.stack_slots import stack_slot_of
+from loopless.flowgraph.memory.objects import Options, describe_memory
+from loopless.flowgraph.memory.places import Base
+from loopless.flowgraph.memory.stack_slots import stack_slot_of
 from runs_of_text import came_out, flowgraph, module
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from loopless.flowgraph.memory.objects import Options, Slot, describe_memory
+from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.model import Assign, Block, Check, End, Havoc, Origin
-from loopless.flowgraph.objects import Options, Slot, describe_memory
-from loopless.flowgraph.places import Base
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import find_uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, flag_of

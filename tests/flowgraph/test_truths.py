@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from loopless.flowgraph.memory.objects import Options, describe_memory
+from loopless.flowgraph.memory.truths import truths_of
 from loopless.flowgraph.model import Load
-from loopless.flowgraph.objects import Options, describe_memory
-from loopless.flowgraph.truths import truths_of
 from loopless.flowgraph.uses import find_uses
 from loopless.flowgraph.values import FLAG_TYPE
 from runs_of_text import came_out, flowgraph, module, statements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds.induction import Counted, induction_counts
+from loopless.bounds.induction.counts import Counted, induction_counts
 from loopless.terms import Const
 from runs_of_text import flowgraph
 

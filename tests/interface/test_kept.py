@@ -11,7 +11,7 @@ import loopless
 from asked_both_ways import asked, loaded, untimed
 from loopless.interface import calls as calls_module
 from loopless.interface import program as program_of_interface
-from loopless.queries import calls as query_calls
+from loopless.queries.evaluation import calls as query_calls
 
 
 def test_a_limit_of_time_is_kept_and_named(tmp_path):
@@ -71,7 +71,7 @@ def test_a_limit_of_memory_is_kept_and_named():
 
 
 def test_without_a_fence_there_are_no_children(monkeypatch, program):
-    from loopless.queries import sandbox
+    from loopless.queries.jobs import sandbox
 
     monkeypatch.setattr(sandbox, "_Child", None)
     again = program.with_settings(loop_timeout_s=5)

@@ -13,8 +13,8 @@ import pytest
 from loopless import clock
 from loopless.check.oracle.native import NativeOracle, Run
 from loopless.navigation.search import Navigator
-from loopless.queries.driving import Driver
-from loopless.queries.route_inputs import inputs_of
+from loopless.queries.call_values.native_driver import Driver
+from loopless.queries.call_values.route_inputs import inputs_of
 from loopless.source.compile import SourceOptions
 from reaching import HEAD, counters, system
 

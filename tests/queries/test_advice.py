@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopless.queries import advice
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops import advice
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused

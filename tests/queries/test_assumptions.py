@@ -9,8 +9,8 @@ import pytest
 
 from asking import summary_of
 from loopless.errors import UsageError
-from loopless.queries.assumptions import names_in, parse_condition
-from loopless.queries.c_arithmetic import CType, Reading
+from loopless.queries.assume.c_arithmetic import CType, Reading
+from loopless.queries.assume.conditions import names_in, parse_condition
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.terms import INTEGERS, IntType, Var, holds

@@ -10,8 +10,8 @@ import pytest
 
 from loopless.check.oracle.native import NativeOracle, Run
 from loopless.errors import UsageError
-from loopless.queries.assumptions import parse_condition
-from loopless.queries.c_arithmetic import CType, Reading
+from loopless.queries.assume.c_arithmetic import CType, Reading
+from loopless.queries.assume.conditions import parse_condition
 from loopless.source.compile import SourceOptions
 from loopless.terms import IntType, Var, holds
 

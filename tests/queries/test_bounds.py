@@ -10,14 +10,14 @@ from itertools import product
 import pytest
 
 from loopless.bounds import Bound, Claim
-from loopless.bounds.joint_claims import of_all, together
+from loopless.bounds.claims.joint import of_all, together
 from loopless.bounds.methods import components
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import Options
-from loopless.queries import bounds
-from loopless.queries import sandbox as limits
-from loopless.queries.bound_answers import class_of
-from loopless.queries.bounds import answer_bounds
+from loopless.queries.bounds import answering as bounds
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.answers import class_of
+from loopless.queries.jobs import sandbox as limits
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason

@@ -11,7 +11,7 @@ import pytest
 
 from loopless import clock
 from loopless.errors import LimitError
-from loopless.queries.deadline import in_time, not_interrupted
+from loopless.queries.jobs.deadline import in_time, not_interrupted
 
 
 def busy(seconds):

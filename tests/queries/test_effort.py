@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from loopless.bounds.induction import NAME
-from loopless.queries import bounds, sandbox
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.effort import FEW, HURRIED_S, LEAST_S, SETTLED_S, TOGETHER_S, effort_for, inductions_of
+from loopless.bounds.induction.counts import NAME
+from loopless.queries.bounds import answering as bounds
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.jobs import sandbox
+from loopless.queries.jobs.effort import FEW, HURRIED_S, LEAST_S, SETTLED_S, TOGETHER_S, effort_for, inductions_of
 from loopless.queries.program import Program, load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason
@@ -177,7 +178,7 @@ def test_a_function_that_cannot_be_walked_has_no_counts(tmp_path, monkeypatch) -
     def broken(_: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("loopless.bounds.induction.induction_counts", broken)
+    monkeypatch.setattr("loopless.bounds.induction.counts.induction_counts", broken)
     assert inductions_of(function) == {}
 
 

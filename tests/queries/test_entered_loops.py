@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from loopless.bounds.joint_claims import always
-from loopless.queries.bound_answers import FunctionBound, LoopBound
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.loop_rules import RuledLoop, bounded_loops, verdict_of
+from loopless.bounds.claims.joint import always
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.rules import RuledLoop, bounded_loops, verdict_of
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.report.bounds import bound_text

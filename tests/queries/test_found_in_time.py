@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from loopless.cli.asking import in_turn
-from loopless.queries import answering, answers
-from loopless.queries.effort import first_share, second_share
-from loopless.queries.overrun import Overrun
+from loopless.queries.jobs.effort import first_share, second_share
+from loopless.queries.jobs.overrun import Overrun
+from loopless.queries.loops import answering, answers
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused

@@ -16,11 +16,11 @@ import pytest
 
 import loopless
 from loopless.project.survey import answer_file, distinct
-from loopless.queries.answering import answer_all
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.loop_answer import Question
-from loopless.queries.loop_name import own_name
-from loopless.queries.loop_rules import bounded_loops
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.rules import bounded_loops
+from loopless.queries.loops.answer import Question
+from loopless.queries.loops.answering import answer_all
+from loopless.queries.loops.name import own_name
 from loopless.queries.program import load
 from loopless.queries.selection import select_loops
 from loopless.queries.settings import Settings

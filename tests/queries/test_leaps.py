@@ -12,9 +12,9 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
 from loopless.check.oracle.native import Run as Call
 from loopless.check.outcome import Outcome
-from loopless.queries import calls
 from loopless.queries import program as session
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation import calls
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.functions import summarize_whole
 from loopless.queries.settings import Settings
 from loopless.stepping import no_stepping

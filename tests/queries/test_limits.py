@@ -17,10 +17,10 @@ import pytest
 from logic.hard_cases import run_hard_query, run_hard_subtraction
 from loopless import clock
 from loopless.errors import LimitError, UsageError
-from loopless.queries import sandbox as limits_module
-from loopless.queries.jobs import run_all
-from loopless.queries.overrun import Overrun
-from loopless.queries.sandbox import Limits, Pool, note
+from loopless.queries.jobs import sandbox as limits_module
+from loopless.queries.jobs.overrun import Overrun
+from loopless.queries.jobs.running import run_all
+from loopless.queries.jobs.sandbox import Limits, Pool, note
 from loopless.refusals import Reason
 
 
@@ -277,7 +277,8 @@ def spins() -> None:
 
 SCRIPT = """
 import functools, threading, time
-from loopless.queries import jobs, sandbox as limits
+from loopless.queries.jobs import running as jobs
+from loopless.queries.jobs import sandbox as limits
 {prelude}
 threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 print("the program runs", flush=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 from loopless.check.oracle.signature import CType, Declared, Leaf, Opaque, Pointer, Signature
-from loopless.queries.mutation import Mutator, constants
-from loopless.queries.reached import Field, Given, Inputs, Memory, Pointed, Run, runs_of, unrolled
-from loopless.queries.route_inputs import structure
+from loopless.queries.call_values.mutation import Mutator, constants
+from loopless.queries.call_values.reached import Field, Given, Inputs, Memory, Pointed, Run, runs_of, unrolled
+from loopless.queries.call_values.route_inputs import structure
 from loopless.source import load
 
 CHAR, BYTE, INT = CType("char", 8, signed=True), CType("unsigned char", 8, signed=False), CType("int", 32, signed=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from loopless.errors import UsageError
-from loopless.queries.answers import answer_loop
-from loopless.queries.evaluation import Evaluation
-from loopless.queries.loop_answer import Question
-from loopless.queries.loop_name import own_name
+from loopless.queries.evaluation.evaluate import Evaluation
+from loopless.queries.loops.answer import Question
+from loopless.queries.loops.answers import answer_loop
+from loopless.queries.loops.name import own_name
 from loopless.queries.program import Program, is_called, load
 from loopless.queries.settings import Settings
 from loopless.report.evaluation import evaluation_text

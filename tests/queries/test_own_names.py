@@ -11,7 +11,7 @@ import pytest
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeHost, NativeOracle
 from loopless.queries import program as session
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.functions import summarize_whole
 from loopless.summary import FunctionSummary
 

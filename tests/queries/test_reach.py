@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from loopless.logic.smt import Answer
-from loopless.queries import reach as module
-from loopless.queries.reached import Reach
+from loopless.queries.call_values.reached import Reach
+from loopless.queries.reach import answering as module
 from loopless.queries.settings import Settings
 from loopless.source.targets import Target
 

@@ -6,8 +6,8 @@ import pytest
 
 from asking import summary_of
 from loopless.check.interpreter.run import Interpreter
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.costs import answer_cost
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.costs import answer_cost
 from loopless.queries.functions import summarize_whole
 from loopless.queries.program import load
 from loopless.queries.settings import Settings

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
+from loopless.queries.bounds.whole_program import answer_run
 from loopless.queries.program import load
-from loopless.queries.run import answer_run
 from loopless.queries.settings import Settings
 from loopless.terms import Const
 

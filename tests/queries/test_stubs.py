@@ -8,7 +8,7 @@ import pytest
 
 import loopless
 from loopless.check.oracle.native import NativeOracle
-from loopless.queries import calls
+from loopless.queries.evaluation import calls
 from loopless.source import SourceOptions
 
 PROGRAM = """

@@ -12,7 +12,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeHost, NativeOracle
 from loopless.flowgraph import Options
 from loopless.queries import program as session
-from loopless.queries.bounds import answer_bounds
+from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.settings import Settings
 from loopless.terms import evaluate
 

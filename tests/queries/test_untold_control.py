@@ -7,7 +7,7 @@ import pytest
 from asking import summary_of
 from loopless.errors import UsageError
 from loopless.queries import program as session
-from loopless.queries.bounds import answer_bounds
+from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.functions import summarize_whole
 from loopless.queries.selection import check_variables
 from loopless.queries.settings import Settings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from loopless.queries.answers import answer_loop
-from loopless.queries.loop_answer import Question
+from loopless.queries.loops.answer import Question
+from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.report.brevity import chosen, cut, lines_for, more

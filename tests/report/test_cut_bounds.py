@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from loopless.queries.bounds import answer_bounds
+from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused

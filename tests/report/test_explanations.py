@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loopless.bounds.ranking_functions import rank
+from loopless.bounds.ranking.linear import rank
 from loopless.paths import LoopPaths
 from loopless.refusals import Reason, Refused
 from loopless.report.explanations import explain

@@ -14,10 +14,10 @@ import pytest
 
 from answers_in_c import answers
 from loopless.errors import LimitError
-from loopless.queries import sandbox as limits
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.loop_answer import LoopAnswer
-from loopless.queries.overrun import Overrun
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.jobs import sandbox as limits
+from loopless.queries.jobs.overrun import Overrun
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused

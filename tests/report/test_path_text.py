@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from loopless.queries.answers import answer_loop
-from loopless.queries.loop_answer import Question
+from loopless.queries.loops.answer import Question
+from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.report.text import Layout, loop_summary

@@ -17,9 +17,9 @@ import pytest
 
 import loopless
 from loopless.errors import UsageError
-from loopless.queries.covering import Coverage, Covered, CoveringTest
-from loopless.queries.reached import Field, Given, Inputs, Memory, Pointed, Reach, Run, runs_of
-from loopless.queries.surroundings import surroundings
+from loopless.queries.call_values.reached import Field, Given, Inputs, Memory, Pointed, Reach, Run, runs_of
+from loopless.queries.call_values.surroundings import surroundings
+from loopless.queries.reach.covering import Coverage, Covered, CoveringTest
 from loopless.report.coverage import coverage_json, coverage_text
 from loopless.report.document import document
 from loopless.report.reach import reach_json, reach_text

@@ -13,8 +13,8 @@ import pytest
 from answers_in_c import answers
 from loopless.cli.app import run
 from loopless.errors import LimitError
-from loopless.queries import answers as module
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops import answers as module
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.text import BRIEF, Layout, loop_summary
 from loopless.terms import evaluate, holds
 

@@ -12,7 +12,7 @@ import z3
 
 from answers_in_c import answers
 from loopless.paths import Exit
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.json_report import loop
 from loopless.report.smtlib import smtlib
 from loopless.report.text import summaries

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from loopless.check.oracle.native import NativeOracle
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.calls import evaluate
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.evaluation.calls import evaluate
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.source.ir import ArrayT, Function, Instruction, IntT, StructT

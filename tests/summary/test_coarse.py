@@ -11,8 +11,8 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
 from loopless.paths.coarse import coarse_paths
-from loopless.queries.answers import answer_loop
-from loopless.queries.loop_answer import Question
+from loopless.queries.loops.answer import Question
+from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import load
 from loopless.refusals import Reason, Refused
 from loopless.summary import Summary, approximated

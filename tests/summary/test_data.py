@@ -15,8 +15,8 @@ from loopless.flowgraph.model import Flowgraph, Parameter
 from loopless.logic import BudgetExceeded
 from loopless.paths import LoopPaths
 from loopless.portfolio import Tried
-from loopless.queries.evaluation import Evaluator
-from loopless.queries.layouts import layouts_in
+from loopless.queries.call_values.layouts import layouts_in
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.program import Function, load
 from loopless.refusals import Reason, Refused
 from loopless.summary import Residual, Summary, paths_of, readable, summarize

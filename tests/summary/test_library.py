@@ -15,11 +15,11 @@ import pytest
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeOracle, Run
 from loopless.flowgraph.model import Flowgraph, Parameter
-from loopless.queries.answers import answer_loop
-from loopless.queries.calls import evaluate
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.calls import evaluate
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.functions import summarize_whole
-from loopless.queries.loop_answer import Question
+from loopless.queries.loops.answer import Question
+from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import Function, load
 from loopless.refusals import Refused
 from loopless.report.smtlib import smtlib

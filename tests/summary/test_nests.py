@@ -11,7 +11,7 @@ from judged import judge_alone
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.summary import Known, Outcome, Summary, from_entry, paths_of, summarize
 from loopless.terms import const, evaluate, holds, less_equal
 from loopless_fuzz.judging.claims import Claims, judge_all

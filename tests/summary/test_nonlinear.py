@@ -10,7 +10,7 @@ from judged import judge_alone
 from loopless import terms as t
 from loopless.check.interpreter.run import Interpreter
 from loopless.paths import loop_paths
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.stepping import no_stepping
 from loopless.summary import summarize
 from loopless.summary.rewrite.univariate import as_intervals

@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from answers_in_c import answers
-from loopless.bounds.claims import claim, claim_of_call
+from loopless.bounds.claims.of_summaries import claim, claim_of_call
 from loopless.bounds.methods.lower import least_iterations
 from loopless.bounds.methods.nontermination import recurrent
 from loopless.bounds.methods.ranking import rank
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths, NoPaths
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.functions import FunctionAnswer
 from loopless.refusals import Reason, Refused
 from loopless.report import functions as function_reports

@@ -17,7 +17,7 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.logic import Region, budget
 from loopless.paths import LoopPaths, NoPaths
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.refusals import Reason, Refused
 from loopless.report import html, text
 from loopless.report.json_report import loop as loop_json

@@ -10,8 +10,8 @@ import pytest
 import loopless
 from loopless.check.oracle.native import NativeOracle
 from loopless.errors import UsageError
-from loopless.queries.arguments import characters, unquoted
-from loopless.queries.calls import evaluate
+from loopless.queries.call_values.arguments import characters, unquoted
+from loopless.queries.evaluation.calls import evaluate
 from loopless_fuzz.judging.printed import Array, evaluate_text
 
 SIGNS = """

@@ -9,7 +9,7 @@ import pytest
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import Limits, NativeOracle, Run
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.evaluation import Evaluation, Evaluator
+from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
 from loopless.queries.functions import summarize_whole
 from loopless.queries.program import Function, load
 from loopless.refusals import Reason, Refused

@@ -13,13 +13,13 @@ import pytest
 from loopless import report
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeOracle
+from loopless.flowgraph.callees.streams import INPUTS, counter_of, with_streams
 from loopless.flowgraph.model import Flowgraph
-from loopless.flowgraph.streams import INPUTS, counter_of, with_streams
-from loopless.queries.answers import answer_loop
-from loopless.queries.calls import evaluate
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.calls import evaluate
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.functions import answer_functions, summarize_whole
-from loopless.queries.loop_answer import Question
+from loopless.queries.loops.answer import Question
+from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import Function, load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason
@@ -103,7 +103,7 @@ def test_calls_by_summary_are_calls_by_interpretation(name: str, tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["until", "second", "nest", "twice"])
 def test_calls_by_summary_are_native_calls(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("loopless.queries.calls.QUICK_STEPS", 0)  # short calls are interpreted else
+    monkeypatch.setattr("loopless.queries.evaluation.calls.QUICK_STEPS", 0)  # short calls are interpreted else
     function = _function(name, tmp_path)
     graph, _ = _graphs(function)
     calls = list(_calls(graph, random.Random(f"native {name}")))

@@ -9,7 +9,7 @@ import pytest
 from loopless.check.interpreter.run import Interpreter
 from loopless.paths import LoopPaths
 from loopless.portfolio import NoAnswer, Tried
-from loopless.queries.evaluation import Evaluator
+from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.refusals import Reason, Refused
 from loopless.stepping import no_stepping
 from loopless.summary import Summary, from_entry, paths_of, readable, summarize

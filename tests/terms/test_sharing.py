@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import z3
 
-from loopless.bounds import asymptotics
+from loopless.bounds.asymptotics import classes as asymptotics
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.logic.simplify import shorter
 from loopless.recurrences import lifting

@@ -12,10 +12,10 @@ import pytest
 
 from loopless.check.certificates.property import Property
 from loopless.check.oracle.native import NativeHost, NativeOracle
-from loopless.queries.calls import Calls
+from loopless.queries.evaluation.calls import Calls
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
-from loopless.queries.verification import verify
+from loopless.queries.verification.answering import verify
 from loopless.source import SourceOptions
 
 LEAST, MOST = -(2**31), 2**31 - 1

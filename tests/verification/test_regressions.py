@@ -10,8 +10,8 @@ import pytest
 from loopless.check.certificates.property import Property
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
-from loopless.queries.verdict import Verdict
-from loopless.queries.verification import verify
+from loopless.queries.verification.answering import verify
+from loopless.queries.verification.verdict import Verdict
 
 UNREACH, TERMINATION, OVERFLOW = Property.UNREACH_CALL, Property.TERMINATION, Property.NO_OVERFLOW
 START = "#include <stdlib.h>\nvoid reach_error(void) { abort(); }\n"

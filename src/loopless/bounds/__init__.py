@@ -8,8 +8,8 @@ that holds on machine integers, undefined behaviour being the end of a run.
 
 from __future__ import annotations
 
-from loopless.bounds.asymptotics import LOG, AsymptoticClass, asymptotic_class
-from loopless.bounds.claims import Claim, claim, claim_of_call
+from loopless.bounds.asymptotics.classes import LOG, AsymptoticClass, asymptotic_class
+from loopless.bounds.claims.of_summaries import Claim, claim, claim_of_call
 from loopless.bounds.function import function_bounds
 from loopless.bounds.model import Bound, Bounds, CallBounds, FunctionBounds, LoopBounds, least
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from loopless.bounds.call_invariants import with_invariants
-from loopless.bounds.deciding import causes, in_a_sentence
-from loopless.bounds.measures import without_larger
+from loopless.bounds.induction.measures import without_larger
+from loopless.bounds.invariants.in_call import with_invariants
+from loopless.bounds.looperman.nested import of_any_entry, over_call
+from loopless.bounds.looperman.path_counters import ITERATIONS, Counter
+from loopless.bounds.looperman.scopes import Scope, Scopes, deciding, scopes_of
 from loopless.bounds.model import Bound, Bounds, FunctionBounds, LoopBounds, kept
-from loopless.bounds.nested import of_any_entry, over_call
-from loopless.bounds.path_counters import ITERATIONS, Counter
-from loopless.bounds.scopes import Scope, Scopes, deciding, scopes_of
+from loopless.bounds.reads.deciding import causes, in_a_sentence
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.refusals import Reason, Refused
 

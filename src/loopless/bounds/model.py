@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.compare import lesser, surely_at_most
+from loopless.bounds.asymptotics.compare import lesser, surely_at_most
 from loopless.flowgraph.model import LoopInfo
 from loopless.logic import feasible
 from loopless.refusals import Refused

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from loopless.bounds.claims import Claim
+from loopless.bounds.claims.of_summaries import Claim
+from loopless.bounds.looperman.scopes import Scopes
 from loopless.bounds.model import Bounds, FunctionBounds
-from loopless.bounds.scopes import Scopes
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
 

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
-from loopless.queries.arguments import number_of, unquoted
+from loopless.queries.call_values.arguments import number_of, unquoted
 
 if TYPE_CHECKING:
     from loopless.check.interpreter.run import Argument
-    from loopless.queries.calls import Calls
+    from loopless.queries.evaluation.calls import Calls
 
 
 def arguments_of_words(words: Sequence[str], calls: Calls, function: str) -> list[Argument]:
@@ -54,7 +54,7 @@ def parse(word: str) -> Any:
     """A number (``-3``, ``0x1F``, ``INT_MAX``), a string or character of C, ``[1, 2]``, ``{x: 1, y: 2}``, or a plain
     word. Raises ``UsageError``.
     """
-    from loopless.queries.argument_types import Plain
+    from loopless.queries.call_values.argument_types import Plain
 
     plain = word.strip()
     if not plain or plain[0] not in "[{\"'":
@@ -122,7 +122,7 @@ _ESCAPES: Final = {"n": 10, "t": 9, "r": 13, "0": 0, "a": 7, "b": 8, "f": 12, "v
 
 def _atom(token: str) -> Any:
     """A number, a character, a string, null, or a plain word. Raises ``ValueError``."""
-    from loopless.queries.argument_types import Plain
+    from loopless.queries.call_values.argument_types import Plain
 
     token = token.strip()
     number = number_of(token)

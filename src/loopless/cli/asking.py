@@ -14,19 +14,19 @@ from loopless.cli.app import Request
 from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, names_of, settings_of, show_trouble, warn
 from loopless.cli.progress import Progress
-from loopless.queries.deadline import in_time
+from loopless.queries.jobs.deadline import in_time
 
 if TYPE_CHECKING:
-    from loopless.queries.answering import Provisional
     from loopless.queries.functions import FunctionAnswer
-    from loopless.queries.loop_answer import LoopAnswer, Question
-    from loopless.queries.overrun import Overrun
+    from loopless.queries.jobs.overrun import Overrun
+    from loopless.queries.loops.answer import LoopAnswer, Question
+    from loopless.queries.loops.answering import Provisional
     from loopless.queries.program import Loop
     from loopless.queries.settings import Settings
 
 _A = TypeVar("_A")
 _T = TypeVar("_T")
-ENGINES: Final = ("ctypes", "loopless.queries.answering", "loopless.report.making", "loopless.report.text")
+ENGINES: Final = ("ctypes", "loopless.queries.loops.answering", "loopless.report.making", "loopless.report.text")
 """What answering needs, and each child process at its start: imported while the compiler runs."""
 DRAWN: Final = ("dot", "svg")
 """The formats that show the automaton."""
@@ -76,9 +76,9 @@ def asked(request: Request, files: Sequence[Path], options: Mapping[str, Any], p
     progress.say(f"reading {', '.join(map(str, files))}")
     with in_time(until):
         program = load_while_importing(files, settings, ENGINES)
-        from loopless.queries.assumptions import names_in
-        from loopless.queries.effort import first_share
-        from loopless.queries.loop_answer import Question
+        from loopless.queries.assume.conditions import names_in
+        from loopless.queries.jobs.effort import first_share
+        from loopless.queries.loops.answer import Question
         from loopless.queries.selection import check_variables, select_loops
 
         loops = select_loops(program, options.get("functions", ()), options.get("places", ()))
@@ -100,7 +100,7 @@ def asked(request: Request, files: Sequence[Path], options: Mapping[str, Any], p
 
 def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[LoopAnswer]:
     """The answers about all loops that the options select."""
-    from loopless.queries.answering import Provisional
+    from loopless.queries.loops.answering import Provisional
 
     with Progress() as progress:
         what = asked(request, files, options, progress)
@@ -116,7 +116,7 @@ def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> 
 
 def _found(what: Asked, progress: Progress, answered: Sized) -> Generator[tuple[int, LoopAnswer | Provisional]]:
     """The answers as they are found; ``answered`` grows by them, and is shown as progress."""
-    from loopless.queries.answering import answers_as_found
+    from loopless.queries.loops.answering import answers_as_found
 
     watch = progress.watching([loop.name for loop in what.loops], lambda: len(answered))
     return answers_as_found(what.loops, what.question, what.settings, what.until, watch)
@@ -133,7 +133,7 @@ class _Advising:
         if answer.answered or not self.what.question.entered:
             return answer
         if self.adviser is None:
-            from loopless.queries.advice import Adviser
+            from loopless.queries.loops.advice import Adviser
 
             self.adviser = Adviser(self.what.settings, self.what.until)
         return self.adviser(self.what.loops[at], answer)
@@ -202,7 +202,7 @@ def in_turn(
     interrupted, what was found and not told is told (by ``interrupted``, which is to be quick), provisional answers
     too, and of which of ``names`` there is no answer.
     """
-    from loopless.queries.answering import Provisional
+    from loopless.queries.loops.answering import Provisional
 
     following = 0
     spare: dict[int, Any] = {}
@@ -239,9 +239,9 @@ def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing(files, settings, ("loopless.queries.functions",))
-        from loopless.queries.effort import first_share
         from loopless.queries.functions import answer_functions
-        from loopless.queries.loop_answer import Question
+        from loopless.queries.jobs.effort import first_share
+        from loopless.queries.loops.answer import Question
 
         named = [program[name] for name in options.get("functions", ())]
         functions = [one for one in program.functions if (one in named if named else one.is_listed)]

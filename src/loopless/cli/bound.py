@@ -25,19 +25,24 @@ from loopless.cli.options import (
     warn,
 )
 from loopless.cli.progress import Progress
-from loopless.queries.deadline import in_time
+from loopless.queries.jobs.deadline import in_time
 
 if TYPE_CHECKING:
-    from loopless.queries.bound_answers import FunctionBound
-    from loopless.queries.costs import CostAnswer
-    from loopless.queries.inputs import Given
-    from loopless.queries.loop_name import LoopName
+    from loopless.queries.bounds.answers import FunctionBound
+    from loopless.queries.bounds.costs import CostAnswer
+    from loopless.queries.bounds.runs import RunBound
+    from loopless.queries.call_values.inputs import Given
+    from loopless.queries.loops.name import LoopName
     from loopless.queries.program import Function, Loop, Program
-    from loopless.queries.runs import RunBound
     from loopless.queries.settings import Settings
 
 
-_ENGINES: Final = ("ctypes", "loopless.queries.bounds", "loopless.report.bounds_without", "loopless.report.making")
+_ENGINES: Final = (
+    "ctypes",
+    "loopless.queries.bounds.answering",
+    "loopless.report.bounds_without",
+    "loopless.report.making",
+)
 """What answering needs, and each child process at its start: imported while the compiler runs."""
 
 
@@ -97,8 +102,8 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing(files, settings, _ENGINES)
-        from loopless.queries.bounds import answer_bounds
-        from loopless.queries.inputs import check_values, given_values, names_in_bounds, names_in_reach
+        from loopless.queries.bounds.answering import answer_bounds
+        from loopless.queries.call_values.inputs import check_values, given_values, names_in_bounds, names_in_reach
 
         given = given_values(options["at"])
         loops, functions, asked, costly = _asked(program, options)
@@ -109,7 +114,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     runs: Sequence[RunBound] = ()
     of_run: FunctionBound | None = None
     if entry:
-        from loopless.queries.run import answer_run
+        from loopless.queries.bounds.whole_program import answer_run
 
         found = answer_run(program, functions[0], options["method"], settings, until, given)
         of_run, runs = found.entry, found.loops
@@ -159,8 +164,8 @@ def _cost(
     function: Function, bound: FunctionBound | None, options: dict[str, Any], settings: Settings, until: float | None
 ) -> CostAnswer:
     """How much the variable that is asked for grows in a call of ``function``, whose bounds are known, perhaps."""
-    from loopless.queries.bounds import answer_bounds
-    from loopless.queries.costs import answer_cost
+    from loopless.queries.bounds.answering import answer_bounds
+    from loopless.queries.bounds.costs import answer_cost
 
     about = bound if bound is not None else answer_bounds([function], options["method"], settings, until)[0]
     return answer_cost(function, options["cost"], about, settings, until)
@@ -206,7 +211,7 @@ def _tell_as_found(
     request: Request, options: dict[str, Any], functions: Sequence[Function], names: Sequence[str]
 ) -> int:
     """Print the bounds of loops function by function, as they are found; those of the functions are the last."""
-    from loopless.queries.bounds import bounds_as_found
+    from loopless.queries.bounds.answering import bounds_as_found
     from loopless.report.bounds import function_text, loop_text, only_inlined, selected, told_of
     from loopless.report.bounds_without import bounds_without, pair_without
     from loopless.report.making import Making
@@ -294,7 +299,7 @@ def _made(request: Request, options: dict[str, Any], found: _Found) -> tuple[dic
 
 def _say_aside(answers: list[FunctionBound], given: Given, *, alone: bool) -> None:
     """What of ``--at`` has no meaning, and, where nothing but numbers is printed, what is taken for granted."""
-    from loopless.queries.inputs import not_meant
+    from loopless.queries.call_values.inputs import not_meant
     from loopless.report.bounds import granted
 
     sentences = not_meant(answers, given)
@@ -306,7 +311,7 @@ def _say_aside(answers: list[FunctionBound], given: Given, *, alone: bool) -> No
 
 def _numbered_otherwise(program: Program, loops: Iterable[LoopName | Loop]) -> set[str]:
     """The functions of loops that CBMC numbers otherwise; says why."""
-    from loopless.queries.cbmc_numbering import numbered_otherwise
+    from loopless.queries.bounds.cbmc_numbering import numbered_otherwise
 
     names = {loop.function if isinstance(loop.function, str) else loop.function.name for loop in loops}
     found = {}
@@ -355,7 +360,7 @@ def _function_with(functions: list[Any], name: str | None) -> Any:
     """The function that ``--cost`` is about."""
     if name is None:
         return None
-    from loopless.queries.costs import function_with
+    from loopless.queries.bounds.costs import function_with
 
     return function_with(functions, name)
 

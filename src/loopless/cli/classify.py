@@ -16,7 +16,7 @@ from loopless.cli.progress import Progress
 
 if TYPE_CHECKING:
     from loopless.project.survey import FileAnswers
-    from loopless.queries.loop_answer import LoopAnswer, Question
+    from loopless.queries.loops.answer import LoopAnswer, Question
     from loopless.queries.settings import Settings
 
 
@@ -51,7 +51,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     settings = settings_of(request, options)
     from loopless.project.discovery import find_sources
     from loopless.project.survey import Told, survey_as_found
-    from loopless.queries.loop_answer import Question
+    from loopless.queries.loops.answer import Question
 
     files = find_sources(paths, options["database"])
     question = Question(summarize=False, draw=options["format_"] in DRAWN)
@@ -87,8 +87,8 @@ def _told_as_found(
     """The answers about a file that is the only one, told loop by loop: one that takes long keeps none before it."""
     from loopless.errors import LooplessError
     from loopless.project.survey import FileAnswers, loops_of, unread
-    from loopless.queries.answering import answers_as_found
-    from loopless.queries.deadline import in_time
+    from loopless.queries.jobs.deadline import in_time
+    from loopless.queries.loops.answering import answers_as_found
     from loopless.queries.program import load_while_importing
     from loopless.report.loop_lines import indented, type_line
 

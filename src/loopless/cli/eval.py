@@ -13,11 +13,11 @@ from loopless.cli.arguments import arguments_of_words, integer, parse_line
 from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of
 from loopless.errors import UsageError
-from loopless.queries.deadline import in_time
+from loopless.queries.jobs.deadline import in_time
 from loopless.source.compile import STANDARD_INPUT
 
 if TYPE_CHECKING:
-    from loopless.queries.calls import Calls
+    from loopless.queries.evaluation.calls import Calls
 
 
 @click.command(
@@ -62,8 +62,8 @@ def command(request: Request, /, file: Path, function: str, args: tuple[str, ...
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
     with in_time(until):
-        program = load_while_importing([file], settings, ("loopless.queries.calls",))
-        from loopless.queries.calls import Calls
+        program = load_while_importing([file], settings, ("loopless.queries.evaluation.calls",))
+        from loopless.queries.evaluation.calls import Calls
 
         called = program[function]
         called.graph()

@@ -13,7 +13,7 @@ from loopless.cli.app import ANSWERED, Request
 from loopless.cli.options import format_option, limits, reading
 
 if TYPE_CHECKING:
-    from loopless.queries.loop_answer import LoopAnswer
+    from loopless.queries.loops.answer import LoopAnswer
     from loopless.queries.program import Loop
 
 

@@ -26,12 +26,12 @@ from loopless.cli.options import (
     warn,
 )
 from loopless.errors import SourceError, UsageError
-from loopless.queries.places import place_of
+from loopless.queries.reach.places import place_of
 from loopless.source.targets import Target
 
 if TYPE_CHECKING:
-    from loopless.queries.covering import Coverage
-    from loopless.queries.reached import Inputs, Reach
+    from loopless.queries.call_values.reached import Inputs, Reach
+    from loopless.queries.reach.covering import Coverage
     from loopless.queries.settings import Settings
 
 
@@ -105,7 +105,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
 def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
     """The answer to ``--cover``, and its exit status."""
     exclude("--cover", "is about every side of every branch", "--line", "--call", "--when", "--minimize")
-    from loopless.queries.covering import cover
+    from loopless.queries.reach.covering import cover
     from loopless.report.coverage import coverage_json, coverage_text
 
     settings = settings_of(request, options)
@@ -136,7 +136,7 @@ def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
 def _reached(
     request: Request, files: tuple[Path, ...], target: Target, settings: Settings, options: dict[str, Any]
 ) -> Reach:
-    from loopless.queries.reach import reach
+    from loopless.queries.reach.answering import reach
 
     try:
         return reach(
@@ -190,7 +190,7 @@ def _write_files(
     folder: Path,
 ) -> None:
     """Each of the tests, with what it is for, in the formats in which it can be written."""
-    from loopless.queries.surroundings import surroundings
+    from loopless.queries.call_values.surroundings import surroundings
     from loopless.report.reach_python import python_test
     from loopless.report.reach_tests import c_test
     from loopless.report.testcomp import xml_metadata, xml_test

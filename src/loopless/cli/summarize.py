@@ -15,7 +15,7 @@ from loopless.cli.colour import show
 from loopless.cli.options import format_option, limits, reading, selection
 
 if TYPE_CHECKING:
-    from loopless.queries.loop_answer import LoopAnswer
+    from loopless.queries.loops.answer import LoopAnswer
     from loopless.queries.program import Loop
 
 

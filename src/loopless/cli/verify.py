@@ -22,13 +22,13 @@ from loopless.cli.options import (
     show_trouble,
 )
 from loopless.errors import UsageError
-from loopless.queries.deadline import in_time
+from loopless.queries.jobs.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.check.certificates.property import Property
     from loopless.queries.program import Program
     from loopless.queries.settings import Settings
-    from loopless.queries.verdict import Verdict
+    from loopless.queries.verification.verdict import Verdict
 
 _TASKS: Final = (".yml", ".yaml")
 
@@ -134,8 +134,8 @@ def _ruled(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
     with in_time(until):
-        program = load_while_importing(files, settings, ("loopless.queries.bounds",))
-        from loopless.queries.loop_rules import bounded_loops, verdict_of
+        program = load_while_importing(files, settings, ("loopless.queries.bounds.answering",))
+        from loopless.queries.bounds.rules import bounded_loops, verdict_of
         from loopless.report.loop_rules import rule_json, rule_text
     loops = bounded_loops(program, options["endless"], settings, until)
     if options["format_"] == "json":
@@ -166,9 +166,11 @@ def _verified(
     from loopless.queries.program import load_while_importing
 
     with in_time(until):
-        program = load_while_importing(files, replace(settings, apart=False), ("loopless.queries.verification",))
+        program = load_while_importing(
+            files, replace(settings, apart=False), ("loopless.queries.verification.answering",)
+        )
     from loopless.check.certificates.property import Property
-    from loopless.queries.verification import DEFAULT_S, verify
+    from loopless.queries.verification.answering import DEFAULT_S, verify
 
     seconds = DEFAULT_S if settings.timeout_s is None else settings.timeout_s
     return verify(program, property_ or Property.UNREACH_CALL, settings, until, seconds), program
@@ -176,7 +178,7 @@ def _verified(
 
 def _write(found: Verdict, program: Program, options: dict[str, Any]) -> None:
     """The files that were asked for, where there is something to write."""
-    from loopless.queries.surroundings import surroundings
+    from loopless.queries.call_values.surroundings import surroundings
     from loopless.report.document import dump
     from loopless.report.verification import harness
     from loopless.report.witness import witness

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopless.flowgraph.build import build
-from loopless.flowgraph.objects import Options
-from loopless.flowgraph.recursion import as_loop
+from loopless.flowgraph.callees.recursion import as_loop
+from loopless.flowgraph.memory.objects import Options
 
 __all__ = ["Options", "as_loop", "build"]

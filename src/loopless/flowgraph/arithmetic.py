@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 
 from loopless import terms as t
-from loopless.flowgraph.access import alive, only_object, surely_there
+from loopless.flowgraph.memory.access import alive, only_object, surely_there
+from loopless.flowgraph.memory.same_objects import Order
 from loopless.flowgraph.model import NULL_OBJECT, End, Origin
-from loopless.flowgraph.same_objects import Order
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import (
     FLAG_TYPE,

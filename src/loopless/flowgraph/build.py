@@ -7,20 +7,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from loopless import terms as t
-from loopless.flowgraph.access import alloca, constant_address, gep, lifetime, load, store, with_objects
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, extracted, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.control import untold_control
-from loopless.flowgraph.covered import with_covered
-from loopless.flowgraph.effects import with_points
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
+from loopless.flowgraph.memory.access import alloca, constant_address, gep, lifetime, load, store, with_objects
+from loopless.flowgraph.memory.covered import with_covered
+from loopless.flowgraph.memory.mod_ref import with_points
+from loopless.flowgraph.memory.objects import Memory, Options, describe_memory
+from loopless.flowgraph.memory.places import Base
+from loopless.flowgraph.memory.pointees import STANDING_IN
+from loopless.flowgraph.memory.same_objects import with_orders
+from loopless.flowgraph.memory.stack_slots import stack_slot_of
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter, Statement
-from loopless.flowgraph.objects import Memory, Options, describe_memory
-from loopless.flowgraph.places import Base
-from loopless.flowgraph.pointees import STANDING_IN
-from loopless.flowgraph.same_objects import with_orders
-from loopless.flowgraph.stack_slots import stack_slot_of
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import Uses, find_uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of

@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.access import alive, is_constant, nowhere, null_check, writable
 from loopless.flowgraph.arithmetic import absolute, divides, intrinsic, overflowing
-from loopless.flowgraph.called_memory import call_kind
-from loopless.flowgraph.effects import NOT_MAIN, Touched, is_internal
+from loopless.flowgraph.memory.access import alive, is_constant, nowhere, null_check, writable
+from loopless.flowgraph.memory.called_memory import call_kind
+from loopless.flowgraph.memory.mod_ref import NOT_MAIN, Touched, is_internal
+from loopless.flowgraph.memory.objects import Slot
+from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.model import (
     ASSEMBLY,
     THROUGH_POINTER,
@@ -25,8 +27,6 @@ from loopless.flowgraph.model import (
     Origin,
     Pointer,
 )
-from loopless.flowgraph.objects import Slot
-from loopless.flowgraph.places import Base
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
 from loopless.refusals import Reason, Refused
@@ -49,8 +49,9 @@ from loopless.source.vocabulary import (
 )
 
 ITSELF: Final = ".itself"
-"""What a function calls instead of itself while it is read as a loop (:mod:`loopless.flowgraph.recursion`): it touches
-no memory, but may change all globals that are variables. No name in C has a dot."""
+"""What a function calls instead of itself while it is read as a loop (:mod:`loopless.flowgraph.callees.recursion`): it
+touches no memory, but may change all globals that are variables. No name in C has a dot.
+"""
 
 
 def call(translator: Translator, instruction: ir.Instruction) -> None:

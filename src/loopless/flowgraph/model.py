@@ -76,9 +76,9 @@ class VariableInfo:
 @dataclass(frozen=True, slots=True)
 class MemoryObject:
     """A piece of memory: ``kind`` is "local", "global", "parameter" (what a pointer parameter points into), "pointee"
-    or "reached" (what pointers in memory point to, :mod:`loopless.flowgraph.pointees`), "null", "function" or "dead"
-    (stands for all objects whose lifetime is over); ``size`` in bytes, None where it is not known; ``element`` the
-    type of its elements where it is an array of integers; ``constant``: writing to it is undefined, or nobody
+    or "reached" (what pointers in memory point to, :mod:`loopless.flowgraph.memory.pointees`), "null", "function" or
+    "dead" (stands for all objects whose lifetime is over); ``size`` in bytes, None where it is not known; ``element``
+    the type of its elements where it is an array of integers; ``constant``: writing to it is undefined, or nobody
     writes to it; ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``); ``own``: a
     global that only the functions of its module write.
     """
@@ -124,10 +124,10 @@ class Check:
     "bounds", "null-pointer", "pointer-overflow" (an address outside of its object, and not right behind it),
     "array-length", "const-write", "dangling-pointer" (use of a pointer to an object whose lifetime is over),
     "invalid-bool", "overlap", "poison") unless ``condition`` holds; "contract" is no undefined behaviour, but what is
-    to be proved (:mod:`loopless.flowgraph.entering`). ``of_access``: it checks an
-    address that the next statement reads or writes through, or one right behind what the iteration reads or writes
-    (:mod:`loopless.flowgraph.covered`), in an object of a size that is not known. That accesses stay inside says that
-    it holds. ``place``: the address, where it is one in such an object.
+    to be proved (:mod:`loopless.flowgraph.callees.entering`). ``of_access``: it checks an address that the next
+    statement reads or writes through, or one right behind what the iteration reads or writes
+    (:mod:`loopless.flowgraph.memory.covered`), in an object of a size that is not known. That accesses stay inside says
+    that it holds. ``place``: the address, where it is one in such an object.
     """
 
     condition: t.Condition
@@ -253,7 +253,7 @@ class Call:
     read and change, beside arguments and target; ``objects``: those that it may change, of what is not held in
     variables (see :attr:`Flowgraph.unnumbered`), None where these may be any; ``looks``: those that it may read.
     ``outside``: no function of the program is called. ``drawn``: before it, the target holds what it returns as far as
-    nothing is known of that, the next value of a stream (:mod:`loopless.flowgraph.streams`).
+    nothing is known of that, the next value of a stream (:mod:`loopless.flowgraph.callees.streams`).
     """
 
     callee: str
@@ -434,7 +434,7 @@ class Flowgraph:
     holders: Mapping[int, int] = field(default_factory=dict)
     """By these numbers, the objects in which the pointers lie that lead there first."""
     signatures: Mapping[str, Signature] = field(default_factory=dict)
-    """By name, the functions that calls go into (:mod:`loopless.flowgraph.entering`)."""
+    """By name, the functions that calls go into (:mod:`loopless.flowgraph.callees.entering`)."""
     passages: Mapping[str, Passage] = field(default_factory=dict)
     """By the labels of the blocks in which these calls are passed over, where else they lead."""
 

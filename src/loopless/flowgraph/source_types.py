@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from loopless.flowgraph.places import Base
+from loopless.flowgraph.memory.places import Base
 from loopless.source import ir
 from loopless.source.debug import DebugType, DebugTypes
 from loopless.source.debug import Kind as DebugKind

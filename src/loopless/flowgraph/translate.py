@@ -7,8 +7,12 @@ instruction needs it after one of its variables has changed, where another block
 from __future__ import annotations
 
 from loopless import terms as t
-from loopless.flowgraph.effects import Touched
 from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.memory.mod_ref import Touched
+from loopless.flowgraph.memory.objects import Memory, Slot
+from loopless.flowgraph.memory.places import Base
+from loopless.flowgraph.memory.same_objects import Order
+from loopless.flowgraph.memory.truths import Truths, truths_of
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -27,10 +31,6 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
-from loopless.flowgraph.objects import Memory, Slot
-from loopless.flowgraph.places import Base
-from loopless.flowgraph.same_objects import Order
-from loopless.flowgraph.truths import Truths, truths_of
 from loopless.flowgraph.uses import Uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag
 from loopless.refusals import Reason, Refused

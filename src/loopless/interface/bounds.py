@@ -8,15 +8,15 @@ from typing import Any
 
 from loopless import terms as t
 from loopless.bounds import Claim
-from loopless.bounds.line_bounds import LineBound
-from loopless.bounds.lower_asymptotics import class_of_claim, lower_class
+from loopless.bounds.asymptotics.lower import class_of_claim, lower_class
+from loopless.bounds.claims.lines import LineBound
 from loopless.errors import UsageError
 from loopless.interface.entry import Entry, given_value
 from loopless.interface.shown import Shown
-from loopless.queries.bound_answers import FunctionBound as FunctionBoundValue
-from loopless.queries.bound_answers import LoopBound as LoopBoundValue
-from loopless.queries.bound_answers import class_of
-from loopless.queries.inputs import check_values, names_in_bounds, not_meant, number_at
+from loopless.queries.bounds.answers import FunctionBound as FunctionBoundValue
+from loopless.queries.bounds.answers import LoopBound as LoopBoundValue
+from loopless.queries.bounds.answers import class_of
+from loopless.queries.call_values.inputs import check_values, names_in_bounds, not_meant, number_at
 from loopless.queries.program import Function
 from loopless.refusals import Refused
 from loopless.report import html_bounds

@@ -10,12 +10,12 @@ from loopless.errors import UsageError
 from loopless.interface.entry import listed
 from loopless.interface.evaluation import Evaluation
 from loopless.queries import program as session
-from loopless.queries.argument_types import Given
-from loopless.queries.arguments import argument_of, integer_of
-from loopless.queries.calls import Calls
-from loopless.queries.deadline import in_time
+from loopless.queries.call_values.argument_types import Given
+from loopless.queries.call_values.arguments import argument_of, integer_of
+from loopless.queries.evaluation.calls import Calls
 from loopless.queries.functions import outcomes_of
-from loopless.queries.loop_answer import LoopAnswer, Question
+from loopless.queries.jobs.deadline import in_time
+from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.settings import Settings
 
 if TYPE_CHECKING:

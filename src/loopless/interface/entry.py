@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from loopless import terms as t
 from loopless.errors import UsageError
-from loopless.queries.arguments import Characters, characters, integer_of
-from loopless.queries.given_memory import GivenMemory, Value, array_of, check_elements, place_of
+from loopless.queries.call_values.arguments import Characters, characters, integer_of
+from loopless.queries.call_values.given_memory import GivenMemory, Value, array_of, check_elements, place_of
 from loopless.report.names import Names
 
 _T = TypeVar("_T")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from loopless.interface.shown import Shown
-from loopless.queries.evaluation import Evaluation as EvaluationValue
+from loopless.queries.evaluation.evaluate import Evaluation as EvaluationValue
 from loopless.report import html_programs
 from loopless.report.evaluation import evaluation_json, evaluation_text
 

@@ -20,14 +20,14 @@ from loopless.interface.summaries import Automaton, Classification, FunctionSumm
 from loopless.interface.verdict import Verdict
 from loopless.paths import LoopPaths
 from loopless.queries import program as session
-from loopless.queries.answering import answer_all
-from loopless.queries.assumptions import names_in
-from loopless.queries.bound_answers import FunctionBound as FunctionBoundValue
-from loopless.queries.bounds import METHODS, answer_bounds
-from loopless.queries.deadline import in_time
-from loopless.queries.effort import first_share
+from loopless.queries.assume.conditions import names_in
+from loopless.queries.bounds.answering import METHODS, answer_bounds
+from loopless.queries.bounds.answers import FunctionBound as FunctionBoundValue
 from loopless.queries.functions import FunctionAnswer, answer_functions
-from loopless.queries.loop_answer import LoopAnswer, Question
+from loopless.queries.jobs.deadline import in_time
+from loopless.queries.jobs.effort import first_share
+from loopless.queries.loops.answer import LoopAnswer, Question
+from loopless.queries.loops.answering import answer_all
 from loopless.queries.selection import check_variables, select_loops
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
@@ -420,7 +420,7 @@ class Program(Shown):
         Raises ``UsageError`` for a property that is not known, and a program without ``main``.
         """
         from loopless.check.certificates.property import Property
-        from loopless.queries.verification import DEFAULT_S, verify
+        from loopless.queries.verification.answering import DEFAULT_S, verify
 
         known = {one.value: one for one in Property}
         if property not in known:

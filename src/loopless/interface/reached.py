@@ -9,7 +9,7 @@ from typing import Any
 
 from loopless.errors import UsageError
 from loopless.interface.shown import Shown
-from loopless.queries.reached import Inputs, Reach
+from loopless.queries.call_values.reached import Inputs, Reach
 from loopless.queries.settings import Settings
 from loopless.report import html
 from loopless.report.reach import reach_json, reach_text
@@ -49,7 +49,7 @@ class Reached(Shown):
         """A C file, to be put into ``folder``, that runs the program with the inputs. Raises ``UsageError`` where there
         are none, or they cannot be given in C.
         """
-        from loopless.queries.surroundings import surroundings
+        from loopless.queries.call_values.surroundings import surroundings
         from loopless.report.reach_tests import c_test
 
         if self.found.inputs is None:
@@ -87,8 +87,8 @@ def asked(
     timeout_s: float | None,
 ) -> Reached:
     """The answer about a place: a line, a call, and a condition, as ``Program.reach`` takes them."""
-    from loopless.queries.places import place_of
-    from loopless.queries.reach import DEFAULT_S, reach
+    from loopless.queries.reach.answering import DEFAULT_S, reach
+    from loopless.queries.reach.places import place_of
 
     if minimize not in ("", "run", "inputs"):
         raise UsageError(f"there is nothing to minimize called {minimize!r}; there are 'run' and 'inputs'")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report import html
 from loopless.report.json_report import refused_json

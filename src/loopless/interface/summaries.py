@@ -13,9 +13,9 @@ from loopless.automaton import State, Transition
 from loopless.interface.entry import Entry, evaluated, with_memory
 from loopless.interface.shown import Shown
 from loopless.paths import LoopPaths
+from loopless.queries.call_values.given_memory import GivenMemory
 from loopless.queries.functions import FunctionAnswer
-from loopless.queries.given_memory import GivenMemory
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.report import html
 from loopless.report.dot import drawing
 from loopless.report.functions import assumptions_of as function_assumptions

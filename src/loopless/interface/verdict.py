@@ -9,7 +9,7 @@ from typing import Any
 
 from loopless.interface.shown import Shown
 from loopless.queries.settings import Settings
-from loopless.queries.verdict import Verdict as VerdictValue
+from loopless.queries.verification.verdict import Verdict as VerdictValue
 from loopless.report import html
 from loopless.report.verification import harness, verdict_json, verdict_text
 
@@ -59,7 +59,7 @@ class Verdict(Shown):
         """A C file that gives the program the inputs of the violation, with paths from the present folder; empty where
         there is none.
         """
-        from loopless.queries.surroundings import surroundings
+        from loopless.queries.call_values.surroundings import surroundings
 
         if self.found.verdict != "false":
             return ""

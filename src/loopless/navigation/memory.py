@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from loopless import terms as t
+from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Load, MemoryObject
 from loopless.flowgraph.model import Store as StoreTo
-from loopless.flowgraph.pointees import STANDING_IN
 from loopless.navigation.store import NotFollowed, Store, size_of
 from loopless.verification.transitions import assigned_in
 

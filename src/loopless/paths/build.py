@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from loopless import terms as t
+from loopless.flowgraph.callees.streams import counts_inputs
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
 from loopless.flowgraph.model import (
     ASSEMBLY,
@@ -21,7 +22,6 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
-from loopless.flowgraph.streams import counts_inputs
 from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
 from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable

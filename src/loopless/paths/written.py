@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loopless import terms as t
+from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, Statement, Store
-from loopless.flowgraph.pointees import STANDING_IN
 
 
 class Written(frozenset[int]):

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from loopless.errors import LimitError, LooplessError
-from loopless.queries.answering import answer_all
-from loopless.queries.jobs import run_each
-from loopless.queries.loop_answer import LoopAnswer, Question
-from loopless.queries.overrun import Overrun
+from loopless.queries.jobs.overrun import Overrun
+from loopless.queries.jobs.running import run_each
+from loopless.queries.jobs.sandbox import Limits
+from loopless.queries.loops.answer import LoopAnswer, Question
+from loopless.queries.loops.answering import answer_all
 from loopless.queries.program import Loop, Program, load
-from loopless.queries.sandbox import Limits
 from loopless.queries.settings import Settings
 
 

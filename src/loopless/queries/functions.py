@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 from loopless import clock
 from loopless import terms as t
-from loopless.flowgraph.streams import stream_of
-from loopless.queries.answering import answer_all
-from loopless.queries.answers import answer_loop
-from loopless.queries.jobs import run_all, work
-from loopless.queries.layouts import layouts_in
-from loopless.queries.loop_answer import LoopAnswer, Question
-from loopless.queries.overrun import Overrun, attempted
+from loopless.flowgraph.callees.streams import stream_of
+from loopless.queries.call_values.layouts import layouts_in
+from loopless.queries.jobs.overrun import Overrun, attempted
+from loopless.queries.jobs.running import run_all, work
+from loopless.queries.jobs.sandbox import Limits
+from loopless.queries.loops.answer import LoopAnswer, Question
+from loopless.queries.loops.answering import answer_all
+from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import Function, Program
-from loopless.queries.sandbox import Limits
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, Summary, summarize_function

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, Final
 from loopless import clock, source
 from loopless.errors import UsageError
 from loopless.graphs import cycles
-from loopless.queries.deadline import not_interrupted
-from loopless.queries.loop_name import LoopName, split_place
-from loopless.queries.overrun import Overrun, failure
-from loopless.queries.repetitions import repetitions
+from loopless.queries.bounds.repetitions import repetitions
+from loopless.queries.jobs.deadline import not_interrupted
+from loopless.queries.jobs.overrun import Overrun, failure
+from loopless.queries.loops.name import LoopName, split_place
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.source.compile import IR_SUFFIXES, check_source
 from loopless.source.inlining import returns_twice
 
 if TYPE_CHECKING:
-    from loopless.bounds.callees import Transformers
-    from loopless.flowgraph.call_graph import Reach, Reached
+    from loopless.bounds.callees.effects import Transformers
+    from loopless.flowgraph.callees.call_graph import Reach, Reached
     from loopless.flowgraph.model import Flowgraph, LoopInfo
     from loopless.queries.returning import Returning
     from loopless.source.ir import Function as SourceFunction
@@ -113,7 +113,7 @@ class Function:
         """The function in which scalars in memory are variables of the loops through which they can be followed: for
         counting iterations, not for running it.
         """
-        from loopless.bounds.memory_cells import with_cells
+        from loopless.bounds.iteration.memory_cells import with_cells
 
         found = self.graph()
         # The locals of a recursion that is read as a loop are others in each of its calls.
@@ -124,7 +124,7 @@ class Function:
         """The function whose loops, where they take something from outside, read it as streams, and so does what is
         around them: for answers, not for running it.
         """
-        from loopless.flowgraph.streams import with_streams
+        from loopless.flowgraph.callees.streams import with_streams
 
         found = self.graph()
         return found if isinstance(found, Refused) else with_streams(found)
@@ -320,7 +320,7 @@ class Program:
     @functools.cached_property
     def reach(self) -> Reach:
         """Which functions calls may come to."""
-        from loopless.flowgraph.call_graph import Reach
+        from loopless.flowgraph.callees.call_graph import Reach
 
         return Reach(self.source.module)
 
@@ -334,10 +334,10 @@ class Program:
     @functools.cached_property
     def transformers(self) -> Transformers:
         """What calls of the functions do to the variables of their callers."""
-        from loopless.bounds.callees import Transformers
-        from loopless.bounds.induction import walked
-        from loopless.flowgraph.effects import REPLACEABLE
-        from loopless.flowgraph.sites import widths
+        from loopless.bounds.callees.effects import Transformers
+        from loopless.bounds.induction.counts import walked
+        from loopless.flowgraph.callees.call_sites import widths
+        from loopless.flowgraph.memory.mod_ref import REPLACEABLE
 
         by_name = {function.code.name: function for function in self.functions}
 

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from loopless.flowgraph.call_graph import Reach, reached_instructions
+from loopless.flowgraph.callees.call_graph import Reach, reached_instructions
 from loopless.flowgraph.model import ASSEMBLY, THROUGH_POINTER, Block, Call, Flowgraph, LoopInfo
 from loopless.graphs import components, cycles, predecessors, reachable
 from loopless.paths.build import called
-from loopless.queries.loop_name import LoopName
+from loopless.queries.loops.name import LoopName
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Function, Instruction, Loc, Module, OtherConst
 from loopless.source.vocabulary import COMES_BACK, LEAVES, Meaning, effect_of, library_function, meaning_of

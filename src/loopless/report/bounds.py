@@ -7,14 +7,14 @@ from typing import Any, Final
 
 from loopless import terms as t
 from loopless.bounds import AsymptoticClass, Claim
-from loopless.bounds.deciding import in_a_sentence
-from loopless.bounds.lower_asymptotics import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
-from loopless.flowgraph.call_graph import NOT_BY_NAME
+from loopless.bounds.asymptotics.lower import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
+from loopless.bounds.reads.deciding import in_a_sentence
+from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.logic import simplify
-from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
-from loopless.queries.inputs import AtValues, Given, at_values, number_at
+from loopless.queries.bounds.answers import FunctionBound, LoopBound, class_of
+from loopless.queries.bounds.runs import RunBound
+from loopless.queries.call_values.inputs import AtValues, Given, at_values, number_at
 from loopless.queries.returning import Calls
-from loopless.queries.runs import RunBound
 from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.json_report import assumptions_of, expression, refused_json
 from loopless.report.json_report import loop as loop_json

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds import Claim
-from loopless.queries.bound_answers import FunctionBound, LoopBound
-from loopless.queries.overrun import Overrun
+from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.jobs.overrun import Overrun
 from loopless.report.functions import assumptions_of
 from loopless.report.making import loop_without, unwritten
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from loopless import terms as t
-from loopless.queries.costs import CostAnswer
-from loopless.queries.inputs import Given, number_at
+from loopless.queries.bounds.costs import CostAnswer
+from loopless.queries.call_values.inputs import Given, number_at
 from loopless.report.bounds import given_words, maybe_expression
 from loopless.report.json_report import refused_json
 from loopless.report.names import Names

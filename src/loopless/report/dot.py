@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopless import terms as t
 from loopless.automaton import dot
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 
 
 def drawing(answers: Sequence[LoopAnswer]) -> str:

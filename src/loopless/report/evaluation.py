@@ -6,9 +6,9 @@ import re
 from collections import Counter
 from typing import Any
 
-from loopless.queries.argument_types import text_of
-from loopless.queries.evaluation import Evaluation
-from loopless.queries.loop_name import own_name
+from loopless.queries.call_values.argument_types import text_of
+from loopless.queries.evaluation.evaluate import Evaluation
+from loopless.queries.loops.name import own_name
 from loopless.report.bounds import iterations
 
 

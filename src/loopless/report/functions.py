@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from loopless import terms as t
 from loopless.queries.functions import FunctionAnswer
-from loopless.queries.loop_name import split_place
+from loopless.queries.loops.name import split_place
 from loopless.report.json_report import expression, inputs_read, refused_json
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, reason_lines, region_lines

@@ -13,8 +13,8 @@ from loopless import terms as t
 from loopless.automaton import Classification
 from loopless.paths import Path
 from loopless.queries.functions import FunctionAnswer
-from loopless.queries.loop_answer import LoopAnswer
-from loopless.queries.loop_name import LoopName
+from loopless.queries.loops.answer import LoopAnswer
+from loopless.queries.loops.name import LoopName
 from loopless.refusals import Refused
 from loopless.report.exits import exit_words
 from loopless.report.explanations import way_out

@@ -7,8 +7,8 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds import Claim
-from loopless.bounds.lower_asymptotics import class_of_claim
-from loopless.queries.bound_answers import FunctionBound, LoopBound, class_of
+from loopless.bounds.asymptotics.lower import class_of_claim
+from loopless.queries.bounds.answers import FunctionBound, LoopBound, class_of
 from loopless.report.bounds import (
     claim_conditions,
     claim_words,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from loopless.queries.evaluation import Evaluation
+from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.program import Function, Loop, Program
 from loopless.report.evaluation import evaluation_text
 from loopless.report.html import box, heading, note, refusal, row, table

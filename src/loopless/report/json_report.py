@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, assert_never
 
 from loopless import terms as t
-from loopless.flowgraph.streams import counts_inputs
+from loopless.flowgraph.callees.streams import counts_inputs
 from loopless.paths import Exit, Path
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.names import Names
 from loopless.summary import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from loopless.queries.loop_answer import LoopAnswer
-from loopless.queries.loop_name import LoopName
+from loopless.queries.loops.answer import LoopAnswer
+from loopless.queries.loops.name import LoopName
 
 
 def loop_line(answer: LoopAnswer, width: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from loopless import terms as t
-from loopless.queries.loop_rules import RuledLoop, verdict_of
+from loopless.queries.bounds.rules import RuledLoop, verdict_of
 from loopless.report.bounds import names_of
 
 

@@ -12,16 +12,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
 
 from loopless.errors import LimitError
-from loopless.queries.jobs import run_all
-from loopless.queries.overrun import Overrun
-from loopless.queries.sandbox import Limits, Pool
+from loopless.queries.jobs.overrun import Overrun
+from loopless.queries.jobs.running import run_all
+from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.report.json_report import assumptions_of
 
 if TYPE_CHECKING:
     from loopless.queries.functions import FunctionAnswer
-    from loopless.queries.loop_answer import LoopAnswer
+    from loopless.queries.loops.answer import LoopAnswer
 
 _T = TypeVar("_T")
 _A = TypeVar("_A")

@@ -11,7 +11,7 @@ from itertools import chain
 
 from loopless import terms as t
 from loopless.flowgraph.model import NULL_PART, OBJECT_PART
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
 from loopless.summary import Approximation, Cycle, FunctionSummary, Step
 

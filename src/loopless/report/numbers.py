@@ -8,10 +8,10 @@ from typing import Final
 from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.bounds.model import LARGE
-from loopless.queries.bound_answers import FunctionBound, LoopBound
-from loopless.queries.inputs import at_values, number_at
-from loopless.queries.loop_name import LoopName
-from loopless.queries.runs import RETURNS, RunBound, by_end, is_recursion
+from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.runs import RETURNS, RunBound, by_end, is_recursion
+from loopless.queries.call_values.inputs import at_values, number_at
+from loopless.queries.loops.name import LoopName
 from loopless.report.bounds import Values, needed, selected
 from loopless.report.flow_facts import Fact
 from loopless.report.names import Names

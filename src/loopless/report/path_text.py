@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from loopless.paths import LoopPaths, Path
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.brevity import more
 from loopless.report.exits import exit_words
 from loopless.report.names import Names

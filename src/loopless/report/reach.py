@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from loopless.queries.reached import Given, Inputs, Memory, Number, Pointed, Reach, Run, runs_of
+from loopless.queries.call_values.reached import Given, Inputs, Memory, Number, Pointed, Reach, Run, runs_of
 
 MOST: Final = 12
 """So many runs of equal values are shown in text; JSON has all."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loopless.errors import UsageError
-from loopless.queries.reached import Given, Inputs, Memory, Pointed, runs_of, unrolled
-from loopless.queries.surroundings import Passed, Surroundings
+from loopless.queries.call_values.reached import Given, Inputs, Memory, Pointed, runs_of, unrolled
+from loopless.queries.call_values.surroundings import Passed, Surroundings
 from loopless.report.reach_tests import (
     Made,
     flags_of,

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
-from loopless.queries.reached import Given, Inputs, Memory, Number, Pointed, Run, runs_of, unrolled
-from loopless.queries.surroundings import Surroundings
+from loopless.queries.call_values.reached import Given, Inputs, Memory, Number, Pointed, Run, runs_of, unrolled
+from loopless.queries.call_values.surroundings import Surroundings
 from loopless.report.reach import quoted
 from loopless.report.stand_ins import SHORT, WIDTH, bodies, literal, table, variables
 

@@ -13,9 +13,9 @@ from textwrap import wrap
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.streams import stream_of
+from loopless.flowgraph.callees.streams import stream_of
 from loopless.paths import Exit
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.document import tool_version
 from loopless.report.exits import exit_words
 from loopless.report.json_report import assumptions_of

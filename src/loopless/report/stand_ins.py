@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from loopless.queries.reached import Run, unrolled
-from loopless.queries.surroundings import Missing, Surroundings
+from loopless.queries.call_values.reached import Run, unrolled
+from loopless.queries.call_values.surroundings import Missing, Surroundings
 
 SHORT: Final = 32
 """So many elements or inputs are listed one by one; more of them, in few runs, are written by loops."""

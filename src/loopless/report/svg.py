@@ -15,7 +15,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.automaton import Automaton, dot, number_of_edges
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 
 MAX_TRANSITIONS: Final = 400
 """A picture with more arrows is not legible, and laying it out may take minutes."""

@@ -10,7 +10,7 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from loopless.errors import UsageError
-from loopless.queries.reached import Inputs, Run, unrolled
+from loopless.queries.call_values.reached import Inputs, Run, unrolled
 from loopless.report.document import tool_version
 from loopless.source.targets import Target
 

@@ -10,9 +10,9 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from loopless import terms as t
-from loopless.flowgraph.streams import counts_inputs
+from loopless.flowgraph.callees.streams import counts_inputs
 from loopless.flowgraph.words import afterwards
-from loopless.queries.loop_answer import LoopAnswer
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.refusals import Refused
 from loopless.report.brevity import EXTENTS, MOST_LINES, WHOLE, Extent, chosen, cut, lines_for, more
 from loopless.report.exits import exit_words

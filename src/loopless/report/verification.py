@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.check.certificates.property import Property
-from loopless.queries.reached import runs_of
-from loopless.queries.surroundings import Surroundings
-from loopless.queries.verdict import Verdict
+from loopless.queries.call_values.reached import runs_of
+from loopless.queries.call_values.surroundings import Surroundings
+from loopless.queries.verification.verdict import Verdict
 from loopless.report.reach_tests import flags_of, relative
 from loopless.report.stand_ins import FAILS, bodies, variables
 

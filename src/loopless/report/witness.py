@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from loopless.check.certificates.property import Property
-from loopless.queries.verdict import Verdict
+from loopless.queries.verification.verdict import Verdict
 from loopless.report.document import tool_version
 
 _SPECIFICATIONS = {

@@ -6,7 +6,7 @@ instructions stand outside of the blocks that they come from. So the modules for
 metadata that travel with them through linking and inlining, and only places in their compilation units have scopes.
 
 What our clang compiled without optimization, C or C++, is marked too: there an array that is indexed is one that the
-source indexes (:mod:`loopless.flowgraph.members`).
+source indexes (:mod:`loopless.flowgraph.memory.members`).
 
 A scope is a block (its number in the metadata) and the inlined call that it is a copy for (the number of the call's
 place, -1 for none).

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from loopless import terms as t
+from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.model import Parameter
-from loopless.flowgraph.streams import stream_of
 from loopless.refusals import Refused
 from loopless.summary.model import Residual, Undefined
 

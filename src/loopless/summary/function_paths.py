@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from loopless import terms as t
+from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.liveness import defined_by, live_at_entry
 from loopless.flowgraph.model import (
     Allocate,
@@ -29,7 +30,6 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
-from loopless.flowgraph.streams import stream_of
 from loopless.flowgraph.words import UNNAMED, function_in_words, unknown_in_words, with_number
 from loopless.graphs import reverse_postorder
 from loopless.paths import Exit, seen_at_ends

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from loopless import terms as t
+from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.model import LoopInfo
-from loopless.flowgraph.streams import stream_of
 from loopless.paths.model import Exit, LoopPaths
 from loopless.refusals import Refused
 

@@ -92,7 +92,7 @@ class AffineRanks:
         rows: Sequence[tuple[t.Term, ...]],
         falling: Sequence[int],
     ) -> Mapping[str, t.Term] | None:
-        from loopless.bounds.templates import (  # few programs need it, and it takes time to import
+        from loopless.bounds.ranking.templates import (  # few programs need it, and it takes time to import
             Template,
             plain,
             total,

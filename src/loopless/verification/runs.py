@@ -11,7 +11,7 @@ from typing import Final
 
 from loopless import clock
 from loopless import terms as t
-from loopless.flowgraph.entering import GONE_INTO
+from loopless.flowgraph.callees.entering import GONE_INTO
 from loopless.flowgraph.model import (
     Allocate,
     Assign,

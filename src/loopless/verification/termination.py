@@ -145,9 +145,9 @@ class TerminationSearch:
 
     def _linear(self) -> Ranked | None:
         """Affine functions at each header by Farkas' lemma, group after group of transitions, as bounds are found."""
-        from loopless.bounds.cutpoints import ENTRY, cutpoints_of
-        from loopless.bounds.header_invariants import invariants_at
+        from loopless.bounds.invariants.at_headers import invariants_at
         from loopless.bounds.methods.components import OPERATIONS, CallSearch
+        from loopless.bounds.ranking.cutpoints import ENTRY, cutpoints_of
         from loopless.logic import BudgetExceeded, budget
 
         if not self.system.graph.loops or {loop.header for loop in self.system.graph.loops} != {*self.system.cutpoints}:

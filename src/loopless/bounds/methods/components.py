@@ -14,14 +14,14 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.compare import lesser
-from loopless.bounds.component_search import Component
-from loopless.bounds.cutpoints import END, ENTRY, CutpointGraph, cutpoints_of, under
-from loopless.bounds.header_invariants import invariants_at
+from loopless.bounds.asymptotics.compare import lesser
+from loopless.bounds.invariants.at_headers import invariants_at
 from loopless.bounds.model import Bound, CallBounds, FunctionBounds
 from loopless.bounds.question import BoundQuestion
-from loopless.bounds.refinement import refined
-from loopless.bounds.transition_system import Transition, TransitionGraph, system
+from loopless.bounds.ranking.components import Component
+from loopless.bounds.ranking.cutpoints import END, ENTRY, CutpointGraph, cutpoints_of, under
+from loopless.bounds.ranking.refinement import refined
+from loopless.bounds.ranking.transition_system import Transition, TransitionGraph, system
 from loopless.flowgraph.model import Flowgraph
 from loopless.graphs import components, predecessors, reachable
 from loopless.logic import BudgetExceeded, budget

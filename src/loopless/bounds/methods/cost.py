@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.asymptotics import asymptotic_class
-from loopless.bounds.call_invariants import with_invariants
-from loopless.bounds.claims import MAX_PIECES, piecewise
+from loopless.bounds.asymptotics.classes import asymptotic_class
+from loopless.bounds.claims.of_summaries import MAX_PIECES, piecewise
+from loopless.bounds.invariants.in_call import with_invariants
+from loopless.bounds.looperman.nested import above
+from loopless.bounds.looperman.path_counters import Counter
+from loopless.bounds.looperman.scopes import scopes_of
 from loopless.bounds.methods.components import growth_in_call
 from loopless.bounds.model import by_types
-from loopless.bounds.nested import above
-from loopless.bounds.path_counters import Counter
-from loopless.bounds.scopes import scopes_of
 from loopless.flowgraph.model import Call, Flowgraph, Kind
 from loopless.logic import simplify
 from loopless.refusals import Reason, Refused

@@ -2,7 +2,7 @@
 
 A loop is left only where a measure t is no more than 0; if no iteration lowers t by more than c, every run that leaves
 the loop has made ceil(t₀ / c) iterations before. That is the mirror image of the bounds above
-(:mod:`loopless.bounds.path_counters`), and what a choice of inputs cannot go below.
+(:mod:`loopless.bounds.looperman.path_counters`), and what a choice of inputs cannot go below.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.linearize import range_under
-from loopless.bounds.measures import entails
+from loopless.bounds.induction.measures import entails
+from loopless.bounds.iteration.linearize import range_under
+from loopless.bounds.looperman.scopes import HavocLoop, Scope, Scopes, SymbolicState
 from loopless.bounds.model import LARGE, ceiling, positive, reads, size
-from loopless.bounds.scopes import HavocLoop, Scope, Scopes, SymbolicState
 from loopless.flowgraph.model import Call
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths import LoopPaths

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.loop_invariants import candidates
-from loopless.bounds.transition_system import System, difference, system
+from loopless.bounds.invariants.of_loops import candidates
+from loopless.bounds.ranking.transition_system import System, difference, system
 from loopless.flowgraph.model import Origin
 from loopless.logic import Answer, BudgetExceeded, NotPresburger, Region, budget, feasible, satisfiable
 from loopless.paths import LoopPaths, Path

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from loopless.bounds.function import function_bounds
-from loopless.bounds.iterations import iteration_paths
+from loopless.bounds.looperman.iterations import iteration_paths
 from loopless.bounds.model import Bound, Bounds, FunctionBounds, by_types, least
 from loopless.bounds.question import BoundQuestion
-from loopless.bounds.ranking_functions import rank
+from loopless.bounds.ranking.linear import rank
 from loopless.paths import LoopPaths
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Refused

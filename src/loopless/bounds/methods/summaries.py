@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from loopless.bounds.claims.joint import added
 from loopless.bounds.function import function_bounds
-from loopless.bounds.joint_claims import added
 from loopless.bounds.model import FunctionBounds
 from loopless.bounds.question import BoundQuestion
 from loopless.portfolio import Method, NoAnswer, Tried

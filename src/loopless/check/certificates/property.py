@@ -12,11 +12,11 @@ from typing import Final
 
 from loopless.check.certificates.unseen import unseen
 from loopless.flowgraph import Options, build
-from loopless.flowgraph.array_cells import with_cells
-from loopless.flowgraph.beginning import begins_at, begun, never_written
-from loopless.flowgraph.call_graph import Reach, Reached
-from loopless.flowgraph.dispatch import dispatched
-from loopless.flowgraph.entering import CONTRACT, ContractOf, entered, given_any_pointers
+from loopless.flowgraph.callees.call_graph import Reach, Reached
+from loopless.flowgraph.callees.dispatch import dispatched
+from loopless.flowgraph.callees.entering import CONTRACT, ContractOf, entered, given_any_pointers
+from loopless.flowgraph.memory.array_cells import with_cells
+from loopless.flowgraph.memory.initial_memory import begins_at, begun, never_written
 from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Havoc, Origin, Statement
 from loopless.refusals import Reason, Refused
 from loopless.source import Program

@@ -12,8 +12,8 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph import Options, build
-from loopless.flowgraph.beginning import CONSTRUCTORS
-from loopless.flowgraph.call_graph import Reach
+from loopless.flowgraph.callees.call_graph import Reach
+from loopless.flowgraph.memory.initial_memory import CONSTRUCTORS
 from loopless.flowgraph.model import Assign, Assume, Block, Check, Flowgraph, Kind
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Function, Module, OtherConst

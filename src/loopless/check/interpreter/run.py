@@ -35,7 +35,7 @@ from loopless.check.interpreter.values import Inputs, Missing, Stop
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build
-from loopless.flowgraph.content import initial_content
+from loopless.flowgraph.memory.initial_bytes import initial_content
 from loopless.flowgraph.model import Flowgraph, MemoryObject, Parameter
 from loopless.source import ir
 from loopless.source.debug import Kind as DebugKind

@@ -19,8 +19,8 @@ from loopless.check.interpreter.repeating import REPEATED_CALL, OpenCalls, Watch
 from loopless.check.interpreter.storage import Storage
 from loopless.check.interpreter.values import Inputs, Missing, Stop, UsedUp, Value, reduced
 from loopless.check.outcome import Status
+from loopless.flowgraph.callees.streams import INPUTS, counts_inputs
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
-from loopless.flowgraph.streams import INPUTS, counts_inputs
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden, stepping
 

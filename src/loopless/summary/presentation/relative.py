@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from loopless import terms as t
-from loopless.flowgraph.streams import stream_of
+from loopless.flowgraph.callees.streams import stream_of
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.model import Approximation, Case, Cycle, Step, Summary
 

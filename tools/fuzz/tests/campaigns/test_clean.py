@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from loopless.check.oracle.native import NativeOracle
-from loopless.flowgraph import lifetimes
+from loopless.flowgraph.memory import lifetimes
 from loopless_fuzz.campaigns import clean
 from loopless_fuzz.campaigns.plan import Plan
 from loopless_fuzz.campaigns.rows import CleanRow, Row, read_rows, write_rows

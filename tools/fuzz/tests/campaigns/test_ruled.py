@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loopless.bounds import Claim
-from loopless.queries import loop_rules
+from loopless.queries.bounds import rules as loop_rules
 from loopless.terms import ONE, TRUE, ZERO
 from loopless_fuzz.campaigns import ruled
 from loopless_fuzz.campaigns.plan import RULED, Plan

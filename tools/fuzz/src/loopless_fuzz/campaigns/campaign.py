@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless import clock
-from loopless.queries.overrun import Overrun
-from loopless.queries.sandbox import Limits, Pool
+from loopless.queries.jobs.overrun import Overrun
+from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.refusals import Reason
 from loopless_fuzz.campaigns.keeping import keep_program
 from loopless_fuzz.campaigns.plan import Plan

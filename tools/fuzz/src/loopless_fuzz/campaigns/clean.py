@@ -23,11 +23,11 @@ from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.calls import evaluate
+from loopless.queries.evaluation.calls import evaluate
+from loopless.queries.jobs.sandbox import note
 from loopless.queries.program import load
-from loopless.queries.sandbox import note
 from loopless.queries.settings import Settings
-from loopless.queries.verification import verify
+from loopless.queries.verification.answering import verify
 from loopless.source import ir
 from loopless.source.compile import compile_ir
 from loopless.source.inlining import choose

@@ -16,7 +16,7 @@ from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
 from loopless.check.outcome import Outcome
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.evaluation import Evaluation, Evaluator
+from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
 from loopless.queries.functions import compose
 from loopless.refusals import Reason, Refused
 from loopless.source.inlining import recursive_functions

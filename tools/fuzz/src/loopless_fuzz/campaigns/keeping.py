@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless import clock
-from loopless.queries.sandbox import note
+from loopless.queries.jobs.sandbox import note
 from loopless.summary import FunctionSummary
 from loopless_fuzz.campaigns.functions import Bench, compose_function, unplaced
 from loopless_fuzz.campaigns.loops import court, read, short, summarize_loop

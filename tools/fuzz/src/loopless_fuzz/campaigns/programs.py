@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from loopless.check.oracle.native import NativeHost
-from loopless.queries.sandbox import note
+from loopless.queries.jobs.sandbox import note
 from loopless.refusals import Reason, Refused
 from loopless.summary import FunctionOutcome, FunctionSummary
 from loopless_fuzz.campaigns.functions import Bench, compose_function, edge_rows, unplaced

@@ -14,15 +14,15 @@ from typing import Any, Final
 
 from loopless import terms as t
 from loopless.check.oracle.native import NativeOracle, Run
-from loopless.queries.bound_answers import FunctionBound
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.calls import evaluate
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.answers import FunctionBound
+from loopless.queries.call_values.given_memory import GivenMemory, Value
+from loopless.queries.call_values.inputs import at_values
+from loopless.queries.evaluation.calls import evaluate
 from loopless.queries.functions import FunctionAnswer, answer_functions
-from loopless.queries.given_memory import GivenMemory, Value
-from loopless.queries.inputs import at_values
-from loopless.queries.loop_answer import Question
+from loopless.queries.jobs.sandbox import note
+from loopless.queries.loops.answer import Question
 from loopless.queries.program import Function, load
-from loopless.queries.sandbox import note
 from loopless.summary import FunctionSummary
 from loopless_fuzz.campaigns.keeping import path_of, write_facts
 from loopless_fuzz.campaigns.plan import READINGS, Plan

@@ -19,10 +19,10 @@ from loopless.check.certificates.property import Property
 from loopless.check.certificates.repeating import Follower
 from loopless.check.interpreter.run import Run as Interpreted
 from loopless.logic import BudgetExceeded, NotPresburger, Region
-from loopless.queries.bound_answers import FunctionBound
-from loopless.queries.loop_rules import RuledLoop, bounded_loops, verdict_of
-from loopless.queries.verdict import Verdict
-from loopless.queries.verification import verify
+from loopless.queries.bounds.answers import FunctionBound
+from loopless.queries.bounds.rules import RuledLoop, bounded_loops, verdict_of
+from loopless.queries.verification.answering import verify
+from loopless.queries.verification.verdict import Verdict
 from loopless_fuzz.campaigns.keeping import path_of, write_facts
 from loopless_fuzz.campaigns.plan import RULED, Plan
 from loopless_fuzz.campaigns.programs import host, workplace

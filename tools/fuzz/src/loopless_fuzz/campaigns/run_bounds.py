@@ -15,12 +15,12 @@ from typing import Final, Literal
 from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.flowgraph.model import Flowgraph, Kind
-from loopless.queries.bound_answers import FunctionBound, LoopBound
-from loopless.queries.bounds import answer_bounds
-from loopless.queries.loop_name import LoopName
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.runs import is_recursion
+from loopless.queries.bounds.whole_program import Run, answer_run
+from loopless.queries.loops.name import LoopName
 from loopless.queries.program import Function, Program, load
-from loopless.queries.run import Run, answer_run
-from loopless.queries.runs import is_recursion
 from loopless.queries.settings import Settings
 from loopless_fuzz.campaigns.writes import written_by
 from loopless_fuzz.judging.counting import Activation, Count, Counted, Counts

@@ -12,7 +12,7 @@ from typing import Final
 from loopless import clock
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.sandbox import note
+from loopless.queries.jobs.sandbox import note
 from loopless.queries.settings import Settings
 from loopless_fuzz.campaigns.functions import disagreement
 from loopless_fuzz.campaigns.keeping import path_of, write_facts

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from loopless.flowgraph.cells import OUTSIDE, Cell
-from loopless.flowgraph.effects import Effects, ModuleFacts, facts_of
-from loopless.flowgraph.pointees import STANDING_IN
+from loopless.flowgraph.memory.cells import OUTSIDE, Cell
+from loopless.flowgraph.memory.mod_ref import Effects, ModuleFacts, facts_of
+from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.source import ir
 from loopless_fuzz.judging.counting import Activation
 

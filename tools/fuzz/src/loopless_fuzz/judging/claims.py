@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 from loopless import terms as t
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.values import Stop
-from loopless.flowgraph.streams import INPUTS
+from loopless.flowgraph.callees.streams import INPUTS
 from loopless_fuzz.judging.contents import KNOWN, ClaimReader, Content, Contents, Entry, Unread
 from loopless_fuzz.judging.loop_alone import LoopAlone, Truth
 

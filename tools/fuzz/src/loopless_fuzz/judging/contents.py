@@ -17,8 +17,8 @@ from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.memory import Frame, World
 from loopless.check.interpreter.values import Stop, reduced
 from loopless.errors import UsageError
+from loopless.flowgraph.callees.streams import INPUTS
 from loopless.flowgraph.model import OBJECT_PART, Block, Flowgraph, Havoc, Load, LoopInfo, MemoryObject
-from loopless.flowgraph.streams import INPUTS
 from loopless.terms.operators import NoValue
 
 Contents = Mapping[str, bytes]
@@ -59,7 +59,7 @@ class Entry:
 
 
 INPUT_SIZE: Final = 8
-"""The bytes that an input of the program has as content of :data:`loopless.flowgraph.streams.INPUTS`."""
+"""The bytes that an input of the program has as content of :data:`loopless.flowgraph.callees.streams.INPUTS`."""
 
 
 def inputs_of(contents: Contents) -> list[int]:

@@ -22,6 +22,7 @@ from loopless.check.interpreter.services import Limits, Services
 from loopless.check.interpreter.values import Inputs, Stop, UsedUp, Value
 from loopless.check.outcome import Status
 from loopless.errors import UsageError
+from loopless.flowgraph.callees.streams import INPUTS, counter_of
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -40,7 +41,6 @@ from loopless.flowgraph.model import (
     Statement,
     VariableInfo,
 )
-from loopless.flowgraph.streams import INPUTS, counter_of
 from loopless_fuzz.judging.contents import (
     INPUT_SIZE,
     Content,

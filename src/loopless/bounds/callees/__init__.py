@@ -1,0 +1,1 @@
+"""What calls come to: their effects on the caller's variables, and their activations."""

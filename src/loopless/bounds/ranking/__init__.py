@@ -1,0 +1,1 @@
+"""Ranking functions over transitions, with the bounds on sizes that they need."""

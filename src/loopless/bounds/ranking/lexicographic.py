@@ -1,0 +1,294 @@
+"""The search for lexicographic ranking functions: group after group of transitions gets functions of its own.
+
+The transitions lead from header to header; a loop is the case of one header. A group gets a function for each header,
+affine, with one divisor, that falls with the transitions of the group; the transitions that are left do not raise it,
+those that are counted already may, or may set it anew, each as often as is known (Bradley, Manna and Sipma, Linear
+ranking with reachability, CAV 2005; Alias et al., Multi-dimensional rankings, SAS 2010; Brockschmidt et al., Analyzing
+runtime and size complexity of integer programs, TOPLAS 2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+from loopless import terms as t
+from loopless.bounds.asymptotics.classes import asymptotic_class
+from loopless.bounds.ranking.size_bounds import Counted, Effect, SizeBounds, least_of, small
+from loopless.bounds.ranking.templates import Function, Template, bound_above, plain, total, unknown
+from loopless.bounds.ranking.transition_system import Transition, TransitionGraph
+from loopless.logic.farkas import Claim, Form
+
+Functions = Mapping[str, Function]
+"""A function for each header, all with one divisor."""
+
+Start = Callable[[Functions, Sequence[Transition]], t.Term | None]
+"""The most that functions are where a run comes to the headers from outside, or before it first takes one of the
+transitions: over entry values, times the divisor. None where that is not known.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Transitions, by name, that are together taken at most so often, and the functions that fall with them."""
+
+    transitions: tuple[Transition, ...]
+    counted: Counted
+    functions: Functions
+
+
+class LexicographicSearch:
+    """How often the transitions of a graph are taken, group after group.
+
+    ``sizes`` say how large terms become by what is counted so far: the least that one of them says is used. They share
+    an engine, and are told of each group.
+    """
+
+    def __init__(self, graph: TransitionGraph, sizes: Sequence[SizeBounds], start: Start) -> None:
+        self.graph = graph
+        self.transitions = graph.system.transitions
+        self.sizes = sizes
+        self.engine = sizes[0].engine
+        self.start = start
+        self.groups: list[Group] = []
+        self.counted: list[Counted] = []
+        self.headers = sorted(
+            {h for transition in self.transitions for h in (graph.source_of(transition), graph.target_of(transition))}
+        )
+        used = {v for transition in self.transitions for row in self.rows(transition) for v in row.variables}
+        moved = {v for transition in self.transitions for v in transition.after}
+        known = (*graph.system.state, *graph.system.parameters)
+        self.variables = tuple(v for v in known if v in used or v in moved)
+
+    def rows(self, transition: Transition) -> tuple[t.Term, ...]:
+        """The rows that are used of a transition."""
+        return self.sizes[0].rows(transition)
+
+    # -- counts -------------------------------------------------------------------------------------------------------
+
+    def often(self, transitions: Collection[Transition]) -> t.Term | None:
+        """How often these transitions are taken; None where that is not known."""
+        names = {transition.name for transition in transitions}
+        known = [c for c in self.counted if names & c.names]
+        if names - frozenset().union(*(c.names for c in known)):
+            return None
+        return t.add(*(c.bound for c in known))
+
+    def count(self, counted: Counted) -> None:
+        """Takes note of how often some transitions are taken."""
+        self.counted.append(counted)
+        for sizes in self.sizes:
+            sizes.count(counted)
+
+    def search(self) -> bool:
+        """Counts group after group, as long as one is found that can be counted; whether all transitions are."""
+        remaining = list(self.transitions)
+        while remaining:
+            found = self._next(remaining)
+            if found is None:
+                return False
+            self.groups.append(found)
+            self.count(found.counted)
+            remaining = [transition for transition in remaining if transition not in found.transitions]
+        return True
+
+    def _next(self, remaining: Sequence[Transition]) -> Group | None:
+        """Some of the ``remaining`` and how often they are taken: of several choices the one of the lowest class."""
+        done = [transition for transition in self.transitions if transition not in remaining]
+        found: list[Group] = []
+        for falling in self._choices(remaining):
+            group = self._counted(falling, remaining, done)
+            if group is None:
+                continue
+            found.append(group)
+            if _degree(group.counted.bound) <= 1:
+                break
+        return min(found, key=lambda group: _degree(group.counted.bound), default=None)
+
+    def _choices(self, remaining: Sequence[Transition]) -> Iterator[tuple[Transition, ...]]:
+        """Which transitions are to fall together: all iterations, the iterations of one loop, each by itself."""
+        back = self.graph.back
+        iterations = tuple(transition for transition in remaining if transition.path.id in back)
+        seen: set[tuple[str, ...]] = set()
+        each = [
+            tuple(transition for transition in iterations if back[transition.path.id] == header)
+            for header in self.headers
+        ]
+        for choice in (tuple(remaining), iterations, *each, *((transition,) for transition in remaining)):
+            names = tuple(term.name for term in choice)
+            if choice and names not in seen:
+                seen.add(names)
+                yield choice
+
+    def _counted(
+        self, falling: Sequence[Transition], remaining: Sequence[Transition], done: Sequence[Transition]
+    ) -> Group | None:
+        """Transitions with which functions fall that fall with those of ``falling``, how often they are taken, and the
+        functions.
+        """
+        steady = [transition for transition in remaining if transition not in falling]
+        at_all = self.functions(falling, steady, ())
+        if at_all is None:
+            return None
+        for found in self._with_done(falling, steady, done, at_all) if done else (at_all,):
+            if found is None:
+                continue
+            group = tuple(
+                transition for transition in remaining if transition in falling or self._falls(found, transition)
+            )
+            bound = self._count(found, group, done)
+            if bound is not None:
+                return Group(group, Counted(frozenset(term.name for term in group), bound), found)
+        return None
+
+    def _with_done(
+        self, falling: Sequence[Transition], steady: Sequence[Transition], done: Sequence[Transition], at_all: Functions
+    ) -> Iterator[Functions | None]:
+        """What those ``done`` may do to functions: not raise them, raise them by a constant, anything (``at_all``)."""
+        yield self.functions(falling, (*steady, *done), ())
+        yield self.functions(falling, steady, done)
+        yield at_all
+
+    def _count(self, found: Functions, falling: Sequence[Transition], done: Sequence[Transition]) -> t.Term | None:
+        """How often transitions with which the functions fall are taken, while those that are ``done`` may raise them
+        or set them to something, each as often as is known.
+        """
+        divisor = next(iter(found.values())).divisor
+        start = self.start(found, falling)
+        if start is None:
+            return None
+        raised: dict[Counted, list[t.Term]] = {}
+        renewed: dict[Counted, list[t.Term]] = {}
+        for term in done:
+            counted = next(c for c in self.counted if term.name in c.names)
+            effect = self._effect(found, term)
+            if effect is None:
+                return None
+            if effect.resets:
+                renewed.setdefault(counted, []).append(t.maximum(t.ZERO, effect.amount // divisor))
+            elif effect.amount is not t.ZERO:
+                raised.setdefault(counted, []).append(effect.amount)
+        try:
+            if not renewed:
+                more = [c.bound * t.maximum(t.ZERO, *each) for c, each in raised.items()]
+                return small(t.maximum(t.ZERO, t.add(start, *more) // divisor))
+            first = t.maximum(t.ZERO, start // divisor)
+            if len(renewed) == 1 and not raised:
+                ((c, values),) = renewed.items()
+                stretches = self._stretches(c, falling)
+                if stretches is not None:
+                    return small(stretches * t.maximum(first, *values))
+            parts = [first]
+            for c in dict.fromkeys((*renewed, *raised)):
+                rises = [ceil_div(t.maximum(t.ZERO, each), divisor) for each in raised.get(c, ())]
+                parts.append(c.bound * t.maximum(t.ZERO, *renewed.get(c, ()), *rises))
+            return small(t.add(*parts))
+        except t.TermTooLarge:
+            return None
+
+    def _stretches(self, counted: Counted, falling: Sequence[Transition]) -> t.Term | None:
+        """Into how many stretches the ``counted`` transitions divide those of ``falling``; None where there may be one
+        more than there are of them.
+
+        If the function by which they were counted is raised by nothing, each takes 1 from it. If those of ``falling``
+        are taken only where it is 1 or more, no stretch comes after it has run out.
+        """
+        clock = next((group.functions for group in self.groups if group.counted is counted), None)
+        if clock is None or not all(self._never_rises(clock, transition) for transition in self.transitions):
+            return None
+        divisor = next(iter(clock.values())).divisor
+        sides = [(value, self._sides(clock, value)[0]) for value in falling]
+        if not all(self.sizes[0].proves(value, now.term.ge(divisor)) for value, now in sides):
+            return None
+        start = self.start(clock, falling)
+        return None if start is None else t.maximum(t.ZERO, start // divisor)
+
+    # -- functions ----------------------------------------------------------------------------------------------------
+
+    def functions(
+        self,
+        falling: Sequence[Transition],
+        steady: Sequence[Transition],
+        limited: Sequence[Transition],
+        *,
+        drops: Mapping[str, int] | None = None,
+        basis: Sequence[t.Term] | None = None,
+    ) -> Functions | None:
+        """A function for each header, all with one divisor: ≥ 1 before and less by 1 after each of ``falling``, never
+        raised by ``steady``, raised by a constant, as little as possible, by ``limited``; proved. ``drops``: instead of
+        1, by the names of transitions. ``basis``: of these terms instead of all variables.
+        """
+        if self.engine.left <= 0:
+            return None
+        over = self.variables if basis is None else tuple(basis)
+        templates = {header: Template(f"f{at} ", over) for at, header in enumerate(self.headers)}
+        claims: list[Claim] = []
+        for value in falling:
+            now, then = self._forms(templates, value)
+            drop = drops[value.name] if drops else 1
+            claims.append(Claim(self.rows(value), total(now, plain(-drop))))
+            claims.append(Claim(self.rows(value), total(now, then, plain(-drop))))
+        claims += [Claim(self.rows(value), total(*self._forms(templates, value))) for value in steady]
+        rises = [f"rise {value.name}" for value in limited]
+        for value, rise in zip(limited, rises, strict=True):
+            claims.append(Claim(self.rows(value), total(*self._forms(templates, value), unknown(rise))))
+        size = {name: 1 for template in templates.values() for name in template.size()}
+        constants = {name: c for template in templates.values() for name, c in template.constant().items()}
+        least = (size, constants)
+        solution = self.engine.solve(claims, least=(dict.fromkeys(rises, 1), *least) if rises else least)
+        if solution is None:
+            return None
+        found = {header: template.found(solution) for header, template in templates.items()}
+        common = lcm(*(f.divisor for f in found.values()))
+        found = {h: Function(f.term * (common // f.divisor), common) for h, f in found.items()}
+        falls = all(self._falls(found, value, drops[value.name] if drops else 1) for value in falling)
+        return found if falls and all(self._never_rises(found, value) for value in steady) else None
+
+    def _forms(self, templates: Mapping[str, Template], transition: Transition) -> tuple[Form, Form]:
+        return templates[self.graph.source_of(transition)].now(), templates[self.graph.target_of(transition)].then(
+            transition, -1
+        )
+
+    def _sides(self, found: Functions, transition: Transition) -> tuple[Function, Function]:
+        return found[self.graph.source_of(transition)], found[self.graph.target_of(transition)]
+
+    def _falls(self, found: Functions, transition: Transition, by: int = 1) -> bool:
+        before, after = self._sides(found, transition)
+        drop = before.term - self.sizes[0].exact(transition, after.term)
+        least = t.const(before.divisor * by)
+        claim = before.term.ge(least) & drop.ge(least)
+        return self.sizes[0].proves(transition, claim)
+
+    def _never_rises(self, found: Functions, transition: Transition) -> bool:
+        before, after = self._sides(found, transition)
+        return self.sizes[0].proves(transition, before.term.ge(self.sizes[0].exact(transition, after.term)))
+
+    def _effect(self, found: Functions, transition: Transition) -> Effect | None:
+        """What a counted transition does to the functions at most, by constants before terms."""
+        before, after = self._sides(found, transition)
+        sizes = self.sizes[0]
+        then = transition.step(after.term)
+        exact = sizes.exact(transition, after.term)
+        change, exact_change = then - before.term, exact - before.term
+        constant = bound_above(self.engine, self.rows(transition), change, ())
+        if constant is not None and sizes.proves(transition, exact_change.le(constant.floor)):
+            most = constant.floor
+            return Effect(resets=False, amount=t.ZERO if isinstance(most, t.Const) and most.value <= 0 else most)
+        value = least_of(bound for each in self.sizes for bound in each.bounded(transition, then, exact))
+        if value is not None:
+            return Effect(resets=True, amount=value)
+        amount = least_of(bound for each in self.sizes for bound in each.bounded(transition, change, exact_change))
+        return None if amount is None else Effect(resets=False, amount=amount)
+
+
+def ceil_div(term: t.Term, divisor: int) -> t.Term:
+    """``term`` / ``divisor``, rounded up."""
+    return -(-term // divisor)
+
+
+def _degree(bound: t.Term) -> Fraction:
+    """The degree of a bound; more than any where it is no polynomial's."""
+    grows = asymptotic_class(bound, lambda var: var.name)
+    return grows.degree if grows is not None else Fraction(1000)

@@ -1,0 +1,1 @@
+"""Loops that run as long as what they read lets them."""

@@ -1,0 +1,193 @@
+"""What memory holds when a program begins, and what of it never changes.
+
+A run begins in ``main``: nothing of the program runs before, where it has no constructors, so globals have the values
+that their definitions give them. A global that nothing of the program writes has that value in every function; where it
+is an array, a read of it is a read of a table of constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from loopless import terms as t
+from loopless.flowgraph.callees.call_graph import Reach
+from loopless.flowgraph.memory.cells import OUTSIDE
+from loopless.flowgraph.memory.mod_ref import facts_of, is_internal
+from loopless.flowgraph.memory.pointees import STANDING_IN
+from loopless.flowgraph.model import (
+    Assign,
+    Block,
+    Flowgraph,
+    Kind,
+    Load,
+    MemoryObject,
+    Pointer,
+    Statement,
+    VariableInfo,
+)
+from loopless.source import ir
+
+CONSTRUCTORS: Final = ("llvm.global_ctors", "llvm.global_dtors")
+"""What a module calls before ``main``, and after it."""
+_REPLACEABLE: Final = ("weak", "linkonce", "extern_weak", "common", "available_externally")
+"""Another module may define these otherwise."""
+MAX_ENTRIES: Final = 256
+"""Larger arrays are not made tables of. A guess."""
+
+
+def begins_at(module: ir.Module, name: str) -> bool:
+    """Whether a run of a program begins with a call of this function, before which nothing else has run."""
+    return name == "main" and CONSTRUCTORS[0] not in module.globals
+
+
+def is_defined_here(variable: ir.GlobalVar) -> bool:
+    """Whether a global has the value of its definition when a program of this module alone begins."""
+    plain = not variable.thread_local and not variable.externally_initialized
+    return plain and variable.initializer is not None and not variable.linkage.startswith(_REPLACEABLE)
+
+
+def never_written(module: ir.Module, *, whole: bool) -> frozenset[str]:
+    """The globals with a definition that nothing of a program writes.
+
+    ``whole``: the module is the whole program, but for functions that it declares and does not define; else only those
+    count that no other module can name.
+    """
+    facts = facts_of(module)
+    written: set[str] = set()
+    anything = False
+    strange = any(effects.strange for effects in facts.effects.values()) and not (whole and _is_closed(module))
+    for effects in facts.effects.values():
+        written |= {cell.base.name for cell in effects.writes if cell.base.kind == "global"}
+        outside = any(cell.base.kind in (OUTSIDE.kind, *STANDING_IN) for cell in effects.writes)
+        anything = anything or strange or outside
+    if strange:
+        written |= {cell.base.name for cell in (*facts.strange.writes, *facts.strange.main)}
+    return frozenset(
+        name
+        for name, variable in module.globals.items()
+        if is_defined_here(variable)
+        and name not in written
+        and (variable.constant or name not in facts.exposed or (whole and not anything))
+        and (whole or is_internal(variable))
+        and not name.startswith("llvm.")
+    )
+
+
+def _is_closed(module: ir.Module) -> bool:
+    """Whether nothing but functions of the module is called, and of the library those of which all is known: then what
+    calls through pointers write some function of the module writes.
+    """
+    reach = Reach(module)
+    calls = [i for f in module.defined() for i in f.instructions() if i.op in ("call", "invoke", "callbr")]
+    assembly = any(isinstance(call.callee, ir.OtherConst) for call in calls)
+    return not (reach.strangers or assembly) and all(reach.target(call)[1] in ("", "a pointer") for call in calls)
+
+
+def begun(
+    graph: Flowgraph, module: ir.Module, *, first: bool, fixed: frozenset[str], free: frozenset[str] = frozenset()
+) -> Flowgraph:
+    """The function with the values that globals have at its beginning: of all where a run begins with it (``first``),
+    else of those that are never written (``fixed``); reads of arrays among these become tables. Nothing is said of
+    those that are ``free``.
+    """
+    if module.layout.big_endian:
+        return graph
+    known = {name for name, variable in module.globals.items() if is_defined_here(variable)} if first else fixed
+    known = known - free
+    contents = {number: (found.content, found) for number, found in graph.objects.items() if found.symbol in known}
+    entry = graph.blocks[graph.entry]
+    start = tuple(_values(graph, contents))
+    tables = {n: found for n, (content, found) in contents.items() if found.symbol in fixed and content is not None}
+    blocks = {label: _with_tables(block, tables) for label, block in graph.blocks.items()} if tables else graph.blocks
+    entry = blocks[graph.entry]
+    blocks = {**blocks, graph.entry: replace(entry, statements=(*start, *entry.statements))}
+    return replace(graph, blocks=blocks)
+
+
+Contents = Mapping[int, tuple[bytes | None, MemoryObject]]
+
+
+def _values(graph: Flowgraph, contents: Contents) -> Iterable[Statement]:
+    """The assignments of the first values of variables that stand for parts of these objects."""
+    numbers = {found.symbol: number for number, found in graph.objects.items() if found.symbol}
+    pairs: dict[tuple[int, int], dict[str, t.Var]] = {}
+    for var, info in graph.variables.items():
+        if info.kind is not Kind.GLOBAL or info.object is None or info.object not in contents:
+            continue
+        if info.pointer_part:
+            pairs.setdefault((info.object, info.offset), {})[info.pointer_part] = var
+            continue
+        value = _number(var, info, contents)
+        if value is not None:
+            yield Assign(var, t.const(value))
+    for (number, offset), parts in pairs.items():
+        found = _pointer(contents[number], offset, graph.variables[parts["offset"]].size, numbers)
+        if found is not None:
+            yield from (Assign(parts[part], t.const(value)) for part, value in found.items() if part in parts)
+
+
+def _number(var: t.Var, info: VariableInfo, contents: Contents) -> int | None:
+    assert info.object is not None
+    content, found = contents[info.object]
+    if content is None or info.offset < 0 or info.offset + info.size > len(content) or not info.size:
+        return None
+    if any(at < info.offset + info.size and info.offset < at + 8 for at, _, _ in found.relocations):
+        return None
+    value = int.from_bytes(content[info.offset : info.offset + info.size], "little")
+    if var.type.width is None:
+        return t.IntType(8 * info.size).wrap(value)
+    if var.type.width == 1:
+        return value if value in (0, 1) else None
+    return var.type.wrap(value) if var.type.width == 8 * info.size else None
+
+
+def _pointer(
+    known: tuple[bytes | None, MemoryObject], offset: int, size: int, numbers: Mapping[str, int]
+) -> dict[str, int] | None:
+    """The object and the offset of a pointer's first value."""
+    content, found = known
+    if content is None or offset + size > len(content):
+        return None
+    for at, symbol, behind in found.relocations:
+        if at == offset:
+            return {"object": numbers[symbol], "offset": behind} if symbol in numbers else None
+    if any(at < offset + size and offset < at + size for at, _, _ in found.relocations):
+        return None
+    return {"object": 0, "offset": 0} if not any(content[offset : offset + size]) else None
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def _with_tables(block: Block, tables: Mapping[int, MemoryObject]) -> Block:
+    if not any(isinstance(statement, Load) for statement in block.statements):
+        return block
+    statements = tuple(_looked_up(s, tables) if isinstance(s, Load) else s for s in block.statements)
+    return replace(block, statements=statements)
+
+
+def _looked_up(load: Load, tables: Mapping[int, MemoryObject]) -> Statement:
+    """The read as a look-up in a table: where it is outside of the array, a check has ended the run before."""
+    address = load.address
+    found = tables.get(address.object.value) if isinstance(address.object, t.Const) else None
+    if found is None or load.target_object is not None or load.type.width is None or found.relocations:
+        return load
+    size = load.type.width // 8
+    content = found.content or b""
+    if load.type.width % 8 or not size or len(content) % size or len(content) // size > MAX_ENTRIES:
+        return load
+    index = _divided(address, size)
+    if index is None:
+        return load
+    parts = (content[at : at + size] for at in range(0, len(content), size))
+    return Assign(load.target, t.table(index, [load.type.wrap(int.from_bytes(p, "little")) for p in parts]), load.loc)
+
+
+def _divided(address: Pointer, size: int) -> t.Term | None:
+    """The byte offset in units of ``size``, where it is a multiple of that."""
+    items = t.polynomial(address.offset)
+    if any(coefficient % size for coefficient in items.values()):
+        return None
+    return t.from_polynomial({monomial: coefficient // size for monomial, coefficient in items.items()})

@@ -1,0 +1,1 @@
+"""Assumptions on the values at a loop's entry, as C conditions."""

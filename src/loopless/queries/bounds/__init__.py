@@ -1,0 +1,1 @@
+"""How often loops, lines and whole programs run."""

@@ -1,0 +1,1 @@
+"""Values of calls: their types, how they are given, drawn, changed, and passed to native runs."""

@@ -1,0 +1,187 @@
+"""What is declared in the memory that a function reads, as debug records have it: for names as C has them, and for the
+types of what is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
+from typing import Final
+
+from loopless import terms as t
+from loopless.flowgraph.memory.places import Base
+from loopless.flowgraph.model import Flowgraph, MemoryObject, VariableInfo
+from loopless.flowgraph.source_types import leaf_type, type_in
+from loopless.queries.program import Function
+from loopless.refusals import Refused
+from loopless.source.debug import DebugType, DebugTypes, Kind
+from loopless.source.ir import Function as Code
+from loopless.source.ir import Module
+
+_MOST_MEMBERS: Final = 200
+"""Structures of more members are not looked into. A guess."""
+_POINTED: Final = ("parameter", "pointee")
+"""The kinds of objects that are named after a pointer to them."""
+_NONE: Final = t.Layout()
+
+
+def layouts_in(function: Function) -> dict[str, t.Layout]:
+    """What is declared in the objects that the function touches, by their names, and in what pointers point to, by
+    those of the pointers. Names that mean several layouts are left out.
+    """
+    graph = function.graph()
+    if isinstance(graph, Refused):
+        return {}
+    source = _Source(graph, function.program.source.inlined, function.code.name)
+    found: dict[str, t.Layout | None] = {}
+    for name, layout in (*source.of_objects(), *source.of_pointers()):
+        found[name] = layout if found.get(name, layout) == layout else None
+    return {name: layout for name, layout in found.items() if layout is not None}
+
+
+class _Source:
+    """One function with its debug records."""
+
+    def __init__(self, graph: Flowgraph, module: Module, name: str) -> None:
+        self._graph = graph
+        self._module = module
+        self._code: Code = module.functions[name]
+        self._types: DebugTypes = module.debug_types
+
+    def of_objects(self) -> Iterator[tuple[str, t.Layout]]:
+        """Of objects; a pointer is none here, since what it points to has its name."""
+        for one in self._graph.objects.values():
+            if one.name and one.kind not in ("null", "function", "dead"):
+                own, pointed = self._type(one), one.kind in _POINTED
+                if own is None:
+                    literal = one.name.startswith('"')
+                    yield one.name.removeprefix("*"), replace(self._text, content=_content(one)) if literal else _NONE
+                elif pointed or own.kind is not Kind.POINTER:
+                    behind = pointed and not (own.kind is Kind.ARRAY and self._is_reference(one.name))
+                    layout = _layout(self._types, own, behind_pointer=behind)
+                    yield one.name.removeprefix("*"), replace(layout, content=_content(one))
+
+    def _is_reference(self, name: str) -> bool:
+        """Whether a parameter is a reference of C++, which is what it refers to."""
+        debug = next((param.debug for param in self._code.params if param.name == name), None)
+        return debug is not None and "&" in debug.type.description
+
+    @cached_property
+    def _text(self) -> t.Layout:
+        """The layout of a string literal."""
+        types = [variable.type for variable in self._code.variables.values()]
+        types += [inner for type in types if (inner := self._types.element(type)) is not None]
+        signed = next((type.signed for type in types if type.kind is Kind.CHAR), True)
+        return t.Layout((t.Rows(0, None, 1, "", {(0, 1): t.Scalar("", t.IntType(8, bool(signed)))}),))
+
+    def of_pointers(self) -> Iterator[tuple[str, t.Layout]]:
+        """Of pointers that are variables, by what they are declared to point to."""
+        for var, info in self._graph.variables.items():
+            name = self._graph.pointee_name(var)
+            if name is not None and info.object is not None:
+                pointee = self._pointee(info)
+                layout = _NONE if pointee is None else _layout(self._types, pointee, behind_pointer=True)
+                yield name.removeprefix("*"), layout
+
+    def _pointee(self, info: VariableInfo) -> DebugType | None:
+        assert info.object is not None
+        return self._pointed_to(info.object, info.offset)
+
+    def _pointed_to(self, number: int, offset: int) -> DebugType | None:
+        """What the pointer at a byte of an object is declared to point to."""
+        holder = self._graph.objects.get(number)
+        around = self._type(holder) if holder is not None else None
+        if holder is None or around is None:
+            return None
+        at = 8 * offset
+        if holder.kind in ("parameter", "pointee") and around.bits:
+            at %= around.bits  # p[1].q is of the type of p->q
+        pointer = leaf_type(self._types, around, at, self._module.pointer_bits)
+        return self._types.element(pointer) if pointer is not None and pointer.kind is Kind.POINTER else None
+
+    def _type(self, one: MemoryObject) -> DebugType | None:
+        """The declared type of an object; of what a pointer points to, that of the pointee."""
+        match one.kind:
+            case "local":
+                named = {v.type.key: v.type for v in self._code.variables.values() if v.name == one.name}
+                return next(iter(named.values())) if len(named) == 1 else None
+            case "parameter" if all(param.name != one.name for param in self._code.params):
+                return None
+            case "parameter" | "global":
+                return type_in(Base(one.kind, one.symbol or one.name), self._code, self._module, {})
+            case "pointee" if one.holder is not None:
+                return self._pointed_to(*one.holder)
+            case _:
+                return None
+
+
+def _content(one: MemoryObject) -> bytes | None:
+    """The bytes of an object that nothing changes and that has no pointers in it."""
+    known = one.constant and one.content is not None and one.size is not None and not one.relocations
+    return one.content.ljust(one.size, b"\0") if known and one.content is not None and one.size is not None else None
+
+
+def _layout(types: DebugTypes, type: DebugType, *, behind_pointer: bool) -> t.Layout:
+    return t.Layout(tuple(_rows(types, type, behind_pointer)), not behind_pointer and type.kind is not Kind.ARRAY)
+
+
+def _rows(types: DebugTypes, type: DebugType, behind_pointer: bool) -> Iterator[t.Rows]:  # noqa: FBT001
+    """The arrays in an object of a type; a pointer points to as many of its type as there are."""
+    element = types.element(type) if type.kind is Kind.ARRAY else type
+    if element is None or not element.bits or element.bits % 8:
+        return
+    if element.kind is Kind.STRUCT and type.kind is not Kind.ARRAY:
+        for member in types.members(element)[:_MOST_MEMBERS]:
+            inner = types.element(member.type) if member.type.kind is Kind.ARRAY else None
+            if member.name and inner is not None and inner.bits and _counted(member.type.counts[1:]):
+                head = f"{'->' if behind_pointer else '.'}{member.name}"
+                start, end = member.offset // 8, (member.offset + member.bits) // 8
+                counts = _inner(member.type.counts[1:])
+                yield t.Rows(start, end, inner.bits // 8, head, _members(types, inner), counts)
+    inner_counts = type.counts if behind_pointer else type.counts[1:]
+    if (type.kind is Kind.ARRAY or behind_pointer) and _counted(inner_counts):
+        yield t.Rows(0, None, element.bits // 8, "", _members(types, element), _inner(inner_counts))
+
+
+def _counted(counts: tuple[int | None, ...]) -> bool:
+    return all(counts)
+
+
+def _inner(counts: tuple[int | None, ...]) -> tuple[int, ...]:
+    return tuple(count for count in counts if count)
+
+
+def _members(types: DebugTypes, element: DebugType) -> dict[tuple[int, int], t.Scalar]:
+    """The scalars in an element, by their places: all of it, or the members of a structure, of which the first ones
+    are told where there are many.
+    """
+    found: dict[tuple[int, int], t.Scalar] = {}
+    for offset, bits, name, type in islice(_scalars(types, element, 0, ""), _MOST_MEMBERS):
+        found.setdefault((offset // 8, bits // 8), t.Scalar(name, integer_type(type)))
+    return found
+
+
+def _scalars(types: DebugTypes, type: DebugType, start: int, name: str) -> Iterator[tuple[int, int, str, DebugType]]:
+    """The scalars in an object at bit ``start``, with their bits, their names behind that of the object and types."""
+    match type.kind:
+        case Kind.STRUCT:
+            for member in types.members(type):
+                if not member.bitfield:
+                    inside = f"{name}.{member.name}" if member.name else name
+                    yield from _scalars(types, member.type, start + member.offset, inside)
+        case Kind.ARRAY:
+            element = types.element(type)
+            if element is not None and element.bits and len(type.counts) == 1:
+                for at in range(type.counts[0] or 0):
+                    yield from _scalars(types, element, start + at * element.bits, f"{name}[{at}]")
+        case _:
+            yield start, type.bits, name, type
+
+
+def integer_type(type: DebugType) -> t.IntType | None:
+    """The integer type that a source type is; None for others."""
+    if not type.is_integer or type.bits % 8 or not type.bits:
+        return None
+    return t.IntType(1, signed=False) if type.kind is Kind.BOOL else t.IntType(type.bits, bool(type.signed))

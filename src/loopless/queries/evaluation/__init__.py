@@ -1,0 +1,1 @@
+"""What a function returns for given inputs."""

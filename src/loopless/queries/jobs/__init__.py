@@ -1,0 +1,1 @@
+"""Work under limits: child processes, deadlines, and shares of time."""

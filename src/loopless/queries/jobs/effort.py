@@ -1,0 +1,152 @@
+"""How long a costly search may take: as long as the limit allows for a few loops, less for each where there are many.
+
+Real code has hundreds of loops, and a search that needs seconds seldom succeeds there: with ten seconds for each the
+answers of a build would come after an hour. So cheap answers come first, for all loops; what they leave open is
+searched for in turn, and the time for each falls with the number of loops that are asked for at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from loopless.queries.jobs.overrun import Overrun, attempted
+from loopless.queries.program import Function
+from loopless.queries.settings import Settings
+from loopless.refusals import Refused
+
+if TYPE_CHECKING:
+    from loopless.bounds.induction.counts import Counted
+
+FEW: Final = 8
+"""So many loops have the whole limit of time each. A guess: the programs of papers have fewer."""
+LEAST_S: Final = 0.4
+"""No search for the bounds of a function has less time than this: 0.15 s did not suffice for one of zlib's."""
+TOGETHER_S: Final = 2.4
+"""In a hurry, the time for all searches together. A guess."""
+NOT_SEARCHED: Final = (
+    "so many loops were asked for at once that no search was made beyond induction variables; "
+    "ask for this function alone with --function, or for --thorough"
+)
+"""Why there is no more, of functions that were left out."""
+LEAST_FOR_SUMMARY_S: Final = 0.3
+"""No search for a summary has less time than this."""
+WORTH_AGAIN: Final = 2.0
+"""A loop that met its limit of time is worked on again with so many times that limit, or more. A guess."""
+HURRIED_S: Final = 1.0
+"""Where each search has less time than this, nothing is summarized for the sake of bounds. A guess."""
+SETTLED_S: Final = 2.0
+"""The time for the summary of a loop whose iterations are counted already. A guess."""
+
+Inductions = Mapping[str, "Counted"]
+"""By the names of loops, what induction variables say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The limits of a request: ``settings`` for what is open, ``settled`` for loops whose count is known already.
+
+    ``hurried``: there are so many loops that none is summarized for its bounds.
+    """
+
+    settings: Settings
+    settled: Settings
+    hurried: bool = False
+
+    def with_workers(self, workers: int) -> Effort:
+        """The same with so many processes."""
+        settings, settled = (replace(one, workers=workers) for one in (self.settings, self.settled))
+        return replace(self, settings=settings, settled=settled)
+
+    def searched(self, functions: Sequence[Function], inductions: Sequence[Inductions]) -> Collection[Function]:
+        """The functions of which bounds are searched for: in a hurry the smallest of those with open loops, as many as
+        the time for all together allows.
+        """
+        if not self.hurried or self.settings.loop_timeout_s is None:
+            return functions
+        still_open = [
+            function
+            for function, own in zip(functions, inductions, strict=True)
+            if any(_is_open(own.get(loop.name)) for loop in function.loops if loop.id.inlined_from is None)
+        ]
+        most = max(1, round(TOGETHER_S / self.settings.loop_timeout_s))
+        return sorted(still_open, key=_size)[:most]
+
+
+def _is_open(counted: Counted | None) -> bool:
+    """Whether no bound is known, and a counter may bound the loop."""
+    from loopless.bounds.model import least
+
+    return counted is None or (least(counted.bounds) is None and not counted.reads.inputs)
+
+
+def _size(function: Function) -> int:
+    graph = function.graph()
+    return 0 if isinstance(graph, Refused) else len(graph.blocks)
+
+
+def effort_for(functions: Sequence[Function], settings: Settings) -> Effort:
+    """The effort for bounds of all loops of ``functions``."""
+    # The loops of one function are searched together: many of them do not make many searches.
+    own = [sum(loop.id.inlined_from is None for loop in function.loops) for function in functions]
+    loops = sum(min(FEW, of_function) for of_function in own)
+    share = shared(settings, loops)
+    if share is settings or share.loop_timeout_s is None:
+        unlimited = settings.thorough or settings.loop_timeout_s is None
+        hurried, for_settled = False, settings if unlimited else within(settings, SETTLED_S)
+    else:
+        hurried, for_settled = share.loop_timeout_s < HURRIED_S, within(share, SETTLED_S)
+    return Effort(share, for_settled, hurried=hurried)
+
+
+def shared(settings: Settings, loops: int, least_s: float = LEAST_S) -> Settings:
+    """The settings for work on so many loops at once."""
+    limit = settings.loop_timeout_s
+    if limit is None or settings.thorough or loops <= FEW:
+        return settings
+    return within(settings, max(least_s, limit * (FEW / loops) ** 2))
+
+
+def first_share(settings: Settings, loops: int) -> Settings:
+    """The settings for the first of two rounds of summaries of so many loops; :func:`second_share` has the second."""
+    share = shared(settings, loops, LEAST_FOR_SUMMARY_S)
+    return share if share is settings else replace(share, whole_timeout_s=settings.loop_timeout_s)
+
+
+def second_share(settings: Settings, loops: int, cut: int) -> Settings | None:
+    """The settings for those of so many loops that met the limit of their share: they have the time of all once more.
+    None where that is not much more for each.
+    """
+    whole, share = settings.whole_timeout_s, settings.loop_timeout_s
+    if whole is None or share is None or cut * WORTH_AGAIN > loops:
+        return None
+    seconds = min(whole, share * loops / max(1, cut))
+    return replace(settings, loop_timeout_s=seconds, shared=seconds < whole, whole_timeout_s=None)
+
+
+def within(settings: Settings, seconds: float) -> Settings:
+    """The settings with no more time than that for each loop, which is a share of what it has alone."""
+    limit = settings.loop_timeout_s
+    if limit is not None and limit <= seconds:
+        return settings
+    return replace(settings, loop_timeout_s=seconds, shared=True)
+
+
+def inductions_of(function: Function) -> Inductions:
+    """What induction variables, and floating-point counters, say of the loops of a function; those of which they say
+    nothing are missing.
+    """
+    from loopless.bounds.induction.counts import Counted, induction_counts
+    from loopless.bounds.induction.floating.counters import floating_counts
+
+    graph, module = function.over_cells, function.program.source.inlined
+    if isinstance(graph, Refused):
+        return {}
+    floating = attempted(lambda: floating_counts(module.functions[function.code.name], module, graph))
+    given = {} if isinstance(floating, Overrun) else floating
+    found = attempted(lambda: induction_counts(graph, given, function.program.transformers))
+    if isinstance(found, Overrun):
+        return given
+    counts = {name: counted for name, counted in found.items() if isinstance(counted, Counted)}
+    return {name: counted for name, counted in counts.items() if counted.bounds or counted.reads.sources}

@@ -1,0 +1,1 @@
+"""Answers about loops: paths, types, summaries, and what these leave open."""

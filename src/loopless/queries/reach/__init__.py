@@ -1,0 +1,1 @@
+"""Which inputs lead to a place, and tests that take every side of every branch."""

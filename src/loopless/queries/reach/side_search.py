@@ -1,0 +1,77 @@
+"""Searches for the sides of the branches of one function, over one reading of the program: where each side has a block
+of its own, the graph with that block as its error is made without reading anything again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from loopless import clock
+from loopless.flowgraph.model import Block, End
+from loopless.queries.call_values.native_driver import Driver
+from loopless.queries.call_values.reached import Reach
+from loopless.queries.program import load
+from loopless.queries.reach.answering import ReachQuestion, graph_with_errors
+from loopless.queries.settings import Settings
+from loopless.source.targets import SIDE, Target
+
+
+class SideSearch:
+    """Searches for the sides of the branches of one function, over one reading of the program. ``driver_of``: native
+    runs for a side; None: there are none.
+
+    Raises:
+        SourceError: the program does not compile.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[Path],
+        function: str,
+        settings: Settings,
+        driver_of: Callable[[int], Driver] | None,
+        *,
+        summaries: bool,
+    ) -> None:
+        divided = replace(settings, source=replace(settings.source, target=Target(within=function)))
+        self.program = load(files, divided)
+        graph = graph_with_errors(self.program, function, settings)
+        self.function, self.settings, self.driver_of, self.summaries = function, divided, driver_of, summaries
+        ended = {label: _without_errors(block) for label, block in graph.blocks.items()}
+        self.graph = replace(graph, blocks=ended)
+
+    def __call__(self, number: int, target: Target, seconds: float) -> Reach:
+        """What a search for the side of this number comes to: no proof is tried. ``target``: what it is called;
+        ``seconds``: of counted work, for the methods, once runs are possible.
+        """
+        driver = self.driver_of(number) if self.driver_of is not None else None
+        if driver is not None:
+            driver.oracle.ready()
+        until = clock.counted() + seconds
+        named = re.compile(rf"{re.escape(SIDE)}{number}(?!\d)")  # copies of the block have more behind it
+        labels = [label for label in self.graph.blocks if named.search(label)]
+        if self.graph.refused is None and not labels:
+            return Reach(target, self.function, "unknown", reason="the side is not told apart from others")
+        blocks = dict(self.graph.blocks)
+        for label in labels:
+            blocks[label] = replace(blocks[label], statements=(), edges=(), end=End("error"))
+        return ReachQuestion(
+            self.program,
+            target,
+            self.function,
+            self.settings,
+            until,
+            summaries=self.summaries,
+            driver=driver,
+            proofs=False,
+            graph=replace(self.graph, blocks=blocks),
+        ).answer()
+
+
+def _without_errors(block: Block) -> Block:
+    """The block, in which other errors than the target only end the run."""
+    error = block.end is not None and block.end.kind == "error"
+    return replace(block, end=replace(block.end, kind="abort")) if error and block.end is not None else block

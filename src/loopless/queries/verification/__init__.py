@@ -1,0 +1,1 @@
+"""Is the program right? Proofs, violations, and the evidence for both."""
