@@ -166,9 +166,7 @@ def test_a_circle_is_found(where: str, tmp_path: Path) -> None:
     (tree / "bounds" / "sums.py").write_text("total = sum\n", encoding="utf-8")
     assert circles(imports(tree)) == []
     (tree / "bounds" / "sums.py").write_text(CIRCLES[where], encoding="utf-8")
-    assert [set(circle) for circle in circles(imports(tree))] == [
-        {"loopless.bounds.model", "loopless.bounds.sums"}
-    ]
+    assert [set(circle) for circle in circles(imports(tree))] == [{"loopless.bounds.model", "loopless.bounds.sums"}]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -8,9 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from test_conditions import FIG_1A, FIG_1D
-from test_pda import automaton
-
+from automata_in_c import automaton
+from figures_of_proteus import FIG_1A, FIG_1D
 from loopless.automaton import dot, number_of_edges
 from loopless.automaton.drawing import _broken
 from loopless.terms import TRUE, greater, variable
@@ -125,10 +124,10 @@ def test_long_conditions_are_broken_between_their_parts() -> None:
 
 def test_the_same_loop_gives_the_same_text_whatever_the_hash_seed() -> None:
     program = (
-        "import sys; sys.path[:0] = sys.argv[1:]; from loopless.automaton import dot; from test_pda import automaton;"
-        "from test_conditions import FIG_1D; sys.stdout.buffer.write(dot(automaton(FIG_1D), 'loop').encode())"
+        "import sys; sys.path[:0] = sys.argv[1:]; from loopless.automaton import dot; from automata_in_c import automaton;"
+        "from figures_of_proteus import FIG_1D; sys.stdout.buffer.write(dot(automaton(FIG_1D), 'loop').encode())"
     )
-    folders = [str(TESTS), str(TESTS / "automaton"), str(TESTS.parent / "src")]
+    folders = [str(TESTS / "support"), str(TESTS.parent / "src")]
     texts = {
         subprocess.run(
             [sys.executable, "-c", program, *folders],

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_conditions import FIG_1A, FIG_1B, FIG_1C, FIG_1D, FIG_1E, FIG_1F, NONDET
-from test_pda import DETERMINISTIC, FIG_6A, WITH_INPUT, loop
-from walking import Run, Walker
 
+from automata_in_c import DETERMINISTIC, FIG_6A, WITH_INPUT, loop
 from example_expectations import EXAMPLES, LoopFact, example_files, expectations
+from figures_of_proteus import FIG_1A, FIG_1B, FIG_1C, FIG_1D, FIG_1E, FIG_1F, NONDET
 from loopless.automaton import Component, Pattern, classify, execution
 from loopless.flowgraph import build
 from loopless.paths import LoopPaths, loop_paths
 from loopless.source import load
 from loopless.terms import evaluate, text
 from loops_in_c import paths
+from walking import Run, Walker
 
 STATED = [file for file in example_files() if any(isinstance(e, LoopFact) for e in expectations(file))]
 

@@ -27,7 +27,7 @@ int h(int x, int n) {
 # The work on the loop of line 6 is replaced by one call of an engine that does not return; all the rest is as it is.
 DRIVER = """
 import sys
-from logic.hard_cases import run_hard_query, run_hard_subtraction
+from hard_cases import run_hard_query, run_hard_subtraction
 import loopless.queries.loops.answers as answers
 from loopless.cli import main
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logic.quasi_affine import X, Z, condition, points
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import Region, engine
 from loopless.terms import Condition
+from quasi_affine import X, Z, condition, points
 
 PAIR = (X, Z)
 

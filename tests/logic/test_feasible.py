@@ -8,12 +8,12 @@ from itertools import pairwise, product
 import pytest
 from hypothesis import strategies as st
 
-from logic.quasi_affine import I4, I8, U, X, Z, check, condition, points, window
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import Intervals, smt
 from loopless.logic.witness import is_found, is_near_ends
 from loopless.terms import Condition, EvaluationError, Var
+from quasi_affine import I4, I8, U, X, Z, check, condition, points, window
 
 Y = Var("y", I4)
 U32, I32 = t.IntType(32, signed=False), t.IntType(32)

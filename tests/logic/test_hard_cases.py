@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from logic.hard_cases import hard_condition, hard_regions
+from hard_cases import hard_condition, hard_regions
 from loopless import logic
 from loopless.logic import Answer
 

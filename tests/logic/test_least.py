@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from logic.quasi_affine import SMALL, U, X, Z, check, condition, points, term, window
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import First, Region
 from loopless.terms import Condition, Term, Var
+from quasi_affine import SMALL, U, X, Z, check, condition, points, term, window
 
 K = Var("k", t.INTEGERS)
 PAIR = (X, Z)

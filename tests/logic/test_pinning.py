@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from logic.quasi_affine import I4, X, Z, check, condition, points, term
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import NotPresburger, Region
 from loopless.terms import Condition, IntType, Term, Var
+from quasi_affine import I4, X, Z, check, condition, points, term
 
 PAIR = (X, Var("y", I4))
 Y = PAIR[1]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from logic.quasi_affine import X, Z, check, condition, term, window
 from loopless import terms as t
 from loopless.logic import Region, may_be_equal, sample_points
 from loopless.terms import Condition, Term
+from quasi_affine import X, Z, check, condition, term, window
 
 PAIR = (X, Z)
 

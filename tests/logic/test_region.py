@@ -7,11 +7,11 @@ import pickle
 import pytest
 from hypothesis import strategies as st
 
-from logic.quasi_affine import I4, SMALL, U, X, Z, check, condition, points, term, window
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import Region
 from loopless.terms import Condition, Term, Var
+from quasi_affine import I4, SMALL, U, X, Z, check, condition, points, term, window
 
 PAIR = (X, Z)
 TRIPLE = (U, X, Z)

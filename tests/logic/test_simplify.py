@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from logic.quasi_affine import I4, X, Z, check, condition, points
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import Region
 from loopless.terms import Condition, Var
+from quasi_affine import I4, X, Z, check, condition, points
 
 PAIR = (X, Z)
 Y = Var("y", I4)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from logic.quasi_affine import I4, I8, U8, U, X, condition, points
 from loopless import logic
 from loopless import terms as t
 from loopless.logic import Answer
 from loopless.terms import Condition, EvaluationError, Term, Var
+from quasi_affine import I4, I8, U8, U, X, condition, points
 
 Y = Var("y", I4)
 TRIPLE = (U, X, Y)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from logic.hard_cases import run_hard_query, run_hard_subtraction
+from hard_cases import run_hard_query, run_hard_subtraction
 from loopless import clock
 from loopless.errors import LimitError, UsageError
 from loopless.queries.jobs import sandbox as limits_module

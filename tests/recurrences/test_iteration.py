@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from stepping import U8, linear, number, plus, polynomials, run, step, times, values_of, variable, wrapped
 
 from loopless import terms as t
 from loopless.recurrences import compose, finite_order, iterate
 from loopless.terms import INTEGERS, Var
+from stepping import U8, linear, number, plus, polynomials, run, step, times, values_of, variable, wrapped
 
 W, X, Y, Z, N = (Var(name, INTEGERS) for name in "wxyzn")
 U = Var("u", U8)

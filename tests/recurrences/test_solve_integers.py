@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from loopless import terms as t
+from loopless.terms import INTEGERS, EvaluationError, Var
 from stepping import (
     K,
     check,
@@ -20,9 +23,6 @@ from stepping import (
     values_of,
     variable,
 )
-
-from loopless import terms as t
-from loopless.terms import INTEGERS, EvaluationError, Var
 
 W, X, Y, Z, I, S, N = (Var(name, INTEGERS) for name in "wxyzisn")  # noqa: E741
 ALL = (W, X, Y, Z, I, S, N)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+
+from loopless import terms as t
+from loopless.terms import INTEGERS, IntType, Var
 from stepping import (
     I8,
     I64,
@@ -23,9 +26,6 @@ from stepping import (
     variable,
     wrapped,
 )
-
-from loopless import terms as t
-from loopless.terms import INTEGERS, IntType, Var
 
 X, Y, N = (Var(name, INTEGERS) for name in "xyn")
 WIDTHS = st.sampled_from((8, 16, 31, 32, 64))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stepping import K, floored, number, plus, polynomials, residue, times, values_of, variable
 
 from loopless import terms as t
 from loopless.recurrences import NoClosedForm, sign_over, sum_over
 from loopless.terms import INTEGERS, Var
+from stepping import K, floored, number, plus, polynomials, residue, times, values_of, variable
 
 X, Y, A, B = (Var(name, INTEGERS) for name in "xyab")
 SMALL = st.integers(-6, 6)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import strategies as st
 
 from judged import judge
-from logic.quasi_affine import I4, X, check, condition, points, term
 from loopless import terms as t
 from loopless.logic import is_quasi_affine
 from loopless.summary import FunctionSummary, paths_of, summarize, summarize_function
@@ -16,6 +15,7 @@ from loopless.summary.presentation.nonlinear import decided, plainer
 from loopless.summary.presentation.readable import readable
 from loopless.terms import Condition, Term, Var
 from loops_in_c import graph, summary
+from quasi_affine import I4, X, check, condition, points, term
 
 Y = Var("y", I4)
 PAIR = (X, Y)

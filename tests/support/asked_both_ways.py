@@ -12,7 +12,7 @@ import jsonschema
 
 import loopless
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((Path(loopless.__file__).parent / "report" / "schema.json").read_text(encoding="utf-8"))
 NEST = """int total;
 int f(int n, int m) {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 ENDINGS = ("undefined", "diverges", "assumption-failed", "error-reached")
 """How a run can end other than by returning, in the words of ``loopless eval``."""
