@@ -9,7 +9,7 @@ loop of every function runs, ``integers`` the same over the integers for the fun
 
 Each file is read by one version and then by the other, in turns who is first, so that other work on the machine meets both;
 one process at a time, forked for the file from one that has loaded the package, so that nothing is kept from file to file.
-Seconds are those of the processor, children included; limits are by the wall.
+Seconds are those of the processor, children included.
 
 Bounds are compared by what they say, and by their values at 60 points, the same for variables of the same name: an upper
 bound that is larger at one of them, or says nothing of it, is looser. The work is resumable: what DIR has is not done again.
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import json
 import os
 import random
@@ -38,6 +39,8 @@ POINTS = 60
 SIZES = (5, 50, 2000, 10**6)
 WHOLE = "all loops of the call"
 VERSIONS = ("before", "after")
+_ANSWERS = ("queries.loops.answering", "queries.answering", "queries.answers", "queries.program")
+_BOUNDS = ("queries.bounds.answering", "queries.bounds")
 
 
 # -- one file, by the version that is loaded --------------------------------------------------------------------------
@@ -67,18 +70,25 @@ def _plain(file: Path, folder: Path) -> Path:
     return alone
 
 
+def _named(name: str, *places: str) -> Any:
+    """What the package that is loaded calls ``name``, in the first of the modules that it has: versions differ."""
+    for place in places:
+        try:
+            module = importlib.import_module(f"loopless.{place}")
+        except ModuleNotFoundError:
+            continue
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise ImportError(f"{name} is in none of {', '.join(places)}")
+
+
 def summaries(file: Path, limit: float) -> dict[str, Row]:
     """The summary of each loop, as ``loopless summarize`` asks for it."""
-    import importlib.util
-
-    from loopless.queries.loops.answer import Question
     from loopless.queries.program import load
     from loopless.queries.settings import Settings
 
-    # It stood elsewhere once, and a module may not be there.
-    places = (f"loopless.queries.{name}" for name in ("answering", "answers", "program"))
-    found = (importlib.import_module(place) for place in places if importlib.util.find_spec(place) is not None)
-    answer_all: Any = next(module.answer_all for module in found if hasattr(module, "answer_all"))
+    Question = _named("Question", "queries.loops.answer", "queries.loop_answer", "queries.program")  # noqa: N806
+    answer_all = _named("answer_all", *_ANSWERS)
     settings = Settings(workers=1, loop_timeout_s=limit)
     question = Question(approximate=True) if "approximate" in Question.__slots__ else Question()
     rows = {}
@@ -116,14 +126,13 @@ def _codes(answer: Any) -> list[str]:
 
 def bounds(file: Path, limit: float) -> dict[str, Row]:
     """The bounds of each loop of each function, as ``loopless bound`` finds them."""
-    from loopless.queries.bounds.answering import answer_bounds
     from loopless.queries.program import load
     from loopless.queries.settings import Settings
 
     settings = Settings(workers=1, loop_timeout_s=limit)
     program = load([file], settings)
     rows: dict[str, Row] = {}
-    for found in answer_bounds(program.functions, "all", settings):
+    for found in _named("answer_bounds", *_BOUNDS)(program.functions, "all", settings):
         rows |= _bounds_of(found)
     return rows
 
@@ -132,19 +141,17 @@ def integers(file: Path, limit: float) -> dict[str, Row]:
     """The bounds of the function that nobody calls, over the integers."""
     from tpdb import start_of
 
-    from loopless.queries.bounds.answering import answer_bounds
     from loopless.queries.program import load
     from loopless.queries.settings import Settings
 
     settings = Settings(mathematical=True, workers=1, loop_timeout_s=limit, timeout_s=2 * limit)
     program = load([file], settings)
-    (found,) = answer_bounds([start_of(program)], "all", settings)
+    (found,) = _named("answer_bounds", *_BOUNDS)([start_of(program)], "all", settings)
     return _bounds_of(found)
 
 
 def _bounds_of(found: Any) -> dict[str, Row]:
-    from loopless.bounds.asymptotics.lower import lower_class_of
-
+    lower_class_of = _named("lower_class_of", "bounds.asymptotics.lower", "bounds.lower_asymptotics")
     rows = {}
     for loop in found.loops:
         why = [f"{r.reason.code}: {r.detail[:160]}" for r in (loop.refused, loop.refused_call) if r is not None]
@@ -163,13 +170,7 @@ def _bounds_of(found: Any) -> dict[str, Row]:
 
 
 def _class_of(found: Any) -> Any:
-    from loopless.queries.bounds import answering as module
-
-    if hasattr(module, "class_of"):
-        return module.class_of(found)
-    from loopless.queries.bounds.answers import class_of
-
-    return class_of(found)
+    return _named("class_of", "queries.bounds.answers", "queries.bound_answers", "queries.bounds")(found)
 
 
 def _claimed(claim: Any, shown: Mapping[Any, str], beside: Any = None) -> Row:
@@ -206,6 +207,8 @@ def _value(name: str, of_type: Any, at: int) -> int:
 
 def serve(limit: float) -> None:
     """Answers the files that are named on the standard input, each in a process of its own."""
+    _named("answer_all", *_ANSWERS)
+    _named("answer_bounds", *_BOUNDS)  # loaded once, for all files
     for line in sys.stdin:
         question, file = json.loads(line)
         at, to = os.pipe()

@@ -29,6 +29,7 @@ from loopless.errors import LooplessError
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.queries.verification import answering as verification
+from loopless.queries.verification.replays import is_overflow
 
 MOST_RUNS: Final = 3000
 """Programs with more ways to choose the inputs are given up."""
@@ -75,7 +76,7 @@ def expected(property_: Property, outcomes: Sequence[Outcome]) -> str:
     if property_ is Property.UNREACH_CALL:
         violated = any(o.status == "error-reached" for o in outcomes)
     else:
-        violated = any(o.status == "undefined" and verification.is_overflow(o.detail) for o in outcomes)
+        violated = any(o.status == "undefined" and is_overflow(o.detail) for o in outcomes)
     return "false" if violated else "true?" if odd else "true"
 
 

@@ -52,7 +52,7 @@ def test_a_hanging_engine_costs_one_loop(tmp_path, engine, workers):
     done = subprocess.run(
         [sys.executable, "driver.py", engine, *words],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS / "support")])},
         capture_output=True,
         text=True,
         check=False,

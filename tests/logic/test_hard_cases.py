@@ -30,7 +30,7 @@ def test_the_limit_ends_a_hard_query() -> None:
 @pytest.mark.parametrize("engine", ["isl", "z3"])
 @pytest.mark.slow
 def test_without_limits_the_engine_is_still_busy_after_a_while(engine: str) -> None:
-    script = Path(__file__).with_name("hard_cases.py")
+    script = Path(__file__).parents[1] / "support" / "hard_cases.py"
     child = subprocess.Popen(
         [sys.executable, str(script), engine],
         env={"PYTHONPATH": ":".join(sys.path)},
