@@ -23,7 +23,7 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle
 from loopless.errors import UsageError
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.costs import answer_cost
@@ -98,7 +98,7 @@ def measure(file: Path, theirs: str, options: argparse.Namespace, host: NativeHo
     # A global that the bound speaks of, as the counter itself, and a parameter of the same name begin alike.
     others = sorted(v for v in cost.upper.variables if v not in parameters and v.name != "__cost")
     shown = {v: graph.variables[v].shown for v in (*parameters, *others)}
-    oracle = NativeOracle([file], limits=Limits(seconds=5.0), host=host)
+    oracle = NativeOracle([file], limits=NativeLimits(seconds=5.0), host=host)
     chosen = random.Random(7)
     for at, drawn in enumerate(inputs(len(parameters) + len(others), options.inputs, 1)):
         names = dict(zip((shown[v] for v in (*parameters, *others)), drawn, strict=True))

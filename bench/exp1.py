@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
 from loopless.check.outcome import Outcome
 from loopless.flowgraph import build
 from loopless.flowgraph.model import LoopInfo
@@ -74,7 +74,7 @@ class Subject:
         self.graph = build(program.inlined.functions["start"], program.inlined)
         self.summary_ms = 0.0
         self.evaluator = Evaluator(self.graph, Interpreter(program.inlined, self.graph), self._summarize)
-        self.oracle = NativeOracle(text, limits=Limits(seconds=20.0), host=host)
+        self.oracle = NativeOracle(text, limits=NativeLimits(seconds=20.0), host=host)
 
     def _summarize(self, loop: LoopInfo) -> Summarized:
         started = time.perf_counter()
@@ -88,7 +88,7 @@ class Subject:
 
     def natively(self, args: list[int]) -> tuple[Outcome, frozenset[str]]:
         """One call, and the outputs that it never assigns."""
-        one, other = self.oracle.run_many("start", [Run(args), Run(args, uninit=[12345] * 8)])
+        one, other = self.oracle.run_many("start", [NativeRun(args), NativeRun(args, uninit=[12345] * 8)])
         return one, frozenset(x.removeprefix("out_") for x, value in one.globals.items() if other.globals[x] != value)
 
 

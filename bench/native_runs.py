@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from loopless.check.oracle.signature import CType, Pointer, Signature
+from loopless.check.oracle.signature import CType, PointerType, Signature
 from loopless.errors import UsageError
 from loopless.source.insertion import inserted
-from loopless.source.targets import Target
+from loopless.source.targets import SourceTarget
 
 _FLAGS: Final = ("-O1", "-w", "-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,bounds",
                  "-fsanitize-undefined-trap-on-error", "-fsanitize-coverage=trace-pc")  # fmt: skip
@@ -110,7 +110,7 @@ class Runs(NamedTuple):
 
 
 def many(
-    file: Path, target: Target, signature: Signature, inputs: Sequence[Sequence[object]], seconds: float
+    file: Path, target: SourceTarget, signature: Signature, inputs: Sequence[Sequence[object]], seconds: float
 ) -> Runs | None:
     """The runs of ``f`` on all inputs; None where they cannot be made this way, or take longer."""
     statement = f"if ({target.when or 1}) reached();".encode()
@@ -125,7 +125,7 @@ def many(
     lines, names, params, arrays = [], [], [], 0
     for at, param in enumerate(signature.params):
         names.append(f"v{at}")
-        if isinstance(param, Pointer) and isinstance(param.element, CType):
+        if isinstance(param, PointerType) and isinstance(param.element, CType):
             lines.append(f"        {param.element.name} *v{at} = array(pages[{arrays}], sizeof(*v{at}));")
             params.append(f"{param.element.name} *")
             arrays += 1

@@ -23,16 +23,16 @@ from typing import Final
 
 from native_runs import many
 
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
 from loopless.errors import LooplessError, SourceError, UsageError
-from loopless.queries.call_values.reached import Reach
+from loopless.queries.call_values.reached import ReachAnswer
 from loopless.queries.call_values.surroundings import surroundings
 from loopless.queries.reach.answering import reach
 from loopless.queries.settings import Settings
 from loopless.report.reach_tests import c_test
 from loopless.source import load
 from loopless.source.compile import SourceOptions
-from loopless.source.targets import Target
+from loopless.source.targets import SourceTarget
 from loopless_fuzz.generator.generate import FUNCTION, generate, inputs_of, nondet_stream, print_program
 from loopless_fuzz.generator.profile import PROFILES
 
@@ -106,27 +106,31 @@ def one(seed: int, file: Path, options: argparse.Namespace, host: NativeHost) ->
     return found.verdict, how, found.method or re.sub(r"[\w./]*p\d+\.c[:\d]*|\d+", "…", found.reason)[:50]
 
 
-def drawn(file: Path, rng: random.Random) -> Target:
+def drawn(file: Path, rng: random.Random) -> SourceTarget:
     """A line of the function with code, sometimes with a condition on a parameter."""
     code = load([file]).module.functions[FUNCTION]
     lines = sorted({i.loc.line for i in code.instructions() if i.loc is not None and i.loc.line})
     line = rng.choice(lines)
     integers = [p.debug.name for p in code.params if p.debug is not None and p.debug.type.signed is not None]
     if not integers or rng.random() < 0.5:
-        return Target(str(file), line)
+        return SourceTarget(str(file), line)
     value = rng.choice((0, 1, 2, 3, 5, 7, 10, 17, 30, 100))
     when = f"{rng.choice(integers)} {rng.choice(('==', '==', '<', '>', '!='))} {value}"
-    return Target(str(file), line, when=when)
+    return SourceTarget(str(file), line, when=when)
 
 
-def asked(file: Path, target: Target, seconds: float) -> Reach:
+def asked(file: Path, target: SourceTarget, seconds: float) -> ReachAnswer:
     """The answer of ``reach``."""
     return reach([file], target, FUNCTION, Settings(), seconds=seconds)
 
 
-def met(file: Path, target: Target, profile: object, seed: int, options: argparse.Namespace, host: NativeHost) -> str:
+def met(
+    file: Path, target: SourceTarget, profile: object, seed: int, options: argparse.Namespace, host: NativeHost
+) -> str:
     """Whether native runs stay away from the target; what a fast run has met is asked again of the judge."""
-    with NativeOracle(file, options=SourceOptions(target=target), limits=Limits(seconds=RUN_S), host=host) as oracle:
+    with NativeOracle(
+        file, options=SourceOptions(target=target), limits=NativeLimits(seconds=RUN_S), host=host
+    ) as oracle:
         signature = oracle.signature(FUNCTION)
         inputs = inputs_of(profile, signature, seed * 1000, options.runs)
         fast = many(file, target, signature, inputs, options.most)
@@ -136,7 +140,8 @@ def met(file: Path, target: Target, profile: object, seed: int, options: argpars
         while done < options.runs and time.monotonic() < until:
             drawn_ = inputs[done : done + BATCH]
             runs = [
-                Run(args, nondet_stream(seed * 100_000 + done + n, 40), repeat=True) for n, args in enumerate(drawn_)
+                NativeRun(args, nondet_stream(seed * 100_000 + done + n, 40), repeat=True)
+                for n, args in enumerate(drawn_)
             ]
             if any(out.status == "error-reached" and out.detail == "target" for out in oracle.run_many(FUNCTION, runs)):
                 return "WRONG"
@@ -144,7 +149,7 @@ def met(file: Path, target: Target, profile: object, seed: int, options: argpars
     return "never met" if done >= options.runs else "not met in the time"
 
 
-def built(file: Path, target: Target, found: Reach) -> str:
+def built(file: Path, target: SourceTarget, found: ReachAnswer) -> str:
     """Whether the test in C gets to the target."""
     folder = file.parent / "tests"
     folder.mkdir(exist_ok=True)

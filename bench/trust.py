@@ -29,14 +29,14 @@ from verify_random import asked, exhausted, expected, judged_here
 from loopless.check.certificates.document import judged_document
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
 from loopless.check.certificates.property import Property, graph_of, violates
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle
 from loopless.errors import LooplessError
 from loopless.flowgraph.model import Flowgraph, Origin
 from loopless.graphs import reachable
 from loopless.queries.verification import answering as verification
 from loopless.source import SourceOptions, load
 from loopless.terms import EvaluationError, Var, evaluate, holds
-from loopless.verification.runs import Run, Runner
+from loopless.verification.runs import ProgramRun, Runner
 
 DOMAIN: Final = (*range(-4, 10), 100, 127, 128, 255, 32767, 65535, 2**31 - 1, -128, -(2**31), 2**63 - 1)
 """What mutants of programs are given: more than the programs let through."""
@@ -169,10 +169,10 @@ def conjuncts(folder: Path, minutes: float) -> None:
 # -- a second way -----------------------------------------------------------------------------------------------------
 
 
-def all_runs(runner: Runner, domain: Sequence[int]) -> list[Run] | None:
+def all_runs(runner: Runner, domain: Sequence[int]) -> list[ProgramRun] | None:
     """All runs with inputs of the domain over the flowgraph; None where there are too many, or they are not exact."""
     front: list[tuple[int, ...]] = [()]
-    found: list[Run] = []
+    found: list[ProgramRun] = []
     while front:
         inputs = front.pop()
         position = 0
@@ -204,7 +204,7 @@ class _More(Exception):
     pass
 
 
-def still_holds(graph: Flowgraph, document: Mapping[str, Any], runs: Sequence[Run]) -> bool | None:
+def still_holds(graph: Flowgraph, document: Mapping[str, Any], runs: Sequence[ProgramRun]) -> bool | None:
     """Whether what a certificate says holds of all states of the runs; None where a state does not tell."""
     symbols = symbols_of(graph.variables)
     invariants = {
@@ -266,7 +266,7 @@ class Campaign:
             load([file], SourceOptions(data_model=answer.certificate["program"]["data_model"])), "main", property_
         )
         state = {one["cutpoint"]: tuple(graph.variables) for one in answer.certificate["invariants"]}
-        runs: list[Run] | None = None
+        runs: list[ProgramRun] | None = None
         for kind, document in certificates(answer.certificate, r, mutants):
             name = f"certificate ({property_.value}): {kind}"
             if document == answer.certificate or not judged_here(document, 10.0)["accepted"]:
@@ -291,7 +291,7 @@ class Campaign:
             self.counts[name, "refused"] += 1
             return
         try:
-            with NativeOracle(text, limits=Limits(seconds=0.3), host=self.host) as oracle:
+            with NativeOracle(text, limits=NativeLimits(seconds=0.3), host=self.host) as oracle:
                 runs = exhausted(oracle, DOMAIN, 8.0)
         except LooplessError:
             runs = None

@@ -23,7 +23,7 @@ from verify_programs import Writer, watching, with_assertion
 
 from loopless.check.certificates.document import judged_document
 from loopless.check.certificates.property import Property
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
 from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError
 from loopless.queries.program import load
@@ -54,7 +54,7 @@ def exhausted(
             if time.monotonic() > until:
                 return None
             part = front[at : at + 50]
-            for inputs, outcome in zip(part, oracle.run_many("main", [Run(nondet=i) for i in part]), strict=True):
+            for inputs, outcome in zip(part, oracle.run_many("main", [NativeRun(nondet=i) for i in part]), strict=True):
                 if outcome.status == "unknown" and "exhausted" in outcome.detail:
                     longer += [(*inputs, value) for value in domain]
                 else:
@@ -105,7 +105,7 @@ def compared(verdict: str, right: str) -> str:
 def drawn(seed: int, host: NativeHost) -> tuple[str, list[tuple[tuple[int, ...], Outcome]]] | None:
     """The program of a seed, and all its runs."""
     draft = Writer(seed).program()
-    limits = Limits(seconds=0.3)
+    limits = NativeLimits(seconds=0.3)
     try:
         with NativeOracle(watching(draft), limits=limits, host=host) as oracle:
             seen = exhausted(oracle, draft.domain, 4.0)

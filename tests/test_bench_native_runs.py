@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from native_runs import Runs, many
 
-from loopless.check.oracle.signature import CType, Pointer, Signature
-from loopless.source.targets import Target
+from loopless.check.oracle.signature import CType, PointerType, Signature
+from loopless.source.targets import SourceTarget
 
 INT = CType("int", 32, True)
 
@@ -36,7 +36,7 @@ int f(int n, int *p)
 def runs(tmp_path: Path, inputs: list[tuple[object, ...]], line: int, when: str = "") -> Runs | None:
     file = tmp_path / "program.c"
     file.write_text(PROGRAM, encoding="utf-8")
-    found = many(file, Target(str(file), line, when=when), Signature((INT, Pointer(INT)), INT), inputs, 20.0)
+    found = many(file, SourceTarget(str(file), line, when=when), Signature((INT, PointerType(INT)), INT), inputs, 20.0)
     assert [one.name for one in tmp_path.iterdir()] == ["program.c"]  # nothing is left behind
     return found
 

@@ -11,7 +11,7 @@ import reach as bench
 
 from loopless.check.oracle.native import NativeHost, NativeOracle
 from loopless.source.compile import SourceOptions
-from loopless.source.targets import Target
+from loopless.source.targets import SourceTarget
 
 TASKS = {task.shown: task for task in bench.programs([1])}
 
@@ -56,7 +56,7 @@ def test_each_program_that_is_to_be_reached_has_a_witness():
 @pytest.mark.parametrize("name", WITNESSES)
 def test_a_witness_leads_to_the_target(name, host):
     task = TASKS[name]
-    target = Target(str(task.file), int(task.target[1]))
+    target = SourceTarget(str(task.file), int(task.target[1]))
     with NativeOracle(task.file, options=SourceOptions(flags=task.flags, target=target), host=host) as oracle:
         outcome = oracle.run(task.file.stem, WITNESSES[name])
     assert (outcome.status, outcome.detail) == ("error-reached", "target")

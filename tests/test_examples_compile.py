@@ -22,7 +22,7 @@ from example_expectations import (
     expectations,
     parse_line,
 )
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle
 
 FILES = example_files()
 
@@ -106,7 +106,7 @@ def test_runs_that_diverge_are_still_going_at_a_time_limit(file: Path, host: Nat
 
 def check_natively(cases: list[Eval], host: NativeHost, seconds: float) -> None:
     source = cases[0].file.read_text(encoding="utf-8")
-    with NativeOracle(source, host=host, limits=Limits(seconds=seconds)) as oracle:
+    with NativeOracle(source, host=host, limits=NativeLimits(seconds=seconds)) as oracle:
         for case in cases:
             outcome = oracle.run(case.function, case.args, nondet=case.inputs)
             found = {"ok": outcome.return_value, "timeout": "diverges"}.get(outcome.status, outcome.status)

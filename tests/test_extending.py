@@ -12,13 +12,13 @@ from loopless.logic import BudgetExceeded, Region
 from loopless.paths import LoopPaths
 from loopless.portfolio import Method, NoAnswer, Tried, answered
 from loopless.refusals import Reason, Refused
-from loopless.summary import Case, Residual, Run, Summary, nests, summarize
+from loopless.summary import Case, PathRun, Residual, Summary, nests, summarize
 from loopless.summary.case_builder import CaseBuilder
-from loopless.summary.entry import Entered, Entry
-from loopless.summary.parts import Part, summarize_parts
+from loopless.summary.entry import Entry, EntrySummary
+from loopless.summary.parts import PartQuestion, summarize_parts
 from loopless.summary.portfolio import ENTRY_METHODS, METHODS, PART_METHODS, summarize_by_parts
 from loopless.summary.transitions.elimination import ExitSegment
-from loopless.summary.transitions.transformer import GuardedTransition, Nothing
+from loopless.summary.transitions.transformer import GuardedTransition, NoIteration
 from loopless.terms import (
     FALSE,
     INTEGERS,
@@ -54,7 +54,7 @@ def steps_towards(found: LoopPaths, _: Tried[Summary], more: Term = ONE) -> Summ
         raise NoAnswer
     assert leaving.exit is not None
     times = mod(add(sub(others[0], x), more, const(-1)), const(1 << x.type.width))
-    case = Case(TRUE, {x: others[0]}, leaving.exit, leaving.id, times, {path.id: times}, (Run(path.id, times),))
+    case = Case(TRUE, {x: others[0]}, leaving.exit, leaving.id, times, {path.id: times}, (PathRun(path.id, times),))
     return Summary(found.loop, found, (case,), FALSE, (), (), "")
 
 
@@ -186,13 +186,13 @@ def test_a_complete_answer_is_taken_before_one_that_leaves_something_open() -> N
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def at_once(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+def at_once(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
     """Loops that are left at once; all that take an iteration are left open."""
     builder = CaseBuilder(part.system)
     taken = part.system.universe - part.system.ended
     why = Refused(Reason.MULTI_PATH, "here", "made for this test")
-    builder.add(ExitSegment(GuardedTransition(part.system.ended, {}, Nothing()), "ended"))
-    builder.add(ExitSegment(GuardedTransition(taken, {}, Nothing()), "stuck", why=why))
+    builder.add(ExitSegment(GuardedTransition(part.system.ended, {}, NoIteration()), "ended"))
+    builder.add(ExitSegment(GuardedTransition(taken, {}, NoIteration()), "stuck", why=why))
     return builder
 
 
@@ -213,7 +213,7 @@ def test_a_method_for_parts_that_leaves_something_open_or_fails_leaves_the_other
     plain = summarize_by_parts(paths(SOME))
     assert plain.complete
 
-    def fails(_part: Part, _tried: Tried[CaseBuilder]) -> CaseBuilder:
+    def fails(_part: PartQuestion, _tried: Tried[CaseBuilder]) -> CaseBuilder:
         raise BudgetExceeded("made for this test")
 
     for added in (AT_ONCE, Method("fails", "this test", fails)):
@@ -227,11 +227,11 @@ FROM_TEN = "unsigned f(unsigned char x, unsigned char c) { c = 10; while (x != c
 THREE_TO_TEN = FROM_TEN.replace("c = 10;", "c = 10; x = 3;")
 
 
-def entered_towards(question: Entry, tried: Tried[Entered]) -> Entered:
+def entered_towards(question: Entry, tried: Tried[EntrySummary]) -> EntrySummary:
     """As :func:`steps_towards`, of the states of the entry."""
     found = steps_towards(question.paths, Tried())
     assert tried.answer is None
-    return Entered(question.paths, replace(found, entered=question.entered))
+    return EntrySummary(question.paths, replace(found, entered=question.entered))
 
 
 def test_a_method_for_the_states_of_the_entry_is_added_in_the_same_way(monkeypatch) -> None:
@@ -262,7 +262,7 @@ def test_a_method_for_the_entry_that_fails_leaves_the_others_as_they_are(monkeyp
     assert isinstance(plain, Summary)
     assert plain.complete
 
-    def fails(_question: Entry, _tried: Tried[Entered]) -> Entered:
+    def fails(_question: Entry, _tried: Tried[EntrySummary]) -> EntrySummary:
         raise BudgetExceeded("made for this test")
 
     monkeypatch.setattr(nests, "ENTRY_METHODS", (Method("fails", "this test", fails), *ENTRY_METHODS))

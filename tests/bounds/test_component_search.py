@@ -10,7 +10,7 @@ import pytest
 
 from headers_walked import arguments, walk
 from loopless.bounds.methods.components import CallSearch
-from loopless.bounds.ranking.components import Component
+from loopless.bounds.ranking.components import HeaderComponent
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph, cutpoints_of
 from loopless.bounds.ranking.lexicographic import LexicographicSearch, _degree
 from loopless.bounds.ranking.size_bounds import least_of
@@ -25,14 +25,14 @@ def pos(value: int) -> int:
     return max(0, value)
 
 
-def searched(text: str) -> tuple[CallSearch, list[Component]]:
+def searched(text: str) -> tuple[CallSearch, list[HeaderComponent]]:
     cutpoints = cutpoints_of(graph(text))
     assert isinstance(cutpoints, CutpointGraph)
     search = CallSearch(cutpoints)
     return search, search.searched()
 
 
-def all_of(component: Component) -> object:
+def all_of(component: HeaderComponent) -> object:
     return component.often(component.transitions)
 
 

@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.iteration.facts import NO_FACTS, Facts, Intervals, split
+from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals, split
 from loopless.bounds.iteration.meetings import Meeting, ends_of
 from loopless.terms import (
     FALSE,
@@ -50,7 +50,7 @@ def satisfy(facts: Facts, state: dict[Var, int]) -> bool:
     )
 
 
-def where(conditions: Iterable[Condition], intervals: Intervals) -> Facts | None:
+def where(conditions: Iterable[Condition], intervals: SymbolIntervals) -> Facts | None:
     found: Facts | None = NO_FACTS
     for condition in conditions:
         if condition is TRUE:
@@ -76,7 +76,7 @@ def test_a_term_and_its_constant() -> None:
 
 
 def test_one_fact_and_intervals_decide() -> None:
-    facts = where([less_equal(add(X, Y), const(-3))], intervals := Intervals())
+    facts = where([less_equal(add(X, Y), const(-3))], intervals := SymbolIntervals())
     assert facts is not None
     assert facts.imply(add(X, Y, const(3)), intervals)
     assert not facts.imply(add(X, Y, const(4)), intervals)
@@ -88,7 +88,7 @@ def test_one_fact_and_intervals_decide() -> None:
 
 
 def test_what_is_unequal_at_an_end_is_beyond_it() -> None:
-    facts = where([less_equal(X, Y), not_equal(X, Y)], intervals := Intervals())
+    facts = where([less_equal(X, Y), not_equal(X, Y)], intervals := SymbolIntervals())
     assert facts is not None
     assert facts.most == {sub(X, Y): -1}
     both = where([less_equal(X, Y), less_equal(Y, X)], intervals)
@@ -99,7 +99,7 @@ def test_what_is_unequal_at_an_end_is_beyond_it() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_facts_are_true_wherever_their_conditions_are(seed: int) -> None:
     chosen = random.Random(seed)
-    intervals = Intervals()
+    intervals = SymbolIntervals()
     sets = [[drawn(chosen) for _ in range(chosen.randint(1, 3))] for _ in range(3)]
     found = [where(conditions, intervals) for conditions in sets]
     true_in = [[s for s in states() if all(holds(c, s) for c in conditions)] for conditions in sets]
@@ -128,7 +128,7 @@ def test_facts_are_true_wherever_their_conditions_are(seed: int) -> None:
 
 
 def test_what_holds_on_both_ways_is_kept() -> None:
-    intervals = Intervals()
+    intervals = SymbolIntervals()
     one, other = where([less_equal(X, const(0))], intervals), where([less_equal(X, const(2))], intervals)
     assert one is not None
     assert other is not None
@@ -141,14 +141,14 @@ def test_what_holds_on_both_ways_is_kept() -> None:
 
 
 def test_ways_that_no_run_takes_say_nothing_of_where_they_lead() -> None:
-    intervals = Intervals()
+    intervals = SymbolIntervals()
     one = where([less_equal(X, const(0)), not_equal(Y, const(1))], intervals)
     assert one is not None
     assert Facts.met([Facts.impossible(), one], intervals) == one
 
 
 def test_symbols_lie_in_their_intervals() -> None:
-    intervals = Intervals()
+    intervals = SymbolIntervals()
     low, open_ = intervals.symbol(INTEGERS, (1, 3)), intervals.symbol(INTEGERS, (0, None))
     free = intervals.symbol(TINY)
     assert len({low, open_, free}) == 3
@@ -164,7 +164,7 @@ def test_symbols_lie_in_their_intervals() -> None:
 
 
 def test_reductions_of_what_lies_in_the_range_are_dropped() -> None:
-    intervals = Intervals()
+    intervals = SymbolIntervals()
     reduced = Wrap(add(X, const(1)), TINY)
     below = where([less_equal(X, const(2))], intervals)
     assert below is not None
@@ -179,7 +179,7 @@ def test_reductions_of_what_lies_in_the_range_are_dropped() -> None:
 def test_where_ways_meet_a_value_may_be_the_least_of_all() -> None:
     """In m = x > 9 ? 9 : x both m ≤ x and m ≤ 9, in m = x < 9 ? 9 : x both m ≥ x and m ≥ 9; else nothing is known."""
     x, m = Var("x", IntType(32)), Var("'m", IntType(32))
-    intervals = Intervals(symbols={m})
+    intervals = SymbolIntervals(symbols={m})
     above, below = Facts({neg(x): -10}), Facts({x: 9})
     least = Meeting((above, below), others={m: (const(9), x)})
     assert set(ends_of(least, intervals)) == {sub(m, x), sub(m, const(9))}

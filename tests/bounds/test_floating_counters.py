@@ -16,7 +16,7 @@ import pytest
 from loopless.bounds.induction.counts import Counted
 from loopless.bounds.induction.floating.arithmetic import rounded
 from loopless.bounds.induction.floating.counters import NAME
-from loopless.bounds.induction.floating.runs import MAX_STEPS, Run, completed
+from loopless.bounds.induction.floating.runs import MAX_STEPS, FloatingExit, completed
 from loopless.check.oracle.native import NativeOracle
 from loopless.queries.jobs.effort import inductions_of
 from loopless.queries.program import load
@@ -283,7 +283,7 @@ def test_steps_taken_together_are_steps_taken_one_by_one(digits):
         step = rounds(chosen.choice([0.5, 1.0, 1.5, 2.5, 3.0, chosen.uniform(0.4, 9)]) * unit)
         limit = rounds(start + chosen.randint(1, 9000) * step)
         one = one_by_one(start, lambda x, step=step: rounds(x + step), limit, 40_000)
-        run = Run(
+        run = FloatingExit(
             lambda x, step=step: rounds(x + step),
             lambda now, _later, limit=limit: now < limit,
             lambda now, _later, limit=limit: (now > limit) - (now < limit),

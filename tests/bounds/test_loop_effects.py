@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds.iteration.facts import NO_FACTS, Intervals
+from loopless.bounds.iteration.facts import NO_FACTS, SymbolIntervals
 from loopless.bounds.iteration.loop_effects import LoopEffect
 from loopless.terms import INTEGERS, TRUE, Var, add, const, evaluate, maximum, minimum, sub
 from three_numbers import judge, outer
@@ -92,7 +92,7 @@ def test_the_count_around_is_exact_where_inner_ones_are(step: int, per: int) -> 
 
 def test_what_a_count_comes_to_where_the_loop_is_entered() -> None:
     n, j = Var("n", INTEGERS), Var("j", INTEGERS)
-    intervals = Intervals()
+    intervals = SymbolIntervals()
     facts = NO_FACTS.at_most(sub(n, const(9)), intervals)
     assert facts is not None
     both = facts.at_most(sub(const(4), n), intervals)
@@ -117,7 +117,7 @@ def test_what_a_count_comes_to_where_the_loop_is_entered() -> None:
     ],
 )
 def test_by_how_much_iterations_move_a_variable(drift, times, moved) -> None:
-    x, intervals = Var("x", INTEGERS), Intervals()
+    x, intervals = Var("x", INTEGERS), SymbolIntervals()
     found = LoopEffect({x: drift}).moved(x, add(x, const(7)), times, intervals)
     assert found is not None
     assert intervals.range_of(sub(sub(found, x), const(7))) == moved

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds.iteration.body_facts import Whole
+from loopless.bounds.iteration.body_facts import LoopBodyFacts
 from loopless.bounds.iteration.facts import Facts
 from loopless.bounds.iteration.one_iteration import whole_iteration
 from loopless.bounds.looperman.scopes import deciding
@@ -19,12 +19,12 @@ from loops_in_c import graph, variable
 TYPES = "typedef unsigned char u8; typedef signed char i8; typedef unsigned u32;\n"
 
 
-def wholes(text: str) -> tuple[Flowgraph, dict[str, Whole]]:
+def wholes(text: str) -> tuple[Flowgraph, dict[str, LoopBodyFacts]]:
     """Of each loop of ``f`` by its header, inner ones first, and of the function by an empty name."""
     g = graph(TYPES + text)
     wanted, live = deciding(g), live_at_entry(g.blocks, frozenset())
     effects = {}
-    found: dict[str, Whole] = {}
+    found: dict[str, LoopBodyFacts] = {}
     for loop in [*sorted(g.loops, key=lambda loop: -loop.depth), None]:
         whole = whole_iteration(g, loop, wanted, live, effects)
         assert not isinstance(whole, Refused)
@@ -38,7 +38,7 @@ def outermost(g: Flowgraph) -> LoopInfo:
     return next(loop for loop in g.loops if loop.parent is None)
 
 
-def only(text: str) -> tuple[Flowgraph, Whole]:
+def only(text: str) -> tuple[Flowgraph, LoopBodyFacts]:
     g, found = wholes(text)
     return g, found[outermost(g).header]
 

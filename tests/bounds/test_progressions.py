@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopless.bounds.looperman.path_counters import ITERATIONS, Counter
+from loopless.bounds.looperman.path_counters import ITERATIONS, PathCounters
 from loopless.bounds.looperman.scopes import scopes_of
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries import program as session
@@ -19,7 +19,7 @@ def test_measures_that_never_fall_take_no_place_of_a_bound(tmp_path) -> None:
     graph = session.load(file, mathematical=True)["f"].graph()
     assert isinstance(graph, Flowgraph)
     header = graph.loops[0].header
-    (bound,) = Counter(scopes_of(graph)).count(header, header, ITERATIONS)
+    (bound,) = PathCounters(scopes_of(graph)).count(header, header, ITERATIONS)
     start = dict(zip("xynpqrstuvw", (0, 7, 1, 0, 1, 0, 1, 0, 90, 0, 1), strict=True))
     iterations, x = 0, start["x"]
     while x + 2 * start["y"] + start["n"] < 3 * start["u"]:

@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from loopless.bounds.induction.counts import Counted, induction_counts
-from loopless.check.oracle.native import NativeOracle, Run
+from loopless.check.oracle.native import NativeOracle, NativeRun
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
 from loopless.refusals import Refused
@@ -262,7 +262,7 @@ def judge(folder, shape: str, seeds: range, rows: int) -> Judged:
             if not found.bounds:
                 continue
             given = arguments(loop.type, random.Random(name), rows)
-            for row, run in zip(given, native.run_many(name, [Run(row) for row in given]), strict=True):
+            for row, run in zip(given, native.run_many(name, [NativeRun(row) for row in given]), strict=True):
                 if run.status != "ok" or run.return_value is None:
                     continue
                 at = dict(zip("abcs", row, strict=True))

@@ -12,7 +12,7 @@ import pytest
 from loopless.bounds.invariants.of_loops import candidates, is_inductive, kept
 from loopless.bounds.iteration.linearize import Linearizer, range_under
 from loopless.bounds.ranking.multiphase import geometric, nested
-from loopless.bounds.ranking.size_bounds import Counted, sizes_in_loop
+from loopless.bounds.ranking.size_bounds import TakenAtMost, sizes_in_loop
 from loopless.bounds.ranking.templates import Template, bound_above
 from loopless.bounds.ranking.transition_system import difference, system, with_not_followed
 from loopless.logic.farkas import Farkas
@@ -229,7 +229,7 @@ def test_no_value_at_the_header_exceeds_the_bound_on_it(name: str) -> None:
     made = system(found, TRUE, split=True)
     sizes = sizes_in_loop(made, Farkas(), wide=False)
     by_name = {v.name: v for v in (*found.state, *found.invariants)}
-    sizes.count(Counted(frozenset(t.name for t in made.transitions), maximum(const(0), by_name["n"])))
+    sizes.count(TakenAtMost(frozenset(t.name for t in made.transitions), maximum(const(0), by_name["n"])))
     upper = sizes.upper(found.loop.header, by_name[variable])
     assert upper is not None
     compared = reached = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds.iteration.facts import NO_FACTS, Facts, Intervals
+from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals
 from loopless.bounds.iteration.meetings import Meeting, ways
 from loopless.terms import INTEGERS, TRUE, IntType, Var, add, const, sub
 from three_numbers import judge, outer
@@ -46,7 +46,7 @@ def test_no_bound_is_below_the_truth(name: str) -> None:
 
 def test_what_holds_at_the_end_speaks_of_what_a_way_brought() -> None:
     """Where s is n or 3, s < n tells which; s ≠ 3 does, too."""
-    n, s, intervals = Var("n", IntType(8, signed=False)), Var("'s", INTEGERS), Intervals()
+    n, s, intervals = Var("n", IntType(8, signed=False)), Var("'s", INTEGERS), SymbolIntervals()
     intervals.symbols.add(s)
     meeting = Meeting((NO_FACTS, NO_FACTS), {}, {s: (n, const(3))})
     below = NO_FACTS.at_most(add(sub(s, n), const(1)), intervals)

@@ -12,7 +12,7 @@ import pytest
 
 from loopless.check.certificates.document import FORMAT, VERSION, Subject, document_of, judged_document
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
-from loopless.check.certificates.judge import Claim, judged, judged_recurrent
+from loopless.check.certificates.judge import CertifiedClaim, judged, judged_recurrent
 from loopless.check.certificates.property import Follows, Property, violates
 from loopless.errors import SourceError, UsageError
 from loopless.source import SourceOptions
@@ -46,7 +46,7 @@ def cuts(source):
 def judgement(source, *conjuncts, ranks=None, property_=Property.UNREACH_CALL):
     """What the judge says of these at the loops of the program, in their order."""
     labels = cuts(source)
-    claim = Claim(
+    claim = CertifiedClaim(
         dict(zip(labels, conjuncts, strict=True)), None if ranks is None else dict(zip(labels, ranks, strict=True))
     )
     return judged(graph(source), claim, violates(property_), Follows(property_, program(source).module))
@@ -121,7 +121,7 @@ def test_a_nest_has_an_invariant_for_each_loop():
 @pytest.mark.parametrize("missing", [0, 1])
 def test_each_cycle_needs_a_cutpoint(missing):
     label = cuts(NEST)[1 - missing]
-    claim = Claim({label: (OUTER, INNER)[1 - missing]})
+    claim = CertifiedClaim({label: (OUTER, INNER)[1 - missing]})
     check = violates(Property.UNREACH_CALL), Follows(Property.UNREACH_CALL, program(NEST).module)
     if missing == 0:  # all cycles go through the header of the inner loop
         assert judged(graph(NEST), claim, *check).accepted
@@ -129,9 +129,9 @@ def test_each_cycle_needs_a_cutpoint(missing):
         with pytest.raises(UsageError, match="no invariant on the cycle"):
             judged(graph(NEST), claim, *check)
     with pytest.raises(UsageError, match="no invariant on the cycle"):
-        judged(graph(NEST), Claim({}), *check)
+        judged(graph(NEST), CertifiedClaim({}), *check)
     with pytest.raises(UsageError, match="no place of the program"):
-        judged(graph(NEST), Claim({"nowhere": ("true",)}), *check)
+        judged(graph(NEST), CertifiedClaim({"nowhere": ("true",)}), *check)
 
 
 MALFORMED = [
@@ -241,7 +241,7 @@ def test_ranks_are_compared_within_a_loop_only():
 def without_conjuncts(source):
     """The judgement of nothing at all cutpoints, of calls too."""
     part, property_ = graph(source), Property.UNREACH_CALL
-    claim = Claim(dict.fromkeys(cutpoints_of(part), ()))
+    claim = CertifiedClaim(dict.fromkeys(cutpoints_of(part), ()))
     return judged(part, claim, violates(property_), Follows(property_, program(source).module))
 
 
@@ -333,7 +333,7 @@ def test_a_recurrent_set_is_one_that_is_never_left():
     )
 
     def closed(text, chosen):
-        return judged_recurrent(graph(ENDLESS), Claim({cut: ()}, None, {cut: (text,)}, chosen)).accepted
+        return judged_recurrent(graph(ENDLESS), CertifiedClaim({cut: ()}, None, {cut: (text,)}, chosen)).accepted
 
     assert closed("(= (mod x 2) 1)", {place: 5})
     assert not closed("(= (mod x 2) 1)", {place: 4})  # leaves
@@ -350,7 +350,7 @@ def test_a_recurrent_set_is_one_that_is_never_left():
 def test_a_run_that_meets_undefined_behaviour_does_not_stay_in_a_recurrent_set():
     source = "int main(void) { int x = 1; while (x > 0) x++; return 0; }"
     (cut,) = cuts(source)
-    assert not judged_recurrent(graph(source), Claim({cut: ()}, None, {cut: ("(> x 0)",)})).accepted
+    assert not judged_recurrent(graph(source), CertifiedClaim({cut: ()}, None, {cut: ("(> x 0)",)})).accepted
 
 
 READ_TWICE = "int *p; int main(void) { int a[9], b[9], k = __VERIFIER_nondet_int(), n = __VERIFIER_nondet_int(); for (int i = 0; i < 9; i++) { a[i] = __VERIFIER_nondet_int(); b[i] = 0; } if (k < 0 || k > 8) return 0; if (n) p = a; else p = b; if (%s != 23) return 0; %s if (%s != 42) return 0; while (k == 0) ; return 0; }"
@@ -382,7 +382,9 @@ def test_what_may_have_been_written_in_between_may_be_another_value(name):
 def test_a_recurrent_set_may_read_a_place_twice():
     source = "int main(void) { int a[9]; for (int i = 0; i < 9; i++) a[i] = i; int k = 1; while (k < 9) if (a[k] > a[0]) k = 8; else k = 3; return 0; }"
     first, cut = cuts(source)
-    assert judged_recurrent(graph(source), Claim({first: ()}, None, {cut: ("(and (<= 0 k) (< k 9))",)})).accepted
+    assert judged_recurrent(
+        graph(source), CertifiedClaim({first: ()}, None, {cut: ("(and (<= 0 k) (< k 9))",)})
+    ).accepted
 
 
 SWAPPED = "int main(void) { int a[4] = {2, 2, 1, 0}, i = __VERIFIER_nondet_int() & 3; while (a[i] > 1) { a[i] = a[i] + 0; i = __VERIFIER_nondet_int() & 3; } return 0; }"
@@ -394,7 +396,9 @@ def test_a_run_that_repeats_a_state_is_run_by_the_judge(tmp_path):
     subject = Subject((str(file),), SourceOptions(data_model="LP64"))
 
     def judgement_of(*inputs, property_=Property.TERMINATION, **changes):
-        return judged_document({**document_of(subject, property_, Claim({}, repeating=inputs), {}), **changes}, 60.0)
+        return judged_document(
+            {**document_of(subject, property_, CertifiedClaim({}, repeating=inputs), {}), **changes}, 60.0
+        )
 
     assert judgement_of(1)["accepted"]
     assert judgement_of(1, 0, 1, 0)["accepted"]
@@ -416,7 +420,10 @@ def written(tmp_path):
     (cut,) = cuts(TWO_PHASES)
 
     def document(**changes):
-        made = {**document_of(subject, Property.UNREACH_CALL, Claim({cut: PHASES}), {cut: (str(file), 2)}), **changes}
+        made = {
+            **document_of(subject, Property.UNREACH_CALL, CertifiedClaim({cut: PHASES}), {cut: (str(file), 2)}),
+            **changes,
+        }
         out = tmp_path / "certificate.json"
         out.write_text(json.dumps({key: value for key, value in made.items() if value is not None}), encoding="utf-8")
         return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopless.check.certificates.document import Subject, document_of, judged_document
-from loopless.check.certificates.judge import Claim
+from loopless.check.certificates.judge import CertifiedClaim
 from loopless.check.certificates.property import Property
 from loopless.errors import UsageError
 from loopless.source import SourceOptions
@@ -37,7 +37,7 @@ def judge(tmp_path):
         held = {"f::@begin": ()} if invariants is None else invariants
         made = document_of(
             Subject((str(file),), SourceOptions(data_model="LP64")), property_,
-            Claim(held, ranks, recurrent), {}, contracts,
+            CertifiedClaim(held, ranks, recurrent), {}, contracts,
         )  # fmt: skip
         return judged_document(made, 60.0)
 

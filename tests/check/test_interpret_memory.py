@@ -23,7 +23,7 @@ from flowgraphs_by_hand import (
     integers,
     straight,
 )
-from loopless.check.interpreter.run import Interpreter, Memory, Pointed
+from loopless.check.interpreter.run import Interpreter, PointedContent, WholeObject
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build
 from loopless.flowgraph.model import (
@@ -341,10 +341,10 @@ def test_of_memory_to_which_many_ways_lead_only_so_much_is_told(tmp_path) -> Non
         "struct n { struct n *a, *b; }; int f(struct n *p) { for (; p; p = p->a) p->b = p->a; return 0; }"
     )
     program = load([tmp_path / "a.c"])
-    chain: Pointed | None = None
+    chain: PointedContent | None = None
     for _ in range(40):  # 2^40 ways lead to the last one
-        chain = Pointed(bytes(16), () if chain is None else ((0, chain),))
+        chain = PointedContent(bytes(16), () if chain is None else ((0, chain),))
     run = Interpreter(program.inlined, build(program.inlined.functions["f"], program.inlined)).run([chain])
     (first,) = run.memory
     assert run.outcome.status == "ok"
-    assert isinstance(first, Memory) and set(first.pointers) == {0, 8}
+    assert isinstance(first, WholeObject) and set(first.pointers) == {0, 8}

@@ -265,10 +265,10 @@ def test_over_the_integers_signed_types_do_not_overflow(
 
 @pytest.mark.parametrize("name", CASES)
 def test_construct(program: Program, oracle: NativeOracle, name: str) -> None:
-    from loopless.check.oracle.native import Run
+    from loopless.check.oracle.native import NativeRun
 
     cases = CASES[name]
-    native = oracle.run_many(name, [Run(args, nondet) for args, nondet in cases])
+    native = oracle.run_many(name, [NativeRun(args, nondet) for args, nondet in cases])
     for module in dict.fromkeys((program.module, program.inlined)):
         flowgraph = build(module.functions[name], module)
         for checked in (False, True):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run, RunForbidden
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun, RunForbidden
 from loopless.check.oracle.runtime import MEANINGS, WEAK_MEANINGS
 from loopless.check.outcome import Outcome
 from loopless.errors import SourceError, UsageError
@@ -124,8 +124,8 @@ def test_a_program_that_defines_the_words_itself_is_still_understood(host: Nativ
 
 def test_an_endless_loop_times_out_and_the_next_run_is_answered() -> None:
     program = "int f(int x) { while (x > 0) { } return x; }"
-    with NativeOracle(program, limits=Limits(seconds=0.2)) as oracle:
-        found = oracle.run_many("f", [Run([0]), Run([1]), Run([-3]), Run([2]), Run([-4])])
+    with NativeOracle(program, limits=NativeLimits(seconds=0.2)) as oracle:
+        found = oracle.run_many("f", [NativeRun([0]), NativeRun([1]), NativeRun([-3]), NativeRun([2]), NativeRun([-4])])
         assert [outcome.status for outcome in found] == ["ok", "timeout", "ok", "timeout", "ok"]
         assert [outcome.return_value for outcome in found] == [0, None, -3, None, -4]
         assert oracle.run("f", [-5]) == Outcome("ok", -5)
@@ -134,7 +134,7 @@ def test_an_endless_loop_times_out_and_the_next_run_is_answered() -> None:
 def test_crashes_stay_with_their_run(host: NativeHost) -> None:
     program = "int f(int x) { int *p = (int *)8; if (x == 1) return *p; if (x == 2) return f(x) + 1; return x; }"
     with NativeOracle(program, host=host) as oracle:
-        found = oracle.run_many("f", [Run([0]), Run([1]), Run([3]), Run([2]), Run([4])])
+        found = oracle.run_many("f", [NativeRun([0]), NativeRun([1]), NativeRun([3]), NativeRun([2]), NativeRun([4])])
     assert [outcome.status for outcome in found] == ["ok", "crashed", "ok", "crashed", "ok"]
 
 
@@ -143,7 +143,7 @@ def test_memory_is_bounded() -> None:
     void *malloc(unsigned long); void *memset(void *, int, unsigned long);
     int f(int n) { for (int i = 0; i < n; i++) { char *p = malloc(1 << 20); if (!p) return i; memset(p, 1, 1 << 20); }
       return -1; }"""
-    with NativeOracle(program, limits=Limits(seconds=10, memory_bytes=64 << 20)) as oracle:
+    with NativeOracle(program, limits=NativeLimits(seconds=10, memory_bytes=64 << 20)) as oracle:
         assert oracle.run("f", [8]).return_value == -1
         hog = oracle.run("f", [4000])
     assert hog.status == "ok"
@@ -163,7 +163,7 @@ def test_files_and_processes_are_out_of_reach(host: NativeHost, tmp_path: Path) 
       return unlink("{target}.keep"); }}"""
     (tmp_path / "written.keep").write_text("kept")
     with NativeOracle(program, host=host) as oracle:
-        found = oracle.run_many("f", [Run([x]) for x in range(4)])
+        found = oracle.run_many("f", [NativeRun([x]) for x in range(4)])
     assert [outcome.status for outcome in found] == ["unknown"] * 4
     assert "fopen" in found[0].detail
     assert sorted(path.name for path in tmp_path.iterdir()) == ["written.keep"]
@@ -219,7 +219,7 @@ int f(int x) { static long long calls; calls++; g += x; small--; list[0] += x; r
 @pytest.mark.parametrize("isolated", [False, True])
 def test_globals_start_anew_in_every_run(host: NativeHost, isolated: bool) -> None:
     with NativeOracle(GLOBALS, host=host) as oracle:
-        found = oracle.run_many("f", [Run([5]), Run([6])], isolated=isolated)
+        found = oracle.run_many("f", [NativeRun([5]), NativeRun([6])], isolated=isolated)
     assert found == [
         Outcome("ok", 6, (), {"g": 8, "small": 255, "f.calls": 1}),
         Outcome("ok", 7, (), {"g": 9, "small": 255, "f.calls": 1}),
@@ -356,7 +356,7 @@ def test_flags_of_operations_are_checked_exactly(host: NativeHost, op: str, sign
     values = [0, 1, 2, 3, 15, 16, 127, 255, 256, 16384, 32767, -1, -2, -256, -16384, -32767, -32768]
     pairs = [(a, b) for a in values for b in values]
     with NativeOracle(IR.replace("OPERATION", f"{op} {'nsw' if signed else 'nuw'}"), ir=True, host=host) as oracle:
-        found = oracle.run_many("f", [Run(pair) for pair in pairs])
+        found = oracle.run_many("f", [NativeRun(pair) for pair in pairs])
     for (a, b), outcome in zip(pairs, found, strict=True):
         x, y = (a, b) if signed else (a & 65535, b & 65535)
         if op == "shl" and not 0 <= b < 16:
@@ -490,7 +490,7 @@ def test_after_a_fork_each_side_has_its_own_child(host: NativeHost) -> None:
 
 def test_nothing_is_left_behind() -> None:
     host = NativeHost()
-    with NativeOracle("int f(int x) { while (x); return x; }", host=host, limits=Limits(seconds=0.05)) as oracle:
+    with NativeOracle("int f(int x) { while (x); return x; }", host=host, limits=NativeLimits(seconds=0.05)) as oracle:
         assert oracle.run("f", [1]).status == "timeout"
     process, folder = host._process, host._folder
     assert process is not None and folder is not None and folder.is_dir()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from loopless.check.interpreter.repeating import REPEATED_CALL
-from loopless.check.interpreter.run import Interpreter, Run
+from loopless.check.interpreter.run import Interpreter, InterpreterRun
 from loopless.flowgraph import build
 from programs_in_c import program
 
 
-def run(text: str, *inputs: int, repeats: bool = False) -> Run:
+def run(text: str, *inputs: int, repeats: bool = False) -> InterpreterRun:
     """A run of main."""
     module = program(text).inlined
     return Interpreter(module, build(module.functions["main"], module)).run([], inputs, repeats=repeats)

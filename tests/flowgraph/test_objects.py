@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from loopless.flowgraph.memory.objects import Memory, Options, describe_memory
+from loopless.flowgraph.memory.objects import FunctionMemory, Options, describe_memory
 from loopless.flowgraph.memory.places import NULL, Base
 from loopless.flowgraph.model import Kind
 from loopless.flowgraph.source_types import leaf_type
@@ -23,7 +23,7 @@ S8, U8, S16, S32, U32, BIT = (
 )
 
 
-def memory(text: str, options: Options | None = None) -> Memory:
+def memory(text: str, options: Options | None = None) -> FunctionMemory:
     found = module(text)
     return describe_memory(found.functions["f"], found, options or Options())
 

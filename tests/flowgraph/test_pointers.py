@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from loopless.flowgraph.memory.called_memory import call_kind
-from loopless.flowgraph.memory.places import DEAD, NULL, Access, Base, PointsTo, Target
+from loopless.flowgraph.memory.places import DEAD, NULL, Base, MemoryAccess, PointerTargets, PointsTo
 from loopless.flowgraph.memory.points_to import analyse
 from loopless.flowgraph.memory.promotion import promotable
 from loopless.source import ir
@@ -26,34 +26,34 @@ def pointee(holder: str, offset: int = 0) -> Base:
 
 
 def test_targets_are_joined_and_too_many_offsets_are_any() -> None:
-    target = Target({(A, 0)})
-    assert not target.include(Target({(A, 0)}))
-    assert target.include(Target({(A, 8), (B, 4)}))
+    target = PointerTargets({(A, 0)})
+    assert not target.include(PointerTargets({(A, 0)}))
+    assert target.include(PointerTargets({(A, 8), (B, 4)}))
     assert target.places == {(A, 0), (A, 8), (B, 4)} and not target.unknown
-    assert target.include(Target({(A, at) for at in range(16, 48, 8)}))
+    assert target.include(PointerTargets({(A, at) for at in range(16, 48, 8)}))
     assert {at for base, at in target.places if base == A} == {0, 8, 16, 24, 32, 40}
-    assert target.include(Target({(A, 48)}))  # the seventh
+    assert target.include(PointerTargets({(A, 48)}))  # the seventh
     assert target.places == {(A, None), (B, 4)}
-    assert not target.include(Target({(A, 3)}))
-    assert target.include(Target({(B, None)}))
+    assert not target.include(PointerTargets({(A, 3)}))
+    assert target.include(PointerTargets({(B, None)}))
     assert target.places == {(A, None), (B, None)}
-    assert target.include(Target(unknown=True)) and target.unknown
-    assert not target.include(Target(unknown=True))
+    assert target.include(PointerTargets(unknown=True)) and target.unknown
+    assert not target.include(PointerTargets(unknown=True))
 
 
 def test_steps_move_offsets_and_leave_null_where_it_is() -> None:
-    target = Target({(A, 4), (B, None), (NULL, None)})
+    target = PointerTargets({(A, 4), (B, None), (NULL, None)})
     assert target.moved(-4).places == {(A, 0), (B, None), (NULL, None)}
     assert target.moved(None).places == {(A, None), (B, None), (NULL, None)}
-    assert Target(unknown=True).moved(8).unknown
+    assert PointerTargets(unknown=True).moved(8).unknown
 
 
 def test_the_one_object_and_what_lives() -> None:
-    assert Target({(A, 0), (A, 4)}).base == A
-    assert Target({(A, 0), (B, 0)}).base is None
-    assert Target({(A, 0)}, unknown=True).base is None
-    assert Target().base is None
-    assert Target({(A, 0), (NULL, None), (DEAD, None)}).living == {(A, 0)}
+    assert PointerTargets({(A, 0), (A, 4)}).base == A
+    assert PointerTargets({(A, 0), (B, 0)}).base is None
+    assert PointerTargets({(A, 0)}, unknown=True).base is None
+    assert PointerTargets().base is None
+    assert PointerTargets({(A, 0), (NULL, None), (DEAD, None)}).living == {(A, 0)}
 
 
 def analysed(
@@ -200,8 +200,8 @@ def test_comparisons_chain_parameters() -> None:
 # -- which scalars are variables ---------------------------------------------------------------------------------------
 
 
-def access(base: Base, offset: int | None, size: int = 4, **other: bool | int) -> Access:
-    return Access(
+def access(base: Base, offset: int | None, size: int = 4, **other: bool | int) -> MemoryAccess:
+    return MemoryAccess(
         (base, offset),
         size,
         bool(other.get("pointer")),
@@ -229,7 +229,7 @@ def access(base: Base, offset: int | None, size: int = 4, **other: bool | int) -
     ],
 )
 def test_an_object_is_variables_as_a_whole_or_not_at_all(
-    accesses: list[Access], size: int | None, offsets: set[int] | None
+    accesses: list[MemoryAccess], size: int | None, offsets: set[int] | None
 ) -> None:
     found = promotable(PointsTo(accesses=[*accesses, access(B, 0)]), {A: size, B: 4})
     assert set(found) == ({A, B} if offsets is not None else {B})

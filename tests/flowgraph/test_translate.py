@@ -9,7 +9,7 @@ from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.model import Assign, Block, Check, End, Havoc, Origin
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import find_uses
-from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, flag_of
+from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Number, UnfollowedValue, flag_of
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.terms import FALSE, INTEGERS, TRUE, ZERO, IntType, Var, add, const, less, negate, scale
@@ -142,7 +142,7 @@ def test_what_other_blocks_use_and_what_is_large_gets_a_variable() -> None:
 
 def test_saved_values() -> None:
     t = translator()
-    why = Nothing(t.refused("not known", None))
+    why = UnfollowedValue(t.refused("not known", None))
     for same in (Number(const(3), I32), Flag(TRUE), Flag(FALSE), why, Address(const(2), const(8))):
         assert t.saved("v", same) == same
     assert not t.statements
@@ -209,7 +209,7 @@ def test_operands() -> None:
     assert t.value(ir.GlobalRef("g")) == Address(const(g), ZERO)
     assert t.value(ir.GlobalRef("callee")) == Address(const(callee), ZERO) and g != callee
     assert t.value(ir.AddressOf("g", 2)) == Address(const(g), const(2))
-    assert isinstance(t.value(ir.Local("nowhere", I32)), Nothing)  # type: ignore[arg-type]
+    assert isinstance(t.value(ir.Local("nowhere", I32)), UnfollowedValue)  # type: ignore[arg-type]
     assert not t.statements
     undefined = t.value(ir.Undef(ir.IntT(8)))
     assert isinstance(undefined, Number)
@@ -223,7 +223,7 @@ def test_operands() -> None:
 
 def test_a_pointer_that_is_none_is_unknown_with_the_reason() -> None:
     t = translator()
-    t.values["a"] = Nothing(Refused(Reason.FLOAT, "here", "a float"))
+    t.values["a"] = UnfollowedValue(Refused(Reason.FLOAT, "here", "a float"))
     found = t.address(ir.Local("a", ir.PtrT()), None)
     assert isinstance(found.object, Var) and isinstance(found.offset, Var)
     assert {s.refused.reason for s in t.statements if isinstance(s, Havoc) and s.refused} == {Reason.FLOAT}
@@ -249,8 +249,8 @@ def test_unknown_values_by_type() -> None:
         pointer.object,
     ]
     floating, other = (t.unknown(type, Origin.NONDET, "n", None) for type in (FLOAT, ir.VectorT(2, ir.IntT(8))))
-    assert isinstance(floating, Nothing) and floating.refused.reason is Reason.FLOAT
-    assert isinstance(other, Nothing) and other.refused.reason is Reason.UNSUPPORTED_INSTRUCTION
+    assert isinstance(floating, UnfollowedValue) and floating.refused.reason is Reason.FLOAT
+    assert isinstance(other, UnfollowedValue) and other.refused.reason is Reason.UNSUPPORTED_INSTRUCTION
 
 
 def test_slots_and_addresses() -> None:

@@ -256,7 +256,7 @@ def test_conditions_on_many_variables_are_put_to_the_solver_first(asked: bool, m
     if asked:
         monkeypatch.setattr(module, "_is_empty", lambda _: pytest.fail("sets were asked"))
     else:
-        monkeypatch.setattr(module, "satisfiable", lambda *_, **__: smt.Outcome(smt.Answer.UNKNOWN))
+        monkeypatch.setattr(module, "satisfiable", lambda *_, **__: smt.SmtOutcome(smt.SmtAnswer.UNKNOWN))
     steps = module.MANY + 3
     for top, expected in ((steps - 1, False), (steps, True), (2 * steps, True), (2 * steps + 1, False)):
         found = logic.feasible(_climb(top))

@@ -11,7 +11,7 @@ import pytest
 
 from hard_cases import hard_condition, hard_regions
 from loopless import logic
-from loopless.logic import Answer
+from loopless.logic import SmtAnswer
 
 
 def test_the_operation_budget_ends_a_hard_subtraction() -> None:
@@ -24,7 +24,7 @@ def test_the_operation_budget_ends_a_hard_subtraction() -> None:
 
 
 def test_the_limit_ends_a_hard_query() -> None:
-    assert logic.satisfiable(hard_condition(), 100).answer is Answer.UNKNOWN
+    assert logic.satisfiable(hard_condition(), 100).answer is SmtAnswer.UNKNOWN
 
 
 @pytest.mark.parametrize("engine", ["isl", "z3"])

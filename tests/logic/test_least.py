@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from loopless import logic
 from loopless import terms as t
-from loopless.logic import First, Region
+from loopless.logic import FirstValue, Region
 from loopless.terms import Condition, Term, Var
 from quasi_affine import SMALL, U, X, Z, check, condition, points, term, window
 
@@ -16,7 +16,7 @@ PAIR = (X, Z)
 LIMIT = 12
 
 
-def value_in(outcome: First, point: dict[Var, int]) -> int | None:
+def value_in(outcome: FirstValue, point: dict[Var, int]) -> int | None:
     """The value that the outcome gives at a point; it must lie in exactly one region."""
     found = [t.evaluate(value, point) for region, value in outcome.pieces if region.contains(point)]
     assert len(found) + outcome.never.contains(point) == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from loopless import logic
 from loopless import terms as t
-from loopless.logic import Answer
+from loopless.logic import SmtAnswer
 from loopless.terms import Condition, EvaluationError, Term, Var
 from quasi_affine import I4, I8, U8, U, X, condition, points
 
@@ -66,27 +66,27 @@ def test_answers_are_right(a: Term, b: Term, relation, c: Condition) -> None:
     whole = t.conjunction((relation(a, b), c))
     outcome = logic.satisfiable(whole, 400)
     match outcome.answer:
-        case Answer.YES:
+        case SmtAnswer.YES:
             assert outcome.model is not None
             assert t.holds(whole, outcome.model.values)
-        case Answer.NO:
+        case SmtAnswer.NO:
             assert solutions(whole) == 0
 
 
 def test_answers_over_small_types_are_found() -> None:
     yes = t.conjunction((t.equal(t.mul(X, Y), t.const(35)), t.less(X, Y)))
-    assert logic.satisfiable(yes).answer is Answer.YES
-    assert logic.satisfiable(t.conjunction((yes, t.equal(t.bit_and(X, Y), t.const(2))))).answer is Answer.NO
-    assert logic.satisfiable(t.TRUE).answer is Answer.YES
-    assert logic.satisfiable(t.FALSE).answer is Answer.NO
+    assert logic.satisfiable(yes).answer is SmtAnswer.YES
+    assert logic.satisfiable(t.conjunction((yes, t.equal(t.bit_and(X, Y), t.const(2))))).answer is SmtAnswer.NO
+    assert logic.satisfiable(t.TRUE).answer is SmtAnswer.YES
+    assert logic.satisfiable(t.FALSE).answer is SmtAnswer.NO
 
 
 def test_validity_over_all_integers() -> None:
     a, b = Var("a", t.INTEGERS), Var("b", t.INTEGERS)
     square = t.greater_equal(t.add(t.mul(a, a), t.mul(b, b)), t.scale(t.mul(a, b), 2))
-    assert logic.valid(square).answer is Answer.YES
+    assert logic.valid(square).answer is SmtAnswer.YES
     outcome = logic.valid(t.greater(t.mul(a, b), t.const(0)), t.greater(a, t.const(0)))
-    assert outcome.answer is Answer.NO
+    assert outcome.answer is SmtAnswer.NO
     assert outcome.model is not None
     assert outcome.model.values[a] > 0 >= outcome.model.values[a] * outcome.model.values[b]
 
@@ -95,31 +95,31 @@ def test_machine_arithmetic_of_full_width() -> None:
     v = Var("v", t.IntType(64, signed=False))
     square = t.wrap(t.mul(v, v), v.type)
     outcome = logic.satisfiable(t.conjunction((t.equal(square, t.const(17)), t.greater(v, t.const(1)))), 20_000)
-    assert outcome.answer is Answer.YES
+    assert outcome.answer is SmtAnswer.YES
     assert outcome.model is not None
     assert outcome.model.values[v] ** 2 % 2**64 == 17
     even = t.equal(t.bit_and(t.bit_xor(v, t.wrap(t.add(v, t.const(1)), v.type)), t.const(1)), t.const(0))
-    assert logic.satisfiable(even).answer is Answer.NO
+    assert logic.satisfiable(even).answer is SmtAnswer.NO
 
 
 def test_memory_is_a_function_of_the_offset() -> None:
     at_x, at_y = t.read("a", t.scale(X, 4), t.IntType(32)), t.read("a", t.scale(Y, 4), t.IntType(32))
     differ = t.less(at_x, at_y)
     outcome = logic.satisfiable(t.conjunction((differ, t.greater(at_x, t.const(100)))))
-    assert outcome.answer is Answer.YES
+    assert outcome.answer is SmtAnswer.YES
     assert outcome.model is not None
     model = outcome.model
     assert t.holds(differ, model.values, model.read)
     assert model.values[X] != model.values[Y]
-    assert logic.satisfiable(t.conjunction((differ, t.equal(X, Y)))).answer is Answer.NO
+    assert logic.satisfiable(t.conjunction((differ, t.equal(X, Y)))).answer is SmtAnswer.NO
     byte = t.read("a", t.const(1), U8)
     overlapping = t.conjunction((t.equal(X, t.const(0)), t.equal(at_x, t.const(0)), t.equal(byte, t.const(1))))
-    assert logic.satisfiable(overlapping).answer is Answer.UNKNOWN
+    assert logic.satisfiable(overlapping).answer is SmtAnswer.UNKNOWN
 
 
 def test_division_by_zero_is_no_solution() -> None:
     zero = t.conjunction((t.equal(Y, t.const(0)), t.equal(t.floor_div(X, Y), t.const(3))))
-    assert logic.satisfiable(zero).answer is not Answer.YES
+    assert logic.satisfiable(zero).answer is not SmtAnswer.YES
 
 
 @pytest.mark.parametrize("milliseconds", [200, 800])
@@ -130,5 +130,5 @@ def test_the_limit_holds(milliseconds: int) -> None:
     logic.satisfiable(t.equal(X, Y))  # loads the solver
     start = time.monotonic()
     outcome = logic.satisfiable(t.conjunction((cubes, *positive)), milliseconds)
-    assert outcome.answer is Answer.UNKNOWN
+    assert outcome.answer is SmtAnswer.UNKNOWN
     assert time.monotonic() - start < 5 * milliseconds / 1000 + 1

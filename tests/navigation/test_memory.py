@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loopless import clock
-from loopless.check.oracle.native import NativeOracle, Run
+from loopless.check.oracle.native import NativeOracle, NativeRun
 from loopless.navigation.search import Navigator
 from loopless.queries.call_values.native_driver import Driver
 from loopless.queries.call_values.route_inputs import inputs_of
@@ -180,7 +180,7 @@ def test_what_some_run_comes_to_is_never_refuted(seed, tmp_path):
     source = random_program(random.Random(seed))
     inputs = [(n, list(s)) for n in range(5) for s in itertools.product((-1, 0, 1, 3), repeat=3)]
     with NativeOracle(HEAD + source) as oracle:
-        outcomes = oracle.run_many("f", [Run(args=one) for one in inputs])
+        outcomes = oracle.run_many("f", [NativeRun(args=one) for one in inputs])
     reached = [one for one, outcome in zip(inputs, outcomes, strict=True) if outcome.status == "error-reached"]
     made = system(source, tmp_path)
     found = Navigator(made, {}, clock.counted() + 2).run()

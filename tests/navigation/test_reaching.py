@@ -11,8 +11,8 @@ import random
 import pytest
 
 from loopless import clock
-from loopless.check.oracle.native import NativeOracle, Run
-from loopless.logic.smt import Answer
+from loopless.check.oracle.native import NativeOracle, NativeRun
+from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
 from loopless.navigation.search import Navigator
@@ -61,7 +61,7 @@ REFUTED = {
 
 @pytest.mark.parametrize("name", REFUTED)
 def test_what_no_run_comes_to_has_no_solution(name, tmp_path):
-    assert counters(system(REFUTED[name], tmp_path)) is Answer.NO
+    assert counters(system(REFUTED[name], tmp_path)) is SmtAnswer.NO
 
 
 @pytest.mark.parametrize("other", ["i1", "i2", "i11", "j"])
@@ -80,8 +80,8 @@ def test_variables_whose_names_differ_by_digits_are_not_confused(other, tmp_path
 def test_what_was_not_explored_to_the_end_refutes_nothing(tmp_path):
     made = system(REFUTED["steps of four"], tmp_path)
     whole = product_of(made, START, {})
-    assert CounterSystem(whole, made).solve() is Answer.NO
-    assert CounterSystem(dataclasses.replace(whole, cut=True), made).solve() is Answer.UNKNOWN
+    assert CounterSystem(whole, made).solve() is SmtAnswer.NO
+    assert CounterSystem(dataclasses.replace(whole, cut=True), made).solve() is SmtAnswer.UNKNOWN
 
 
 def test_a_plan_has_the_counts_of_a_run(tmp_path):
@@ -203,13 +203,13 @@ def test_what_some_run_comes_to_is_never_refuted(seed, tmp_path):
         (n, m, list(s)) for n in range(-1, 5) for m in (0, 1, 3) for s in itertools.product((-1, 0, 1, 3), repeat=3)
     ]
     with NativeOracle(HEAD + source) as oracle:
-        outcomes = oracle.run_many("f", [Run(args=one) for one in inputs])
+        outcomes = oracle.run_many("f", [NativeRun(args=one) for one in inputs])
     reached = [one for one, outcome in zip(inputs, outcomes, strict=True) if outcome.status == "error-reached"]
     made = system(source, tmp_path)
     if reached:
         n, m, _ = reached[0]
-        assert counters(made) is not Answer.NO, source
-        assert counters(made, n=n, m=m) is not Answer.NO, (source, n, m)
+        assert counters(made) is not SmtAnswer.NO, source
+        assert counters(made, n=n, m=m) is not SmtAnswer.NO, (source, n, m)
         by_name = {var.name: var for var in made.graph.variables}
         fixed = {by_name["n"]: n, by_name["m"]: m}
         found = Navigator(made, fixed, clock.counted() + 5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopless.navigation.store import Store
+from loopless.navigation.store import PathDemands
 from loopless.terms import IntType, Var, add, const, equal, less, less_equal, not_equal
 
 INT = IntType(32, signed=True)
@@ -10,7 +10,7 @@ X, Y, Z = (Var(name, INT) for name in "xyz")
 
 
 def test_a_value_that_was_chosen_is_kept_to():
-    store = Store([])
+    store = PathDemands([])
     assert store.demand([equal(add(X, Y), const(10)), less(const(3), X), less(X, const(9))])
     mark = store.mark()
     assert store.pin(X) is True  # it has others
@@ -28,7 +28,7 @@ def test_a_value_that_was_chosen_is_kept_to():
 
 
 def test_what_has_one_value_is_not_said_to_have_others():
-    store = Store([])
+    store = PathDemands([])
     assert store.demand([equal(X, const(5)), equal(add(X, Y), const(12))])
     assert store.pin(X) is False
     assert store.pin(Y) is False
@@ -36,7 +36,7 @@ def test_what_has_one_value_is_not_said_to_have_others():
 
 
 def test_over_a_chosen_value_conditions_still_exclude_one_another():
-    store = Store([])
+    store = PathDemands([])
     assert store.demand([less(X, Y)])
     assert store.pin(Y) is not None
     at = store.pinned[Y]
@@ -45,7 +45,7 @@ def test_over_a_chosen_value_conditions_still_exclude_one_another():
 
 
 def test_values_that_held_before_are_no_answer_where_they_do_not_hold():
-    store = Store([])
+    store = PathDemands([])
     assert store.demand([less(const(100), X)])
     mark = store.mark()
     assert store.pin(X) is True
@@ -58,7 +58,7 @@ def test_values_that_held_before_are_no_answer_where_they_do_not_hold():
 
 
 def test_one_value_that_is_changed_is_enough():
-    store = Store([])
+    store = PathDemands([])
     cells = [Var(f"c{number}", INT) for number in range(40)]
     assert store.demand([equal(one, cells[0]) for one in cells[1:]])
     assert store.demand([not_equal(Z, one) for one in cells])

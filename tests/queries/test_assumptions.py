@@ -9,7 +9,7 @@ import pytest
 
 from asking import summary_of
 from loopless.errors import UsageError
-from loopless.queries.assume.c_arithmetic import CType, Reading
+from loopless.queries.assume.c_arithmetic import IntegerKind, Reading
 from loopless.queries.assume.conditions import names_in, parse_condition
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
@@ -145,7 +145,7 @@ def test_a_chain_of_comparisons_is_an_error_that_shows_how_it_is_written():
 def typed(**types):
     """A reader of names with types, as (bits, signed)."""
     variables = {name: Var(name, IntType(*type)) for name, type in types.items()}
-    return variables, lambda name: (variables[name], CType(*types[name]))
+    return variables, lambda name: (variables[name], IntegerKind(*types[name]))
 
 
 def test_an_int_that_is_compared_with_an_unsigned_is_converted():

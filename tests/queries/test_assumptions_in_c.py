@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from loopless.check.oracle.native import NativeOracle, Run
+from loopless.check.oracle.native import NativeOracle, NativeRun
 from loopless.errors import UsageError
-from loopless.queries.assume.c_arithmetic import CType, Reading
+from loopless.queries.assume.c_arithmetic import IntegerKind, Reading
 from loopless.queries.assume.conditions import parse_condition
 from loopless.source.compile import SourceOptions
 from loopless.terms import IntType, Var, holds
@@ -114,7 +114,7 @@ def test_conditions_hold_where_they_do_natively(model, seed):
     with NativeOracle(program, options=SourceOptions(data_model=model)) as oracle:
         for n, (text, condition) in enumerate(texts.items()):
             rows = [{name: drawn(dice, variables[name].type) for name in TYPES} for _ in range(40)]
-            runs = [Run((), globals=row) for row in rows]
+            runs = [NativeRun((), globals=row) for row in rows]
             for row, outcome in zip(rows, oracle.run_many(f"f{n}", runs), strict=True):
                 values = {variables[name]: value for name, value in row.items()}
                 assert outcome.status in ("ok", "undefined"), outcome
@@ -156,7 +156,7 @@ def test_each_operator_at_the_ends_of_all_pairs_of_types(model):
                 for c in (-1, 40)
             ]
             condition = parse_condition(text, lookup, reading)
-            outcomes = oracle.run_many(f"f{n}", [Run((), globals=row) for row in rows])
+            outcomes = oracle.run_many(f"f{n}", [NativeRun((), globals=row) for row in rows])
             for row, outcome in zip(rows, outcomes, strict=True):
                 expected = outcome.status == "ok" and outcome.return_value == 1
                 values = {variables[name]: value for name, value in row.items()}
@@ -171,7 +171,7 @@ def test_a_signed_shift_to_the_left_has_a_value_where_c11_gives_it_one():
     names = {"x": Var("x", IntType(32)), "n": Var("n", IntType(32)), "w": Var("w", IntType(64))}
 
     def lookup(name):
-        return names[name], CType(names[name].type.width, signed=True)
+        return names[name], IntegerKind(names[name].type.width, signed=True)
 
     defined = parse_condition("(x << n) * 0 == 0", lookup)
     wide = parse_condition("(w << n) * 0 == 0", lookup)

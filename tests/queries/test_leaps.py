@@ -9,8 +9,8 @@ import pytest
 
 from asking import summary_of
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle
-from loopless.check.oracle.native import Run as Call
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle
+from loopless.check.oracle.native import NativeRun as Call
 from loopless.check.outcome import Outcome
 from loopless.queries import program as session
 from loopless.queries.evaluation import calls
@@ -130,7 +130,7 @@ def test_random_functions_against_native_runs(tmp_path) -> None:
             outcomes = {loop.name: summary_of(loop) for loop in function.loops}
             interpreter = Interpreter(function.program.source.inlined, function.graph())
             evaluator = Evaluator(function.graph(), interpreter, lambda loop, o=outcomes: o[loop.name], whole)
-            oracle = NativeOracle(text, limits=Limits(seconds=0.2), host=host)
+            oracle = NativeOracle(text, limits=NativeLimits(seconds=0.2), host=host)
             rows, stream = inputs(oracle.signature("f"), seed, 12), nondet_stream(seed)
             natives = oracle.run_many("f", [Call(args, stream) for args in rows])
             for args, native in zip(rows, natives, strict=True):

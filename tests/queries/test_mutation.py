@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import random
 
-from loopless.check.oracle.signature import CType, Declared, Leaf, Opaque, Pointer, Signature
+from loopless.check.oracle.signature import CType, Declared, Leaf, Opaque, PointerType, Signature
 from loopless.queries.call_values.mutation import Mutator, constants
-from loopless.queries.call_values.reached import Field, Given, Inputs, Memory, Pointed, Run, runs_of, unrolled
+from loopless.queries.call_values.reached import (
+    Field,
+    GivenValue,
+    Inputs,
+    MemoryContent,
+    PointerIn,
+    RepeatedValue,
+    runs_of,
+    unrolled,
+)
 from loopless.queries.call_values.route_inputs import structure
 from loopless.source import load
 
@@ -20,9 +29,14 @@ def drawn(inputs: Inputs, signature: Signature, numbers=(59, 70001), count=400):
 
 def test_integers_and_elements_fit_their_types():
     inputs = Inputs(
-        "f", (Given("c", "unsigned char", 255), Given("s", "char", elements=runs_of(b"ab=")), Given("n", "int", 3))
+        "f",
+        (
+            GivenValue("c", "unsigned char", 255),
+            GivenValue("s", "char", elements=runs_of(b"ab=")),
+            GivenValue("n", "int", 3),
+        ),
     )
-    found = drawn(inputs, Signature((BYTE, Pointer(CHAR), INT), INT))
+    found = drawn(inputs, Signature((BYTE, PointerType(CHAR), INT), INT))
     assert all(0 <= one.arguments[0].value <= 255 for one in found)
     assert all(-128 <= value <= 127 for one in found for value in unrolled(one.arguments[1].elements))
     assert {0, 254, 59} <= {one.arguments[0].value for one in found}
@@ -33,9 +47,9 @@ def test_integers_and_elements_fit_their_types():
 
 
 def test_fields_are_those_of_the_bytes():
-    inner = Memory(b"\5\0\0\0", fields=(Field("p->q->n", 0, 4, 5),))
-    memory = Memory(bytes(8) + b"\7\0\0\0" + bytes(4), (Pointed("p->q", 0, inner),), (Field("p->k", 8, 4, 7),))
-    found = drawn(Inputs("f", (Given("p", "void", memory=memory),)), Signature((Opaque("pointer"),), INT))
+    inner = MemoryContent(b"\5\0\0\0", fields=(Field("p->q->n", 0, 4, 5),))
+    memory = MemoryContent(bytes(8) + b"\7\0\0\0" + bytes(4), (PointerIn("p->q", 0, inner),), (Field("p->k", 8, 4, 7),))
+    found = drawn(Inputs("f", (GivenValue("p", "void", memory=memory),)), Signature((Opaque("pointer"),), INT))
     for one in found:
         held = one.arguments[0].memory
         assert held.content[:8] == bytes(8)  # a pointer stays one
@@ -59,8 +73,8 @@ def test_structures_themselves_keep_their_size():
 
 
 def test_long_lists_are_left_alone_and_inputs_in_their_order_are_not():
-    long = Given("a", "int", elements=(Run(1_000_000, 1),))
-    found = drawn(Inputs("f", (long,), nondet=runs_of([1, 2, 3])), Signature((Pointer(INT),), INT), count=100)
+    long = GivenValue("a", "int", elements=(RepeatedValue(1_000_000, 1),))
+    found = drawn(Inputs("f", (long,), nondet=runs_of([1, 2, 3])), Signature((PointerType(INT),), INT), count=100)
     assert all(one.arguments[0] == long for one in found)
     assert len({one.nondet for one in found}) > 20
 

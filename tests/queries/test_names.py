@@ -15,7 +15,7 @@ from loopless.queries.loops.name import own_name
 from loopless.queries.program import Program, is_called, load
 from loopless.queries.settings import Settings
 from loopless.report.evaluation import evaluation_text
-from loopless.report.text import Layout, loop_summary
+from loopless.report.text import TextLayout, loop_summary
 
 OVERLOADS = """
 namespace a { int f(int n) { int i = 0; while (i < n) i += 2; return i; } }
@@ -89,6 +89,6 @@ def test_values_of_ir_without_debug_records_are_told(tmp_path: Path) -> None:
         "out:\n  ret i32 %j\n}\n"
     )
     (loop,) = program(tmp_path, "a.ll", text).loops
-    shown = loop_summary(answer_loop(loop.function, loop.id, Question()), Layout(paths=True))
+    shown = loop_summary(answer_loop(loop.function, loop.id, Question()), TextLayout(paths=True))
     assert "    1   if (int32_t)(%i + 3) < n: %i' = (int32_t)(%i + 3)" in shown
     assert shown.count("    %j' = ") == 2

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from loopless.logic.smt import Answer
-from loopless.queries.call_values.reached import Reach
+from loopless.logic.smt import SmtAnswer
+from loopless.queries.call_values.reached import ReachAnswer
 from loopless.queries.reach import answering as module
 from loopless.queries.settings import Settings
-from loopless.source.targets import Target
+from loopless.source.targets import SourceTarget
 
 PROGRAM = """int f(int n) {
     int s = 0;
@@ -20,17 +20,17 @@ PROGRAM = """int f(int n) {
 """
 
 
-def found(tmp_path: Path, settings: Settings) -> Reach:
+def found(tmp_path: Path, settings: Settings) -> ReachAnswer:
     file = tmp_path / "f.c"
     file.write_text(PROGRAM, encoding="utf-8")
-    return module.reach([file], Target("f.c", 4), "f", settings, seconds=20.0)
+    return module.reach([file], SourceTarget("f.c", 4), "f", settings, seconds=20.0)
 
 
 def test_what_is_refuted_without_a_certificate_is_looked_for_by_native_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A wrong refutation (a defect of the counters, made here) is no answer where the first runs get there."""
-    monkeypatch.setattr(module.ReachQuestion, "_counters", lambda *_: Answer.NO)
+    monkeypatch.setattr(module.ReachQuestion, "_counters", lambda *_: SmtAnswer.NO)
     answer = found(tmp_path, Settings(sandboxed=False))
     assert (answer.verdict, answer.method) == ("reached", "random inputs")
     assert found(tmp_path, Settings(run=False, sandboxed=False)).verdict == "unreachable"  # --no-run

@@ -9,7 +9,7 @@ from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.report.brevity import chosen, cut, lines_for, more
-from loopless.report.text import Layout, loop_summary
+from loopless.report.text import TextLayout, loop_summary
 
 
 def test_a_long_line_is_cut_between_its_parts_and_says_how_much_is_left() -> None:
@@ -47,7 +47,7 @@ def test_an_answer_has_no_more_lines_than_there_are_for_it(tmp_path: Path) -> No
     (tmp_path / "a.c").write_text(f"int f(int x, int n) {{ while (n > 0) {{ {ways} n--; }} return x; }}\n")
     (loop,) = load([tmp_path / "a.c"], Settings(workers=1)).loops
     answer = answer_loop(loop.function, loop.id, Question(merge=True))
-    whole = loop_summary(answer, Layout(all_cases=True)).splitlines()
+    whole = loop_summary(answer, TextLayout(all_cases=True)).splitlines()
     heads = [line for line in whole if line.startswith("  when ")]
     assert len(whole) > 12
     for most in (40, 12):
@@ -62,7 +62,7 @@ def test_all_is_shown_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(f"int f(int x, int n) {{ while (n > 0) {{ {ways} n--; }} return x; }}\n")
     (loop,) = load([tmp_path / "a.c"], Settings(workers=1)).loops
     answer = answer_loop(loop.function, loop.id, Question(merge=True))
-    brief, whole = loop_summary(answer), loop_summary(answer, Layout(all_cases=True))
+    brief, whole = loop_summary(answer), loop_summary(answer, TextLayout(all_cases=True))
     assert "--all-cases" in brief
     assert "--all-cases" not in whole
     assert len(brief) < len(whole)

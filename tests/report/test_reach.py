@@ -17,7 +17,16 @@ import pytest
 
 import loopless
 from loopless.errors import UsageError
-from loopless.queries.call_values.reached import Field, Given, Inputs, Memory, Pointed, Reach, Run, runs_of
+from loopless.queries.call_values.reached import (
+    Field,
+    GivenValue,
+    Inputs,
+    MemoryContent,
+    PointerIn,
+    ReachAnswer,
+    RepeatedValue,
+    runs_of,
+)
 from loopless.queries.call_values.surroundings import surroundings
 from loopless.queries.reach.covering import Coverage, Covered, CoveringTest
 from loopless.report.coverage import coverage_json, coverage_text
@@ -27,7 +36,7 @@ from loopless.report.reach_python import python_test
 from loopless.report.reach_tests import c_test
 from loopless.report.testcomp import xml_metadata, xml_test
 from loopless.source.compile import SourceOptions
-from loopless.source.targets import Side, Target
+from loopless.source.targets import Side, SourceTarget
 
 SCHEMA = json.loads((Path(loopless.__file__).parent / "report" / "schema.json").read_text(encoding="utf-8"))
 
@@ -42,9 +51,9 @@ static int f(const int *a, int n, const char *s, long long *p, bool odd, const u
 int main(void) { return f(0, 0, "", 0, 0, 0); }
 """
 GIVEN = Inputs("f", (
-    Given("a", "int", elements=(Run(13, 1), Run(37, -2147483648))), Given("n", "int", 50),
-    Given("s", "char", elements=runs_of([72, 34])), Given("p", "long long"), Given("odd", "_Bool", 1),
-    Given("end", "unsigned char", elements=()),
+    GivenValue("a", "int", elements=(RepeatedValue(13, 1), RepeatedValue(37, -2147483648))), GivenValue("n", "int", 50),
+    GivenValue("s", "char", elements=runs_of([72, 34])), GivenValue("p", "long long"), GivenValue("odd", "_Bool", 1),
+    GivenValue("end", "unsigned char", elements=()),
 ))  # fmt: skip
 
 READS = """extern int __VERIFIER_nondet_int(void); extern long sensor(const char *); extern _Bool flag(void);
@@ -58,7 +67,9 @@ int main(void) {
   return 0;
 }
 """
-READ = Inputs("main", nondet=(Run(1000, 3), Run(1, 0), Run(1, -(1 << 63)), Run(1, 1)))
+READ = Inputs(
+    "main", nondet=(RepeatedValue(1000, 3), RepeatedValue(1, 0), RepeatedValue(1, -(1 << 63)), RepeatedValue(1, 1))
+)
 
 SETS = """static int level, seen;
 int g(int g) {
@@ -68,7 +79,7 @@ int g(int g) {
   return seen;
 }
 """
-SET = Inputs("g", (Given("g", "int", 2),), globals={"level": -7})
+SET = Inputs("g", (GivenValue("g", "int", 2),), globals={"level": -7})
 
 RECORDS = """struct node { int value; struct node *next; };
 struct list { struct node *head; unsigned char tag[8]; short count; const char *name; const char *text; };
@@ -82,19 +93,19 @@ int g(const struct list *l, const struct node *n, int l_0) {
 }
 """
 RECORD = Inputs("g", (
-    Given("l", "void", memory=Memory(
+    GivenValue("l", "void", memory=MemoryContent(
         bytes(11) + b"\x09" + bytes(4) + b"\xfe\xff" + bytes(22),
         (
-            Pointed("l->head", 0, Memory(bytes(16), (Pointed("l->head->next", 8, Memory(b"\x05\0\0\0")),))),
-            Pointed("l->name", 24, Memory(b"hi"), 1),
-            Pointed("l->text", 32, Memory(b"z" * 500 + bytes(70_000))),
+            PointerIn("l->head", 0, MemoryContent(bytes(16), (PointerIn("l->head->next", 8, MemoryContent(b"\x05\0\0\0")),))),
+            PointerIn("l->name", 24, MemoryContent(b"hi"), 1),
+            PointerIn("l->text", 32, MemoryContent(b"z" * 500 + bytes(70_000))),
         ),
         (Field("l->count", 16, 2, -2),),
     )),
-    Given("n", "void", memory=Memory(
-        b"\xff" * 4 + bytes(12) + b"\x01" + bytes(15), (Pointed("n->next", 24, Memory(b"")),), (Field("n->value", 16, 4, 1),), 16
+    GivenValue("n", "void", memory=MemoryContent(
+        b"\xff" * 4 + bytes(12) + b"\x01" + bytes(15), (PointerIn("n->next", 24, MemoryContent(b"")),), (Field("n->value", 16, 4, 1),), 16
     )),
-    Given("l_0", "int", 3),
+    GivenValue("l_0", "int", 3),
 ))  # fmt: skip
 
 APART = """int sensor(void); extern int shared, both; int here(void) { return sensor() + shared + both; }
@@ -107,7 +118,7 @@ int h(unsigned n) {
   return 0;
 }
 """
-PARTED = Inputs("h", (Given("n", "unsigned int", 4000000000),), nondet=(Run(1, 5),))
+PARTED = Inputs("h", (GivenValue("n", "unsigned int", 4000000000),), nondet=(RepeatedValue(1, 5),))
 
 
 def compiler(folder):
@@ -129,8 +140,13 @@ def told(tmp_path):
         (file, line) = next(
             (f, n) for f in files for n, row in enumerate(f.read_text().splitlines(), 1) if "/* target */" in row
         )
-        found = Reach(
-            Target(str(file), line), inputs.function, "reached", "guided search", inputs, "the native run came to it"
+        found = ReachAnswer(
+            SourceTarget(str(file), line),
+            inputs.function,
+            "reached",
+            "guided search",
+            inputs,
+            "the native run came to it",
         )
         program = surroundings(files, inputs.function, SourceOptions(flags=flags))
         text = file.read_text().splitlines()
@@ -149,7 +165,7 @@ int k(int x) {
   return 0;
 }
 """
-OUTER = Inputs("k", (Given("x", "int", 3),), globals={"level": 7})
+OUTER = Inputs("k", (GivenValue("x", "int", 3),), globals={"level": 7})
 
 CASES = {
     "arguments": ([COUNTS], GIVEN), "structures": ([RECORDS], RECORD), "inputs": ([READS], READ), "globals": ([SETS], SET),
@@ -186,7 +202,9 @@ def test_a_test_in_python_gets_there(told, name):
 
 
 def test_without_the_right_inputs_the_tests_do_not_get_there(told):
-    wrong = Inputs("main", nondet=(Run(999, 3), Run(1, 0), Run(1, -(1 << 63)), Run(1, 1)))
+    wrong = Inputs(
+        "main", nondet=(RepeatedValue(999, 3), RepeatedValue(1, 0), RepeatedValue(1, -(1 << 63)), RepeatedValue(1, 1))
+    )
     found, program, folder = told([READS], wrong)
     (folder / "test.c").write_text(c_test(found.inputs, f"Leads to {found.target}.", program, folder), encoding="utf-8")
     done = subprocess.run(
@@ -205,7 +223,7 @@ def test_what_is_long_is_written_by_loops(told):
 
 
 def test_a_test_case_of_the_competition(told):
-    inputs = Inputs("main", nondet=(Run(2, 3), Run(1, -5)))
+    inputs = Inputs("main", nondet=(RepeatedValue(2, 3), RepeatedValue(1, -5)))
     found, _, folder = told([READS], inputs)
     text = xml_test(found.inputs)
     assert (
@@ -234,14 +252,14 @@ def test_a_test_case_of_the_competition(told):
         ([COUNTS], GIVEN, lambda i, w, p, d: xml_test(i), "f was called"),
         (
             [READS],
-            Inputs("main", nondet=(Run(1 << 21, 3),)),
+            Inputs("main", nondet=(RepeatedValue(1 << 21, 3),)),
             lambda i, w, p, d: xml_test(i),
             "more than 1,048,576 inputs",
         ),
         ([READS], Inputs("main", uninitialised={"x": 3}), c_test, "what uninitialised variables hold (x)"),
         (
             [SETS],
-            Inputs("g", (Given("g", "int", 2),), globals={"g.calls": 1}),
+            Inputs("g", (GivenValue("g", "int", 2),), globals={"g.calls": 1}),
             python_test,
             "g.calls is static in a function",
         ),
@@ -259,8 +277,13 @@ JUDGED = {"accepted": True, "failed": [], "undefined": [], "questions": 1, "theo
 
 
 def test_what_is_reached_as_text():
-    found = Reach(
-        Target("a.c", 5, when="n > 3"), "f", "reached", "guided search", GIVEN, "the native run came to the target"
+    found = ReachAnswer(
+        SourceTarget("a.c", 5, when="n > 3"),
+        "f",
+        "reached",
+        "guided search",
+        GIVEN,
+        "the native run came to the target",
     )
     assert reach_text(found) == (
         "reached: a.c:5 with n > 3\n"
@@ -274,12 +297,12 @@ def test_what_is_reached_as_text():
         "    end = []"
     )
     assert "  inputs in their order: 3 (1,000 times), 0, -9223372036854775808, 1" in reach_text(
-        Reach(Target(callee="reach_error"), "main", "reached", "guided search", READ, "it did")
+        ReachAnswer(SourceTarget(callee="reach_error"), "main", "reached", "guided search", READ, "it did")
     )
 
 
 def test_structures_as_text():
-    found = Reach(Target("a.c", 8), "g", "reached", "guided search", RECORD, "it did")
+    found = ReachAnswer(SourceTarget("a.c", 8), "g", "reached", "guided search", RECORD, "it did")
     assert reach_text(found).splitlines()[3:] == [
         "    l -> l->count = -2, byte 11 = 9",
         "      l->head -> nothing but pointers and zeros",
@@ -293,17 +316,19 @@ def test_structures_as_text():
 
 
 def test_what_nothing_reaches_as_text():
-    found = Reach(Target(callee="bad"), "main", "unreachable", "counters of paths", judged=JUDGED, assumptions=("x",))
+    found = ReachAnswer(
+        SourceTarget(callee="bad"), "main", "unreachable", "counters of paths", judged=JUDGED, assumptions=("x",)
+    )
     assert reach_text(found) == (
         "unreachable: a call of bad: no run of the program gets there\n"
         "  by counters of paths\n"
         "  certificate: accepted by the judge, which knows no method (1 question, over integers)\n"
         "  assumes: x"
     )
-    bare = Reach(Target("a.c", 5), "f", "unreachable", "counters of paths")
+    bare = ReachAnswer(SourceTarget("a.c", 5), "f", "unreachable", "counters of paths")
     assert reach_text(bare).splitlines()[0] == "unreachable: a.c:5: no call of f gets there"
     assert "without a certificate" in reach_text(bare)
-    unknown = Reach(Target("a.c", 5), "f", "unknown", reason="time", tried={"counters": 1.0, "proofs": 2.0})
+    unknown = ReachAnswer(SourceTarget("a.c", 5), "f", "unknown", reason="time", tried={"counters": 1.0, "proofs": 2.0})
     assert reach_text(unknown) == "unknown: a.c:5: time\n  tried: counters, proofs"
 
 
@@ -318,16 +343,18 @@ def test_what_nothing_reaches_as_text():
     ],
 )
 def test_what_is_shown_as_characters(type_, values, shown):
-    inputs = Inputs("f", (Given("s", type_, elements=runs_of(values)),))
-    found = Reach(Target("a.c", 5), "f", "reached", "guided search", inputs, "it did")
+    inputs = Inputs("f", (GivenValue("s", type_, elements=runs_of(values)),))
+    found = ReachAnswer(SourceTarget("a.c", 5), "f", "reached", "guided search", inputs, "it did")
     assert f"s = [{shown}]" in reach_text(found)
 
 
 ANSWERS = {
-    "structures": Reach(Target("a.c", 8), "g", "reached", "guided search", RECORD, "it did"),
-    "reached": Reach(Target("a.c", 5), "f", "reached", "guided search", GIVEN, "it did"),
-    "unreachable": Reach(Target(callee="bad"), "main", "unreachable", "counters of paths"),
-    "unknown": Reach(Target("a.c", 5, when="n > 3"), "f", "unknown", reason="time", tried={"counters": 1.0}),
+    "structures": ReachAnswer(SourceTarget("a.c", 8), "g", "reached", "guided search", RECORD, "it did"),
+    "reached": ReachAnswer(SourceTarget("a.c", 5), "f", "reached", "guided search", GIVEN, "it did"),
+    "unreachable": ReachAnswer(SourceTarget(callee="bad"), "main", "unreachable", "counters of paths"),
+    "unknown": ReachAnswer(
+        SourceTarget("a.c", 5, when="n > 3"), "f", "unknown", reason="time", tried={"counters": 1.0}
+    ),
 }
 
 
@@ -364,10 +391,12 @@ def test_answers_fit_the_schema_and_only_with_their_evidence(name):
         ]
 
 
-PROOF = Reach(Target(within="h", branch=(1, 0)), "h", "unreachable", "counters of paths", assumptions=("x",))
+PROOF = ReachAnswer(
+    SourceTarget(within="h", branch=(1, 0)), "h", "unreachable", "counters of paths", assumptions=("x",)
+)
 COVERAGE = Coverage(
     "h", ("a.c",),
-    (CoveringTest(Inputs("h", (Given("n", "int", 3),)), frozenset((1, 3))), CoveringTest(Inputs("h"), frozenset((3, 6)), "undefined overflow")),
+    (CoveringTest(Inputs("h", (GivenValue("n", "int", 3),)), frozenset((1, 3))), CoveringTest(Inputs("h"), frozenset((3, 6)), "undefined overflow")),
     (
         Covered(Side(0, 0, 9, 2), "true", "unknown", reason="time"), Covered(Side(0, 1, 9, 2), "false", "covered", (0,)),
         Covered(Side(1, 0, 5, 2), "true", "unreachable", proof=PROOF), Covered(Side(1, 1, 5, 2), "false", "covered", (0, 1)),

@@ -15,11 +15,11 @@ from loopless.cli.app import run
 from loopless.errors import LimitError
 from loopless.queries.loops import answers as module
 from loopless.queries.loops.answer import LoopAnswer
-from loopless.report.text import BRIEF, Layout, loop_summary
+from loopless.report.text import BRIEF, TextLayout, loop_summary
 from loopless.terms import evaluate, holds
 
 
-def told(source: str, layout: Layout = BRIEF) -> list[str]:
+def told(source: str, layout: TextLayout = BRIEF) -> list[str]:
     """The lines about the one loop of a function."""
     (answer,) = answers(source, merge=True, entered=True, approximate=True)
     return loop_summary(answer, layout).splitlines()
@@ -97,7 +97,7 @@ def test_what_the_loop_begins_with_stands_in_place_of_variables() -> None:
     assert lines[1] == "  entered only with i == 0 && s == 5"
     assert "    n iterations, then leaves in line 1" in lines
     assert "    s' = (uint32_t)(3*n + 5)" in lines
-    everywhere = told(source, Layout(all_states=True))
+    everywhere = told(source, TextLayout(all_states=True))
     assert not any("entered" in line for line in everywhere)
     assert "  when i < n" in everywhere
 

@@ -13,7 +13,7 @@ from loopless.source.program import load
 from loopless.source.vocabulary import (
     LIBRARY,
     VOCABULARY,
-    Effect,
+    LibraryEffect,
     Meaning,
     effect_of,
     library_function,
@@ -194,18 +194,18 @@ def test_signs_of_inputs(name, signed):
 
 
 def test_effects():
-    assert effect_of("printf") is Effect.READS and library_function("printf").prints
-    assert effect_of("memset") is Effect.WRITES and library_function("memset").writes == (0,)
-    assert effect_of("strtol") is Effect.WRITES and library_function("strtol").writes == (1,)
+    assert effect_of("printf") is LibraryEffect.READS and library_function("printf").prints
+    assert effect_of("memset") is LibraryEffect.WRITES and library_function("memset").writes == (0,)
+    assert effect_of("strtol") is LibraryEffect.WRITES and library_function("strtol").writes == (1,)
     assert library_function("__isoc23_strtol") == library_function("strtol") == library_function("\x01_strtol")
     assert library_function("__isoc99_sscanf").writes == (2, -1) and library_function("scanf").writes == (1, -1)
-    assert effect_of("abs") is Effect.NONE and library_function("abs").pure
-    assert effect_of("rand") is Effect.NONE and not library_function("rand").pure
-    assert effect_of("malloc") is Effect.ALLOCATES and effect_of("free") is Effect.FREES
-    assert effect_of("realloc") is Effect.MOVES
+    assert effect_of("abs") is LibraryEffect.NONE and library_function("abs").pure
+    assert effect_of("rand") is LibraryEffect.NONE and not library_function("rand").pure
+    assert effect_of("malloc") is LibraryEffect.ALLOCATES and effect_of("free") is LibraryEffect.FREES
+    assert effect_of("realloc") is LibraryEffect.MOVES
     assert effect_of("qsort") is None and effect_of("my_own") is None
-    assert all(f.writes for f in LIBRARY.values() if f.effect is Effect.WRITES)
-    assert not any(f.writes for f in LIBRARY.values() if f.effect is not Effect.WRITES)
+    assert all(f.writes for f in LIBRARY.values() if f.effect is LibraryEffect.WRITES)
+    assert not any(f.writes for f in LIBRARY.values() if f.effect is not LibraryEffect.WRITES)
 
 
 def test_options_are_kept(read):

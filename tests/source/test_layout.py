@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loopless.source.compile import SourceOptions, compile_ir
-from loopless.source.debug import Kind
+from loopless.source.debug import TypeKind
 from loopless.source.ir import AddressOf, ArrayT, FloatT, GlobalRef, IntConst, IntT, PtrT, StructT, VectorT, VoidT
 from loopless.source.layout import DataLayout
 from loopless.source.reader import read_module
@@ -126,32 +126,32 @@ def test_debug_types(read):
     m = read(TYPES, data_model="LP64").module
     found = {g.debug.name: g.debug.type for g in m.globals.values() if g.debug is not None}
     expected = {
-        "o": ("octet", Kind.CHAR, 8, False),
-        "cv": ("careful", Kind.CHAR, 8, False),
-        "p": ("enum Plain", Kind.UNSIGNED, 32, False),
-        "q": ("enum Negative", Kind.SIGNED, 32, True),
-        "b": ("_Bool", Kind.BOOL, 8, False),
-        "c": ("char", Kind.CHAR, 8, True),
-        "sc": ("signed char", Kind.CHAR, 8, True),
-        "us": ("unsigned short", Kind.UNSIGNED, 16, False),
-        "l": ("long", Kind.SIGNED, 64, True),
-        "ull": ("unsigned long long", Kind.UNSIGNED, 64, False),
-        "f": ("float", Kind.FLOAT, 32, None),
-        "d": ("double", Kind.FLOAT, 64, None),
-        "ip": ("int *", Kind.POINTER, 64, None),
-        "s": ("const char *const", Kind.POINTER, 64, None),
-        "fp": ("int (*)(int, char *)", Kind.POINTER, 64, None),
-        "fpp": ("int (**)(int, char *)", Kind.POINTER, 64, None),
-        "rows": ("int (*)[3]", Kind.POINTER, 64, None),
-        "fs": ("int (*[2])(char *, ...)", Kind.ARRAY, 128, None),
-        "vp": ("void *", Kind.POINTER, 64, None),
-        "m": ("int[2][3]", Kind.ARRAY, 192, None),
-        "node": ("struct Node", Kind.STRUCT, 128, None),
-        "mix": ("union Mix", Kind.STRUCT, 32, None),
-        "list": ("struct Node *", Kind.POINTER, 64, None),
-        "argv": ("char *[4]", Kind.ARRAY, 256, None),
-        "wide": ("__int128", Kind.SIGNED, 128, True),
-        "opaque": ("struct Unknown *", Kind.POINTER, 64, None),
+        "o": ("octet", TypeKind.CHAR, 8, False),
+        "cv": ("careful", TypeKind.CHAR, 8, False),
+        "p": ("enum Plain", TypeKind.UNSIGNED, 32, False),
+        "q": ("enum Negative", TypeKind.SIGNED, 32, True),
+        "b": ("_Bool", TypeKind.BOOL, 8, False),
+        "c": ("char", TypeKind.CHAR, 8, True),
+        "sc": ("signed char", TypeKind.CHAR, 8, True),
+        "us": ("unsigned short", TypeKind.UNSIGNED, 16, False),
+        "l": ("long", TypeKind.SIGNED, 64, True),
+        "ull": ("unsigned long long", TypeKind.UNSIGNED, 64, False),
+        "f": ("float", TypeKind.FLOAT, 32, None),
+        "d": ("double", TypeKind.FLOAT, 64, None),
+        "ip": ("int *", TypeKind.POINTER, 64, None),
+        "s": ("const char *const", TypeKind.POINTER, 64, None),
+        "fp": ("int (*)(int, char *)", TypeKind.POINTER, 64, None),
+        "fpp": ("int (**)(int, char *)", TypeKind.POINTER, 64, None),
+        "rows": ("int (*)[3]", TypeKind.POINTER, 64, None),
+        "fs": ("int (*[2])(char *, ...)", TypeKind.ARRAY, 128, None),
+        "vp": ("void *", TypeKind.POINTER, 64, None),
+        "m": ("int[2][3]", TypeKind.ARRAY, 192, None),
+        "node": ("struct Node", TypeKind.STRUCT, 128, None),
+        "mix": ("union Mix", TypeKind.STRUCT, 32, None),
+        "list": ("struct Node *", TypeKind.POINTER, 64, None),
+        "argv": ("char *[4]", TypeKind.ARRAY, 256, None),
+        "wide": ("__int128", TypeKind.SIGNED, 128, True),
+        "opaque": ("struct Unknown *", TypeKind.POINTER, 64, None),
     }
     for name, facts in expected.items():
         t = found[name]

@@ -7,14 +7,14 @@ import pytest
 from loopless.errors import SourceError, UsageError
 from loopless.source import SourceOptions, load
 from loopless.source.stubs import read_stubs
-from loopless.source.vocabulary import Effect, LibraryFunction
+from loopless.source.vocabulary import LibraryEffect, LibraryFunction
 
 PROGRAM = "extern int f(int *p, int n); int g(int n) { int x = 0; return f(&x, n); }"
-READS = LibraryFunction(Effect.READS)
+READS = LibraryFunction(LibraryEffect.READS)
 
 
 def written(*indices: int) -> LibraryFunction:
-    return LibraryFunction(Effect.WRITES, indices)
+    return LibraryFunction(LibraryEffect.WRITES, indices)
 
 
 @pytest.fixture
@@ -30,21 +30,24 @@ def stubs(tmp_path):
 @pytest.mark.parametrize(
     ("prototype", "effects"),
     [
-        ("int f(int) __attribute__((const));", LibraryFunction(Effect.NONE, pure=True)),
-        ("int f(const char *) __attribute__((__pure__));", LibraryFunction(Effect.READS, pure=True, anywhere=True)),
+        ("int f(int) __attribute__((const));", LibraryFunction(LibraryEffect.NONE, pure=True)),
+        (
+            "int f(const char *) __attribute__((__pure__));",
+            LibraryFunction(LibraryEffect.READS, pure=True, anywhere=True),
+        ),
         ("void f(char *) __attribute__((access(read_only, 1)));", READS),
         ("void f(char *, int) __attribute__((access(write_only, 1, 2)));", written(0)),
         ("void f(char *, char *) __attribute__((access(read_only, 1), __access__(__read_write__, 2)));", written(1)),
         ("[[gnu::access(read_only, 2)]] void f(char *, char *);", written(0)),
         ("void f(const char *, char *const *, const char **) loopless_only_arguments;", written(2)),
         ("typedef const char *text; void f(text) loopless_only_arguments;", READS),
-        ("void f(int) loopless_only_arguments;", LibraryFunction(Effect.NONE)),
+        ("void f(int) loopless_only_arguments;", LibraryFunction(LibraryEffect.NONE)),
         ("void f(const char *, ...) loopless_only_arguments;", written(-1)),
         ("void f(const char *, ...) loopless_only_reads_arguments;", READS),
-        ("char *f(int) __attribute__((malloc));", LibraryFunction(Effect.ALLOCATES)),
+        ("char *f(int) __attribute__((malloc));", LibraryFunction(LibraryEffect.ALLOCATES)),
         ("void f(char *) __attribute__((access(none, 1)));", READS),
         ("#define FIRST 1\nvoid f(char *) __attribute__((access(read_only, FIRST)));", READS),
-        ("_Noreturn void f(int) loopless_only_arguments;", LibraryFunction(Effect.NONE, noreturn=True)),
+        ("_Noreturn void f(int) loopless_only_arguments;", LibraryFunction(LibraryEffect.NONE, noreturn=True)),
     ],
 )
 def test_effects(stubs, prototype: str, effects: LibraryFunction) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.check.oracle.native import NativeOracle, Run
+from loopless.check.oracle.native import NativeOracle, NativeRun
 from loopless.source.compile import SourceOptions, compile_ir
-from loopless.source.targets import Target, marked, sides, telling
+from loopless.source.targets import SourceTarget, marked, sides, telling
 
 PROGRAMS = {
     # A return inside of a loop, where scopes end: the checks bring branches of their own.
@@ -30,13 +30,13 @@ def test_each_side_is_reached_where_the_run_takes_it(name):
     assert [(one.number, one.side, one.line) for one in found] == [
         (o.number, o.side, o.line) for o in sides(plain, "f")
     ]
-    runs = [Run(args=one) for one in RUNS]
+    runs = [NativeRun(args=one) for one in RUNS]
     with NativeOracle(told, ir=True) as oracle:
         oracle.sides = len(found)
         taken = [outcome.covered for outcome in oracle.run_many("f", runs)]
     assert set().union(*taken) == set(range(len(found)))
     for number, side in enumerate(found):
-        text = marked(trapped, Target(within="f", branch=(side.number, side.side)))
+        text = marked(trapped, SourceTarget(within="f", branch=(side.number, side.side)))
         with NativeOracle(text, ir=True) as oracle:
             ends = [outcome.detail == "target" for outcome in oracle.run_many("f", runs)]
         assert ends == [number in one for one in taken], side

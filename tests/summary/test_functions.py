@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
-from loopless.check.interpreter.run import Interpreter, Run
+from loopless.check.interpreter.run import Interpreter, InterpreterRun
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries import program as session
 from loopless.queries.functions import summarize_whole
@@ -62,7 +62,7 @@ def only_region(summary: FunctionSummary, values: Mapping[Var, int]) -> Region:
     return region
 
 
-def check(g: Flowgraph, region: Region, values: Mapping[Var, int], run: Run) -> None:
+def check(g: Flowgraph, region: Region, values: Mapping[Var, int], run: InterpreterRun) -> None:
     """What the region says is what the interpreter did."""
     match region:
         case FunctionCase():

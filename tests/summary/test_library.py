@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.oracle.native import NativeOracle, Run
+from loopless.check.oracle.native import NativeOracle, NativeRun
 from loopless.flowgraph.model import Flowgraph, Parameter
 from loopless.queries.evaluation.calls import evaluate
 from loopless.queries.evaluation.evaluate import Evaluator
@@ -148,7 +148,7 @@ def test_functions_do_what_their_summaries_say(name: str, tmp_path: Path) -> Non
     assert isinstance(outcome, FunctionSummary) and outcome.complete and outcome.exact, outcome
     calls = list(_calls(graph, random.Random(name)))
     with NativeOracle(tmp_path / "case.c") as oracle:
-        natives = oracle.run_many(name, [Run(arguments) for arguments in calls])
+        natives = oracle.run_many(name, [NativeRun(arguments) for arguments in calls])
     results = set()
     for arguments, native in zip(calls, natives, strict=True):
         assert native.status == "ok", (arguments, native)
@@ -176,7 +176,7 @@ def test_of_comparisons_the_sign_is_told_and_no_more(callee: str, tmp_path: Path
     assert isinstance(case.result, Term)
     calls = list(_calls(graph, random.Random(callee)))
     with NativeOracle(file) as oracle:
-        natives = oracle.run_many("f", [Run(arguments) for arguments in calls])
+        natives = oracle.run_many("f", [NativeRun(arguments) for arguments in calls])
     for arguments, native in zip(calls, natives, strict=True):
         assert native.return_value is not None
         reader = _reader(graph, arguments)
@@ -213,7 +213,7 @@ def test_loops_do_what_their_summaries_say(name: str, tmp_path: Path) -> None:
         calls.append([min(max(a, 0), longest) if p.name == "n" and isinstance(a, int) else a
                       for p, a in zip(graph.parameters, arguments, strict=True)])  # fmt: skip
     with NativeOracle(tmp_path / "case.c") as oracle:
-        natives = oracle.run_many(name, [Run(arguments) for arguments in calls])
+        natives = oracle.run_many(name, [NativeRun(arguments) for arguments in calls])
     interpreter = Interpreter(function.program.source.inlined, graph)
     evaluator = Evaluator(graph, interpreter, lambda loop: found[loop.name])
     jumped, results = 0, set()

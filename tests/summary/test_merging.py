@@ -10,7 +10,7 @@ import pytest
 
 from loopless import terms as t
 from loopless.paths import LoopPaths
-from loopless.summary import Cycle, Merged, Run, Step, Summary, merged, readable
+from loopless.summary import Cycle, Merged, PathRun, Step, Summary, merged, readable
 from loopless.summary.presentation.merging import alone, folded
 from loopless.summary.presentation.readable import Guards
 from loopless.terms import Var, const, evaluate, holds, less
@@ -58,7 +58,7 @@ def language(trace: tuple[Step, ...], exit_path: str, entry: Mapping[Var, int]) 
 
     def part(step: Step) -> str:
         times = "*" if step.times is None else f"{{{evaluate(step.times, entry)}}}"
-        if isinstance(step, Run):
+        if isinstance(step, PathRun):
             return f"(?:<{step.path}>){times}"
         if isinstance(step, Cycle):
             return f"(?:{''.join(map(part, step.body))}){times}"
@@ -134,13 +134,13 @@ def test_fig_1a_has_three_effects_and_four_traces() -> None:
 
 def test_rounds_beside_their_cycle_are_folded_into_it() -> None:
     k = const(5)
-    cycle = Cycle((Run("2", const(1)), Run("1", None)), k)
-    one, other = Run("2", const(1)), Run("1", const(7))
-    (whole,) = folded([one, other, cycle, one, other, one, Run("1", const(1))])
+    cycle = Cycle((PathRun("2", const(1)), PathRun("1", None)), k)
+    one, other = PathRun("2", const(1)), PathRun("1", const(7))
+    (whole,) = folded([one, other, cycle, one, other, one, PathRun("1", const(1))])
     assert whole == Cycle(cycle.body, const(8))
     assert folded([cycle, one]) == (cycle, one)
     assert folded([cycle, other, one]) == (cycle, other, one)
-    assert folded([cycle, Run("2", const(2)), other]) == (cycle, Run("2", const(2)), other)
+    assert folded([cycle, PathRun("2", const(2)), other]) == (cycle, PathRun("2", const(2)), other)
 
 
 def test_without_a_budget_each_case_stays_by_itself() -> None:

@@ -12,7 +12,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths
 from loopless.queries.evaluation.evaluate import Evaluator
-from loopless.summary import Known, Outcome, Summary, from_entry, paths_of, summarize
+from loopless.summary import KnownLoops, Outcome, Summary, from_entry, paths_of, summarize
 from loopless.terms import const, evaluate, holds, less_equal
 from loopless_fuzz.judging.claims import Claims, judge_all
 from loopless_fuzz.judging.loop_alone import LoopAlone
@@ -331,7 +331,7 @@ def test_checks_on_products_behind_an_inner_loop_are_checks() -> None:
 
 def test_loops_around_one_share_what_is_known_of_it() -> None:
     g = graph(DEEP)
-    known = Known()
+    known = KnownLoops()
     apart = [summarize(paths_of(g, loop)) for loop in g.loops]
     together = [summarize(paths_of(g, loop, known=known)) for loop in g.loops]
     assert known.outcomes

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.oracle.native import NativeHost, NativeOracle, Run
+from loopless.check.oracle.native import NativeHost, NativeOracle, NativeRun
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
 from loopless.refusals import Refused
@@ -148,7 +148,7 @@ def test_what_is_undefined_traps(tmp_path: Path, host: NativeHost, kind: str, na
     assert parameter.type is not None and parameter.var is not None
     undefined = 0
     inputs = range(parameter.type.min, parameter.type.max + 1)  # type: ignore[arg-type, operator]
-    for n, run in zip(inputs, oracle.run_many("f", [Run([n]) for n in inputs]), strict=True):
+    for n, run in zip(inputs, oracle.run_many("f", [NativeRun([n]) for n in inputs]), strict=True):
         (region,) = [region for region in summary.regions if holds(region.when, {parameter.var: n})]
         runs = [inlined.run([n]), written.run([n])]
         if run.status == "undefined":

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 import own_loops
 import pytest
 
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
 from loopless.check.oracle.signature import CType
 from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import Flowgraph
@@ -98,7 +98,7 @@ class Subject:
         self.names = [parameter.name for parameter in self.graph.parameters]
         if host is not None:
             text = own_loops.program(source, ctype, counting=True)
-            self.oracle = NativeOracle(text, host=host, limits=Limits(seconds=0.1))
+            self.oracle = NativeOracle(text, host=host, limits=NativeLimits(seconds=0.1))
         self.by_name = {var.name: var for var in self._variables()}
         self.all_marks = own_loops.mark_lines(source)
         self.marks = self._marks(self.all_marks)
@@ -126,7 +126,7 @@ class Subject:
     def native(self, states: list[State]) -> list[Outcome]:
         signature = self.oracle.signature("loop")
         assert all(isinstance(param, CType) for param in signature.params)
-        return self.oracle.run_many("loop", [Run([state[name] for name in self.names]) for state in states])
+        return self.oracle.run_many("loop", [NativeRun([state[name] for name in self.names]) for state in states])
 
     def regions(self, state: State) -> list[tuple[str, object]]:
         assert isinstance(self.summary, Summary)

@@ -15,10 +15,10 @@ from loopless.refusals import Reason, Refused
 from loopless.summary import Summary, parts
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.methods import elimination
-from loopless.summary.parts import Part, summarize_parts
+from loopless.summary.parts import PartQuestion, summarize_parts
 from loopless.summary.portfolio import PART_METHODS
 from loopless.summary.transitions.elimination import ExitSegment
-from loopless.summary.transitions.transformer import GuardedTransition, Nothing
+from loopless.summary.transitions.transformer import GuardedTransition, NoIteration
 from loopless.terms import FALSE, holds
 from loops_in_c import paths
 
@@ -42,7 +42,7 @@ def test_all_parts_together_answer_each_state_once() -> None:
     assert near == summary
 
 
-def left_open(methods: Sequence[Method[Part, CaseBuilder]]) -> set[Reason]:
+def left_open(methods: Sequence[Method[PartQuestion, CaseBuilder]]) -> set[Reason]:
     """Why nothing at all is said: each state must be in one part of the residual."""
     found = paths(SIGNS)
     assert isinstance(found, LoopPaths)
@@ -66,15 +66,15 @@ def test_without_a_method_each_part_is_left_open() -> None:
 
 def test_each_part_is_asked_for_and_methods_are_named_once() -> None:
     """Where one method leaves off the next is asked, for that part alone."""
-    asked: list[Part] = []
+    asked: list[PartQuestion] = []
 
-    def first_only(part: Part, tried: Tried[CaseBuilder]) -> CaseBuilder:
+    def first_only(part: PartQuestion, tried: Tried[CaseBuilder]) -> CaseBuilder:
         asked.append(part)
         if len(asked) > 1:
             raise NoAnswer
         return elimination.ELIMINATION.run(part, tried)
 
-    def rest(part: Part, tried: Tried[CaseBuilder]) -> CaseBuilder:
+    def rest(part: PartQuestion, tried: Tried[CaseBuilder]) -> CaseBuilder:
         return elimination.ELIMINATION.run(part, tried)
 
     methods = (Method("first", "this test", first_only), Method("rest", "this test", rest))
@@ -88,7 +88,7 @@ def test_each_part_is_asked_for_and_methods_are_named_once() -> None:
 
 
 def test_a_budget_that_runs_out_in_every_method_is_the_reason() -> None:
-    def fails(_part: Part, _tried: Tried[CaseBuilder]) -> CaseBuilder:
+    def fails(_part: PartQuestion, _tried: Tried[CaseBuilder]) -> CaseBuilder:
         raise BudgetExceeded("made for this test")
 
     assert left_open((Method("fails", "this test", fails),)) == {Reason.BUDGET}
@@ -100,13 +100,13 @@ ROUND = "int f(signed char x, signed char n) { while (x > n) { if (n < 0) { if (
 def test_what_is_left_at_once_and_what_repeats_for_ever_are_cases_of_their_own() -> None:
     """With n < 0 < x - n the loop stays where it is: at n + 1 it goes to 9, where it stays."""
 
-    def by_hand(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+    def by_hand(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
         builder = CaseBuilder(part.system)
         why = Refused(Reason.MULTI_PATH, "here", "made for this test")
-        builder.add(ExitSegment(GuardedTransition(part.system.ended, {}, Nothing()), "ended"))
+        builder.add(ExitSegment(GuardedTransition(part.system.ended, {}, NoIteration()), "ended"))
         for transition in part.system.transitions:
             stays = all(transition.control.get(var, var) is var for var in part.system.control)
-            none = GuardedTransition(transition.where, {}, Nothing())
+            none = GuardedTransition(transition.where, {}, NoIteration())
             if stays:
                 builder.add(ExitSegment(none, "forever", again=transition))
             else:

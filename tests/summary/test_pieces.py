@@ -16,7 +16,7 @@ from loopless.summary.portfolio import summarize_by_parts
 from loopless.summary.transitions.partition import cells
 from loopless.summary.transitions.repeat import control_forms, longest_runs
 from loopless.summary.transitions.subsumption import gathered
-from loopless.summary.transitions.system import System, build_system
+from loopless.summary.transitions.system import ControlSystem, build_system
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition
 from loops_in_c import paths
 
@@ -28,7 +28,7 @@ MANY = (
 )
 
 
-def system(source: str) -> System:
+def system(source: str) -> ControlSystem:
     found = paths(source)
     with budget(2_000_000):
         return build_system(found)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.oracle.native import Limits, NativeOracle, Run
+from loopless.check.oracle.native import NativeLimits, NativeOracle, NativeRun
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
 from loopless.queries.functions import summarize_whole
@@ -57,8 +57,8 @@ def test_native_runs_come_to_the_same(name: str, tmp_path: Path) -> None:
     rows = [(n, s) for n in (*range(low, 20), 100, 1000, 70_000) for s in (0, 1, 5, 1000, MOST, MOST - 2)]
     rows += [] if unsigned else [(n, s) for n in (0, 1, 7, 40, -MOST - 1) for s in (-1, -MOST - 1, 3 - MOST)]
     compared = 0
-    with NativeOracle(SOURCES[name], limits=Limits(seconds=1.0)) as oracle:
-        for row, native in zip(rows, oracle.run_many("f", [Run(row) for row in rows]), strict=True):
+    with NativeOracle(SOURCES[name], limits=NativeLimits(seconds=1.0)) as oracle:
+        for row, native in zip(rows, oracle.run_many("f", [NativeRun(row) for row in rows]), strict=True):
             if native.status in ("ok", "undefined"):
                 found = called(own, *row)
                 assert found.status == native.status, (row, found, native)

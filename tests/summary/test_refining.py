@@ -13,12 +13,12 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.methods.elimination import DIVIDED_DOMAINS
 from loopless.summary.methods.partitioning import PARTITIONING, by_signs, without_diverging, without_idle
-from loopless.summary.parts import Answer, Part, summarize_parts
+from loopless.summary.parts import PartAnswer, PartQuestion, summarize_parts
 from loopless.summary.portfolio import PART_METHODS
 from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.guarded import by_one_way_borders
 from loopless.summary.transitions.system import build_system
-from loopless.summary.transitions.transformer import GuardedTransition, Nothing
+from loopless.summary.transitions.transformer import GuardedTransition, NoIteration
 from loopless.terms import const, holds, less_equal
 from loops_in_c import graph
 
@@ -135,8 +135,8 @@ def test_parts_of_a_part_keep_what_stands_for_checks():
 def given_up(system):
     builder = CaseBuilder(system)
     why = Refused(Reason.BUDGET, "here", "nothing is said")
-    builder.add(ExitSegment(GuardedTransition(system.universe, {}, Nothing()), "stuck", why=why))
-    return Answer(builder, ())
+    builder.add(ExitSegment(GuardedTransition(system.universe, {}, NoIteration()), "stuck", why=why))
+    return PartAnswer(builder, ())
 
 
 def test_states_that_never_end_are_told_where_the_others_have_gaps():
@@ -144,7 +144,7 @@ def test_states_that_never_end_are_told_where_the_others_have_gaps():
         "int f(unsigned char i, unsigned char x) { while (i != 10) { if (x < 5) x += 3; else x -= 2; i += 2; } return x; }"
     )
     i, x = (next(var for var in cell.variables if var.name == name) for name in "ix")
-    builder = PARTITIONING.run(Part(cell, 400, given_up), Tried())
+    builder = PARTITIONING.run(PartQuestion(cell, 400, given_up), Tried())
     for value in (1, 7, 10, 12, 255):
         state = {i: value, x: 3}
         told = [*builder.diverges, *(part.when for part in builder.residual)]

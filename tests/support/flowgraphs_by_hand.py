@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopless.check.interpreter.run import Interpreter, Run
+from loopless.check.interpreter.run import Interpreter, InterpreterRun
 from loopless.flowgraph.model import (
     Assign,
     Block,
@@ -87,7 +87,7 @@ def go(target: str, **assigns: Term) -> tuple[Edge, ...]:
     return (Edge(TRUE, target, tuple((variables[name], value) for name, value in assigns.items())),)
 
 
-def straight(*statements: object, value: Term = ZERO, **options: object) -> Run:
+def straight(*statements: object, value: Term = ZERO, **options: object) -> InterpreterRun:
     block = Block("entry", tuple(statements), (), End("return", value))  # type: ignore[arg-type]
     return Interpreter(None, graph([block], **options)).run([])  # type: ignore[arg-type]
 

@@ -10,7 +10,7 @@ import sys
 
 from loopless import logic
 from loopless import terms as t
-from loopless.logic import Outcome, Region
+from loopless.logic import Region, SmtOutcome
 from loopless.logic.engine import unlimited_for_tests
 from loopless.terms import Condition, Var
 
@@ -47,7 +47,7 @@ def hard_condition() -> Condition:
     return t.conjunction((*positive, t.equal(t.add(*(t.mul(v, t.mul(v, v)) for v in (a, b))), t.mul(c, t.mul(c, c)))))
 
 
-def run_hard_query() -> Outcome:
+def run_hard_query() -> SmtOutcome:
     """One Z3 check with an hour's limit that does not return for minutes."""
     return logic.satisfiable(hard_condition(), timeout_ms=3_600_000)
 

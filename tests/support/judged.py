@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.oracle.native import Limits, NativeOracle, Run
+from loopless.check.oracle.native import NativeLimits, NativeOracle, NativeRun
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
 from loopless.queries.evaluation.evaluate import Evaluator
@@ -78,8 +78,8 @@ def natively(source: str, found: Summary, arguments: list[tuple[int, ...]]) -> d
     g = graph(source)
     evaluator = Evaluator(g, Interpreter(None, g), lambda _: found)
     counts: dict[str, int] = {}
-    with NativeOracle(source, limits=Limits(seconds=0.5)) as oracle:
-        for given, run in zip(arguments, oracle.run_many("f", [Run(a) for a in arguments]), strict=True):
+    with NativeOracle(source, limits=NativeLimits(seconds=0.5)) as oracle:
+        for given, run in zip(arguments, oracle.run_many("f", [NativeRun(a) for a in arguments]), strict=True):
             own = evaluator.run(given)
             if own.by != "summary":  # in the residual
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopless.check.certificates.property import Property, graph_of, violates
-from loopless.logic.smt import Answer
+from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.product import product_of
 from loopless.navigation.splitting import without_wraps
@@ -29,4 +29,4 @@ def counters(made: TransitionSystem, **known: int) -> object:
     """The answer of the counters, where variables hold what is known at the beginning."""
     by_name = {var.name: var for var in made.graph.variables}
     product = product_of(made, START, {by_name[name]: value for name, value in known.items()})
-    return Answer.NO if product.goal is None else CounterSystem(product, made).solve()
+    return SmtAnswer.NO if product.goal is None else CounterSystem(product, made).solve()

@@ -233,7 +233,7 @@ def test_sequences_are_found_once(monkeypatch):
         term = add(scale(floor_div(add(term, const(k)), const(2)), 2), mod(term, const(2)), const(-k))
     limit(monkeypatch, lifting, "_lifted", 8 * parts(term))
     counter = Sequence((), (ExpPoly({(1, 1, ()): constant(1).items[1, 0, ()]}),))
-    found = lifting.lift(term, {i: lifting.Known(counter)})
+    found = lifting.lift(term, {i: lifting.KnownSequence(counter)})
     for n in range(5):
         assert evaluate(found.at(n).value_term(), {}) == evaluate(term, {i: n})
 

@@ -6,7 +6,7 @@
     Each condition of the loop as IV or NIV condition (:class:`LoopCondition`), with its changes along the paths.
 ``execution(paths)``
     Strongly connected components of the paths in order, their periods, and the :class:`Pattern` of the whole
-    (:class:`Execution`).
+    (:class:`ExecutionPattern`).
 ``build_automaton(paths, precondition)``
     The automaton (:class:`Automaton`): states, and transitions with counter constraint φ, guard ϕ and update U.
 ``dot(automaton)``
@@ -17,7 +17,7 @@ Everything here over-approximates where the logic cannot follow, and says so: ``
 
 from __future__ import annotations
 
-from loopless.automaton.components import Component, Execution, Pattern, execution
+from loopless.automaton.components import Component, ExecutionPattern, Pattern, execution
 from loopless.automaton.conditions import LoopCondition, loop_conditions
 from loopless.automaton.drawing import dot, number_of_edges
 from loopless.automaton.model import Automaton, State, Transition
@@ -28,7 +28,7 @@ __all__ = [
     "Automaton",
     "Classification",
     "Component",
-    "Execution",
+    "ExecutionPattern",
     "LoopCondition",
     "LoopType",
     "Pattern",

@@ -67,7 +67,7 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
-class Execution:
+class ExecutionPattern:
     """The components in an order in which a run passes them, and the pattern of the whole loop."""
 
     components: tuple[Component, ...]
@@ -76,16 +76,16 @@ class Execution:
     reasons: tuple[str, ...]
 
 
-def execution(paths: LoopPaths, *, operations: int = OPERATIONS) -> Execution:
+def execution(paths: LoopPaths, *, operations: int = OPERATIONS) -> ExecutionPattern:
     """How the iterative paths of a loop follow one another."""
     if len(paths.iterative) <= 1:
         # Whether the one path follows itself is worth no question: as a rule it does.
         names = tuple(state_names(paths)[path.id] for path in paths.iterative)
         only = (Component(names, 1, Pattern.SEQUENTIAL),) if names else ()
-        return Execution(only, Pattern.SEQUENTIAL, decided=True, reasons=())
+        return ExecutionPattern(only, Pattern.SEQUENTIAL, decided=True, reasons=())
     if len(paths.iterative) > MAX_PATHS:
         reason = f"the order of {len(paths.iterative)} paths is not followed"
-        return Execution((), Pattern.IRREGULAR, decided=False, reasons=(reason,))
+        return ExecutionPattern((), Pattern.IRREGULAR, decided=False, reasons=(reason,))
     return _Follower(paths, operations).execution()
 
 
@@ -97,7 +97,7 @@ class _Follower:
         self.runs = Runs(self.view, operations // 4)
         self.names = state_names(paths)
 
-    def execution(self) -> Execution:
+    def execution(self) -> ExecutionPattern:
         try:
             with budget(self.operations):
                 graph = self._graph()
@@ -105,13 +105,13 @@ class _Follower:
                 found = [self._component(members, graph) for members in components(predecessors(graph))]
         except BudgetExceeded:
             reason = "the order of the paths takes the logic too long"
-            return Execution((), Pattern.IRREGULAR, decided=False, reasons=(reason,))
+            return ExecutionPattern((), Pattern.IRREGULAR, decided=False, reasons=(reason,))
         worst = max(component.pattern for component in found)
         decisive = [component for component in found if component.pattern is worst]
         reasons = tuple(component.reason for component in decisive if component.reason)
         # One component shown to be irregular settles it.
         decided = any(component.decided for component in decisive)
-        return Execution(tuple(found), worst, decided, reasons)
+        return ExecutionPattern(tuple(found), worst, decided, reasons)
 
     def _graph(self) -> dict[int, list[int]]:
         """Which path may follow which, by their indices, themselves included."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopless.automaton.components import OPERATIONS, Execution, Pattern, execution
+from loopless.automaton.components import OPERATIONS, ExecutionPattern, Pattern, execution
 from loopless.automaton.conditions import LoopCondition, loop_conditions
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths import LoopPaths, NoPaths
@@ -31,7 +31,7 @@ class Classification:
     decided: bool
     reasons: tuple[str, ...]
     atoms: tuple[LoopCondition, ...] = ()
-    order: Execution | None = None
+    order: ExecutionPattern | None = None
     refused: Refused | None = None
 
     @property

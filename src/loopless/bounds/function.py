@@ -8,7 +8,7 @@ from typing import Final
 from loopless.bounds.induction.measures import without_larger
 from loopless.bounds.invariants.in_call import with_invariants
 from loopless.bounds.looperman.nested import of_any_entry, over_call
-from loopless.bounds.looperman.path_counters import ITERATIONS, Counter
+from loopless.bounds.looperman.path_counters import ITERATIONS, PathCounters
 from loopless.bounds.looperman.scopes import Scope, Scopes, deciding, scopes_of
 from loopless.bounds.model import Bound, Bounds, FunctionBounds, LoopBounds, kept
 from loopless.bounds.reads.deciding import causes, in_a_sentence
@@ -25,13 +25,13 @@ def function_bounds(graph: Flowgraph, known: Mapping[str, Bounds] | None = None)
     told = frozenset(v for bounds in given.values() for b in bounds for v in b.term.variables | b.when.variables)
     # What was found by other means may speak of variables that decide nothing, as those that only checks are about.
     scopes = scopes_of(graph, told & frozenset(graph.variables) - deciding(graph))
-    counters = Counter(scopes, given), Counter(with_invariants(scopes), given, in_call=True)
+    counters = PathCounters(scopes, given), PathCounters(with_invariants(scopes), given, in_call=True)
     whole = scopes.scopes[""]
     found = {loop.name: _loop(*counters, loop) for loop in graph.loops}
     return FunctionBounds(found, whole if isinstance(whole, Refused) else None)
 
 
-def _loop(counter: Counter, in_call: Counter, loop: LoopInfo) -> LoopBounds:
+def _loop(counter: PathCounters, in_call: PathCounters, loop: LoopInfo) -> LoopBounds:
     scopes, header = counter.scopes, loop.header
     scope = scopes.scopes[header]
     if isinstance(scope, Refused) and header not in counter.given:
@@ -68,7 +68,7 @@ def _named(bounds: Bounds) -> Bounds:
     return tuple(bound.by(NAME) for bound in bounds)
 
 
-def _over_call(counter: Counter, header: str, what: str) -> Bounds:
+def _over_call(counter: PathCounters, header: str, what: str) -> Bounds:
     around = counter.scopes.ancestors(header)
     outermost = around[-1] if around else header
     bounds: list[Bound] = []

@@ -50,7 +50,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
         raise click.UsageError(f"--census is a table; leave out --format {options['format_']}")
     settings = settings_of(request, options)
     from loopless.project.discovery import find_sources
-    from loopless.project.survey import Told, survey_as_found
+    from loopless.project.survey import LoopsSoFar, survey_as_found
     from loopless.queries.loops.answer import Question
 
     files = find_sources(paths, options["database"])
@@ -59,7 +59,7 @@ def command(request: Request, /, paths: tuple[Path, ...], **options: Any) -> int
     if len(files) == 1 and options["format_"] == "text" and not options["census"]:
         of_files[0] = _told_as_found(files[0], question, settings, options, deadline_of(request, settings))
     with Progress() as progress:
-        telling, told = Telling(options["color"], progress, apart=False), Told()
+        telling, told = Telling(options["color"], progress, apart=False), LoopsSoFar()
 
         def tell(_: int, file: FileAnswers) -> None:
             if options["format_"] == "text" and not options["census"] and (new := told.new(file)):

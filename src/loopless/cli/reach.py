@@ -27,10 +27,10 @@ from loopless.cli.options import (
 )
 from loopless.errors import SourceError, UsageError
 from loopless.queries.reach.places import place_of
-from loopless.source.targets import Target
+from loopless.source.targets import SourceTarget
 
 if TYPE_CHECKING:
-    from loopless.queries.call_values.reached import Inputs, Reach
+    from loopless.queries.call_values.reached import Inputs, ReachAnswer
     from loopless.queries.reach.covering import Coverage
     from loopless.queries.settings import Settings
 
@@ -134,8 +134,8 @@ def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
 
 
 def _reached(
-    request: Request, files: tuple[Path, ...], target: Target, settings: Settings, options: dict[str, Any]
-) -> Reach:
+    request: Request, files: tuple[Path, ...], target: SourceTarget, settings: Settings, options: dict[str, Any]
+) -> ReachAnswer:
     from loopless.queries.reach.answering import reach
 
     try:
@@ -157,7 +157,7 @@ def _reached(
         raise UsageError(message) from None
 
 
-def _write(found: Reach, files: tuple[Path, ...], settings: Settings, folder: Path) -> None:
+def _write(found: ReachAnswer, files: tuple[Path, ...], settings: Settings, folder: Path) -> None:
     """The tests that can be written, into the folder; of the others the reason why not goes to standard error."""
     if found.inputs is None:
         warn(f"the answer is {found.verdict}: there is no test to write")
@@ -183,7 +183,7 @@ def _write_all(found: Coverage, files: tuple[Path, ...], settings: Settings, fol
 
 def _write_files(
     tests: Mapping[str, tuple[Inputs, str]],
-    target: Target | None,
+    target: SourceTarget | None,
     function: str,
     files: tuple[Path, ...],
     settings: Settings,

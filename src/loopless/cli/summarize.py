@@ -129,9 +129,9 @@ class _Paragraph:
     """How many there are for a loop of each function."""
 
     def __call__(self, answer: LoopAnswer) -> str:
-        from loopless.report.text import Layout, loop_summary
+        from loopless.report.text import TextLayout, loop_summary
 
-        layout = Layout(self.traces, self.paths, self.all_states, self.all_cases)
+        layout = TextLayout(self.traces, self.paths, self.all_states, self.all_cases)
         return loop_summary(answer, layout, self.lines[answer.loop.function])
 
 

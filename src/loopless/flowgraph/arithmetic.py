@@ -14,8 +14,8 @@ from loopless.flowgraph.values import (
     FLAG_TYPE,
     Address,
     Flag,
-    Nothing,
     Number,
+    UnfollowedValue,
     Value,
     different_address,
     number_of_flag,
@@ -41,7 +41,7 @@ def binary(translator: Translator, instruction: ir.Instruction) -> Value:
     left, right = (translator.number(operand) for operand in instruction.operands)
     if left is None or right is None:
         why = next(v for v in map(translator.value, instruction.operands) if not isinstance(v, Number | Flag))
-        refused = why.refused if isinstance(why, Nothing) else None
+        refused = why.refused if isinstance(why, UnfollowedValue) else None
         name = instruction.result or instruction.op
         return translator.unknown(instruction.type, Origin.UNSUPPORTED, name, instruction.loc, refused)
     if instruction.op in ("shl", "lshr", "ashr", "and", "or", "xor") and None in (left.type.width, right.type.width):
@@ -187,10 +187,12 @@ def _truth_table(translator: Translator, instruction: ir.Instruction) -> Value:
             return translator.unknown(instruction.type, Origin.UNSUPPORTED, instruction.op, instruction.loc)
 
 
-def _not_followed(translator: Translator, instruction: ir.Instruction) -> Nothing:
+def _not_followed(translator: Translator, instruction: ir.Instruction) -> UnfollowedValue:
     if isinstance(instruction.type, ir.FloatT):
-        return Nothing(translator.refused("floating-point values are not followed", instruction.loc, Reason.FLOAT))
-    return Nothing(translator.refused(f"{instruction.op} on vectors is not followed", instruction.loc))
+        return UnfollowedValue(
+            translator.refused("floating-point values are not followed", instruction.loc, Reason.FLOAT)
+        )
+    return UnfollowedValue(translator.refused(f"{instruction.op} on vectors is not followed", instruction.loc))
 
 
 def compare(translator: Translator, instruction: ir.Instruction) -> Value:
@@ -202,7 +204,9 @@ def compare(translator: Translator, instruction: ir.Instruction) -> Value:
         return _compare_pointers(translator, instruction, predicate)
     left, right = (translator.number(operand) for operand in instruction.operands)
     if left is None or right is None:
-        refused = next((v.refused for v in map(translator.value, instruction.operands) if isinstance(v, Nothing)), None)
+        refused = next(
+            (v.refused for v in map(translator.value, instruction.operands) if isinstance(v, UnfollowedValue)), None
+        )
         return translator.unknown(instruction.type, Origin.UNSUPPORTED, "icmp", instruction.loc, refused)
     assert isinstance(instruction.operands[0].type, ir.IntT)
     bits, signed = instruction.operands[0].type.bits, predicate[0] == "s"
@@ -261,7 +265,7 @@ def cast(translator: Translator, instruction: ir.Instruction) -> Value:
     if instruction.op in ("freeze", "bitcast", "addrspacecast"):
         same = type(operand.type) is type(instruction.type)
         value = translator.value(operand)
-        return value if same or isinstance(value, Nothing) else _not_followed(translator, instruction)
+        return value if same or isinstance(value, UnfollowedValue) else _not_followed(translator, instruction)
     if instruction.op == "ptrtoint" and isinstance(instruction.type, ir.IntT):
         if not translator.uses.speculates:
             alive(translator, operand, instruction.loc)
@@ -312,7 +316,7 @@ def _resize(translator: Translator, instruction: ir.Instruction, value: Value, b
             # A zero-extended value is never negative, so either reading of the wider type agrees.
             return Number(value.read(signed=op == "sext"), t.IntType(bits, signed=True))
         case _:
-            refused = value.refused if isinstance(value, Nothing) else None
+            refused = value.refused if isinstance(value, UnfollowedValue) else None
             return translator.unknown(ir.IntT(bits), Origin.UNSUPPORTED, op, instruction.loc, refused)
 
 
@@ -476,7 +480,7 @@ def truth_of(translator: Translator, operand: ir.Value, loc: ir.Loc | None) -> t
     value = translator.value(operand)
     if isinstance(value, Flag):
         return value.condition
-    refused = value.refused if isinstance(value, Nothing) else None
+    refused = value.refused if isinstance(value, UnfollowedValue) else None
     found = translator.unknown(ir.IntT(1), Origin.UNSUPPORTED, "condition", loc, refused)
     assert isinstance(found, Flag)
     return found.condition

@@ -15,7 +15,7 @@ from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.memory.access import alloca, constant_address, gep, lifetime, load, store, with_objects
 from loopless.flowgraph.memory.covered import with_covered
 from loopless.flowgraph.memory.mod_ref import with_points
-from loopless.flowgraph.memory.objects import Memory, Options, describe_memory
+from loopless.flowgraph.memory.objects import FunctionMemory, Options, describe_memory
 from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.memory.same_objects import with_orders
@@ -23,12 +23,12 @@ from loopless.flowgraph.memory.stack_slots import stack_slot_of
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter, Statement
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import Uses, find_uses
-from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
+from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Number, UnfollowedValue, Value, flag_of
 from loopless.flowgraph.words import operation_in_words
 from loopless.graphs import reverse_postorder
 from loopless.refusals import Reason
 from loopless.source import ir
-from loopless.source.debug import Kind as DebugKind
+from loopless.source.debug import TypeKind as DebugKind
 
 
 def build(
@@ -45,7 +45,7 @@ def build(
 
 
 class _Builder:
-    def __init__(self, function: ir.Function, memory: Memory) -> None:
+    def __init__(self, function: ir.Function, memory: FunctionMemory) -> None:
         self.function = function
         self.memory = memory
         self.uses: Uses = find_uses(function)
@@ -112,7 +112,7 @@ class _Builder:
             return self._pointer_parameter(param, shown, stack_slot)
         if not isinstance(param.type, ir.IntT):
             refused = self.t.refused(f"the parameter {shown} is not an integer", self.function.loc)
-            self.t.values[param.name] = Nothing(refused)
+            self.t.values[param.name] = UnfollowedValue(refused)
             return Parameter(shown, None, None)
         signed = param.signed if param.signed is not None else self.uses.signed.get(param.name, True)
         if stack_slot is not None and param.debug is None:  # a part of a structure
@@ -182,7 +182,7 @@ class _Builder:
                 owner = self.memory.fresh(f"{shown}.object", kind, t.INTEGERS, pointer_part="object")
                 return Address(owner, offset)
             case _:
-                return Nothing(self.t.refused("a value of this type is not followed", phi.loc))
+                return UnfollowedValue(self.t.refused("a value of this type is not followed", phi.loc))
 
     def _phi_name(self, phi: ir.Instruction) -> tuple[str, Kind]:
         for block in self.function.blocks:
@@ -356,7 +356,7 @@ class _Builder:
                 other.end = End("return", value.term, None, instruction.loc)
             case Address():
                 other.end = End("return", value.offset, value.object, instruction.loc)
-            case Nothing():
+            case UnfollowedValue():
                 other.end = End("return", None, None, instruction.loc, value.refused)
 
     def _edge(self, condition: t.Condition, target: str, loc: ir.Loc | None) -> Edge:
@@ -368,7 +368,7 @@ class _Builder:
         return Edge(condition, target, tuple(assigns), loc)
 
     def _phi_assigns(self, phi: ir.Instruction, held: Value, value: Value) -> list[tuple[t.Var, t.Term]]:
-        if isinstance(value, Nothing) and not isinstance(held, Nothing):
+        if isinstance(value, UnfollowedValue) and not isinstance(held, UnfollowedValue):
             value = self.t.unknown(phi.type, Origin.UNSUPPORTED, phi.result or "phi", phi.loc, value.refused)
         match held, value:
             case Number(term=t.Var() as var), Number():

@@ -28,7 +28,7 @@ from loopless.flowgraph.model import (
     Pointer,
 )
 from loopless.flowgraph.translate import Translator
-from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of
+from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Number, UnfollowedValue, Value, flag_of
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.function_names import in_source
@@ -40,7 +40,7 @@ from loopless.source.vocabulary import (
     SIZES,
     TARGET,
     WORKED_OUT,
-    Effect,
+    LibraryEffect,
     Meaning,
     effect_of,
     library_function,
@@ -76,7 +76,7 @@ def call(translator: Translator, instruction: ir.Instruction) -> None:
     if gone is not None and kind != "defined":
         translator.end = gone  # what it changes on the way out, nothing here sees
         return
-    if effect_of(name, translator.memory.module.stubs) is Effect.ALLOCATES and (
+    if effect_of(name, translator.memory.module.stubs) is LibraryEffect.ALLOCATES and (
         function is None or function.is_declaration
     ):
         _allocate(translator, instruction, name)
@@ -137,7 +137,7 @@ _SURELY: Final = frozenset(_LENGTHS) - {"read", "recv"} | {
 def _library_uses(translator: Translator, instruction: ir.Instruction, name: str) -> None:
     """What a library function reads or writes through must live, and what it writes must not be constant."""
     known = library_function(name, translator.memory.module.stubs)
-    if known is None or known.effect is Effect.NONE:
+    if known is None or known.effect is LibraryEffect.NONE:
         return
     plain = name.removeprefix("__").removesuffix("_chk")
     for operand in instruction.operands:
@@ -228,7 +228,7 @@ def _argument_condition(translator: Translator, instruction: ir.Instruction) -> 
         case Number():
             return t.not_zero(value.term)
         case _:
-            refused = value.refused if isinstance(value, Nothing) else None
+            refused = value.refused if isinstance(value, UnfollowedValue) else None
             unknown = translator.unknown(ir.IntT(1), Origin.UNSUPPORTED, "condition", instruction.loc, refused)
             assert isinstance(unknown, Flag)
             return unknown.condition
@@ -364,7 +364,7 @@ def _result(
             return var, owner, Address(owner, var)
         case _:
             refused = translator.refused(f"the result of {name} is not followed", instruction.loc)
-            return None, None, Nothing(refused)
+            return None, None, UnfollowedValue(refused)
 
 
 def _returns_signed(translator: Translator, instruction: ir.Instruction, name: str) -> bool:
@@ -409,7 +409,7 @@ def _arguments(translator: Translator, instruction: ir.Instruction) -> tuple[t.T
                 arguments.append(value.term)
             case Address():
                 arguments.append(Pointer(value.object, value.offset))
-            case Nothing():
+            case UnfollowedValue():
                 filler = translator.unknown(ir.IntT(64), Origin.UNSUPPORTED, "argument", instruction.loc, value.refused)
                 assert isinstance(filler, Number)
                 arguments.append(filler.term)

@@ -371,7 +371,7 @@ NULL_PART: Final = " is NULL"
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class ContractSignature:
     """What a contract of a function that calls go into can speak of. ``given``: by the function's own variables
     (parameters and globals), those that keep what they held at the call. ``result``: what is returned; ``globals``: the
     function's variables for globals, which it leaves. ``returned``: the label of the block that all returns come to
@@ -433,7 +433,7 @@ class Flowgraph:
     not to overlap with other objects; without words what the function allocates, which surely does not."""
     holders: Mapping[int, int] = field(default_factory=dict)
     """By these numbers, the objects in which the pointers lie that lead there first."""
-    signatures: Mapping[str, Signature] = field(default_factory=dict)
+    signatures: Mapping[str, ContractSignature] = field(default_factory=dict)
     """By name, the functions that calls go into (:mod:`loopless.flowgraph.callees.entering`)."""
     passages: Mapping[str, Passage] = field(default_factory=dict)
     """By the labels of the blocks in which these calls are passed over, where else they lead."""

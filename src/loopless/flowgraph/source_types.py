@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from loopless.flowgraph.memory.places import Base
 from loopless.source import ir
 from loopless.source.debug import DebugType, DebugTypes
-from loopless.source.debug import Kind as DebugKind
+from loopless.source.debug import TypeKind as DebugKind
 
 
 def type_in(

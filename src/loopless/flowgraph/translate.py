@@ -9,7 +9,7 @@ from __future__ import annotations
 from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.memory.mod_ref import Touched
-from loopless.flowgraph.memory.objects import Memory, Slot
+from loopless.flowgraph.memory.objects import FunctionMemory, Slot
 from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.memory.same_objects import Order
 from loopless.flowgraph.memory.truths import Truths, truths_of
@@ -32,7 +32,7 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.flowgraph.uses import Uses
-from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag
+from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Number, UnfollowedValue, Value, flag_of, number_of_flag
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 
@@ -42,7 +42,7 @@ _LARGE_TERM = 24
 class Translator:
     """The state of translating one function, block by block."""
 
-    def __init__(self, memory: Memory, uses: Uses) -> None:
+    def __init__(self, memory: FunctionMemory, uses: Uses) -> None:
         self.memory = memory
         self.uses = uses
         self.values: dict[str, Value] = {}
@@ -197,7 +197,7 @@ class Translator:
     def saved(self, name: str, value: Value) -> Value:
         """``value`` held by new variables."""
         match value:
-            case Number(term=t.Const()) | Nothing():
+            case Number(term=t.Const()) | UnfollowedValue():
                 return value
             case Number():
                 # Without debug records the values of the IR are the variables that people know.
@@ -236,7 +236,7 @@ class Translator:
                 return Number(t.const(operand.value), t.IntType(operand.bits))
             case ir.Local():
                 found = self.values.get(operand.name)
-                return found if found is not None else Nothing(self.refused("the value is not followed", None))
+                return found if found is not None else UnfollowedValue(self.refused("the value is not followed", None))
             case ir.NullPtr():
                 return Address(t.ZERO, t.ZERO)
             case ir.GlobalRef():
@@ -258,13 +258,15 @@ class Translator:
             case ir.OtherConst(op="ptrtoint", operands=(ir.GlobalRef() | ir.AddressOf() as named,), type=ir.IntT(bits)):
                 place = self.value(named)
                 if not isinstance(place, Address) or not isinstance(place.object, t.Const):
-                    return Nothing(self.refused("an address is used", None))
+                    return UnfollowedValue(self.refused("an address is used", None))
                 type = t.IntType(bits, signed=False)
                 return Number(t.wrap(self.object_address(place.object.value) + place.offset, type), type)
             case ir.FloatConst():
-                return Nothing(Refused(Reason.FLOAT, self.where(None), "floating-point values are not followed"))
+                return UnfollowedValue(
+                    Refused(Reason.FLOAT, self.where(None), "floating-point values are not followed")
+                )
             case _:
-                return Nothing(self.refused("a constant of this kind is not followed", None))
+                return UnfollowedValue(self.refused("a constant of this kind is not followed", None))
 
     def number(self, operand: ir.Value) -> Number | None:
         """An integer operand, None where its value is not followed."""
@@ -287,7 +289,7 @@ class Translator:
         return found
 
     def _why(self, value: Value) -> Refused:
-        if isinstance(value, Nothing):
+        if isinstance(value, UnfollowedValue):
             return value.refused
         return self.refused("a pointer comes from something that is not a pointer", None)
 
@@ -348,9 +350,9 @@ class Translator:
                 self.emit(Havoc(owner, origin, name, loc, refused))
                 return Address(owner, offset)
             case ir.FloatT():
-                return Nothing(self.refused("floating-point values are not followed", loc, Reason.FLOAT))
+                return UnfollowedValue(self.refused("floating-point values are not followed", loc, Reason.FLOAT))
             case _:
-                return Nothing(refused or self.refused("a value of this type is not followed", loc))
+                return UnfollowedValue(refused or self.refused("a value of this type is not followed", loc))
 
     def havoc_slot(self, slot: Slot, origin: Origin, name: str, loc: ir.Loc | None, refused: Refused | None) -> None:
         """The variable of ``slot`` takes an unknown value."""
@@ -382,5 +384,5 @@ def _terms(value: Value) -> tuple[t.Term, ...]:
             return (value.term,)
         case Address():
             return (value.object, value.offset)
-        case Nothing():
+        case UnfollowedValue():
             return ()

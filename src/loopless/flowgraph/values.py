@@ -50,13 +50,13 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Nothing:
+class UnfollowedValue:
     """A value that is not followed: a float, a vector, an aggregate, or what comes from one."""
 
     refused: Refused
 
 
-Value = Number | Flag | Address | Nothing
+Value = Number | Flag | Address | UnfollowedValue
 
 FLAG_TYPE = t.IntType(1, signed=False)
 

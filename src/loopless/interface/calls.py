@@ -10,7 +10,7 @@ from loopless.errors import UsageError
 from loopless.interface.entry import listed
 from loopless.interface.evaluation import Evaluation
 from loopless.queries import program as session
-from loopless.queries.call_values.argument_types import Given
+from loopless.queries.call_values.argument_types import SourceParameter
 from loopless.queries.call_values.arguments import argument_of, integer_of
 from loopless.queries.evaluation.calls import Calls
 from loopless.queries.functions import outcomes_of
@@ -85,7 +85,7 @@ class KeptCalls:
         return [*own, *(argument_of(value, f"argument {number}") for number, value in beyond)]
 
 
-def _arguments(declared: Given, value: Any) -> list[Argument]:
+def _arguments(declared: SourceParameter, value: Any) -> list[Argument]:
     """What the compiled function takes for a value of a parameter."""
     if declared.is_structure or isinstance(value, Mapping | float) or _is_nested(value):
         return declared.arguments(_plain(value))

@@ -9,7 +9,7 @@ from typing import Any
 
 from loopless.errors import UsageError
 from loopless.interface.shown import Shown
-from loopless.queries.call_values.reached import Inputs, Reach
+from loopless.queries.call_values.reached import Inputs, ReachAnswer
 from loopless.queries.settings import Settings
 from loopless.report import html
 from loopless.report.reach import reach_json, reach_text
@@ -19,7 +19,7 @@ from loopless.report.reach import reach_json, reach_text
 class Reached(Shown):
     """Whether some run gets to a place; ``print`` shows it as ``loopless reach`` does."""
 
-    found: Reach
+    found: ReachAnswer
     """All that was found out."""
     files: tuple[str, ...]
     """The files of the program."""

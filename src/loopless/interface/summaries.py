@@ -26,8 +26,8 @@ from loopless.report.loop_lines import type_list
 from loopless.report.names import Names
 from loopless.report.smtlib import smtlib
 from loopless.report.svg import picture
-from loopless.report.text import Layout, summaries, verdict
-from loopless.summary import Approximation, Case, Diverges, FunctionCase, Input, Residual, Undefined
+from loopless.report.text import TextLayout, summaries, verdict
+from loopless.summary import Approximation, Case, Diverges, FunctionCase, Residual, SummaryInput, Undefined
 from loopless.summary import FunctionSummary as FunctionSummaryValue
 from loopless.summary import Summary as SummaryValue
 
@@ -177,7 +177,7 @@ class Summary(_Summarized):
         self, *, traces: bool = False, paths: bool = False, all_states: bool = False, all_cases: bool = False
     ) -> str:
         """What ``loopless summarize`` prints with the options of these names."""
-        return summaries([self.answer], Layout(traces, paths, all_states, all_cases))
+        return summaries([self.answer], TextLayout(traces, paths, all_states, all_cases))
 
     def to_dict(self) -> dict[str, Any]:
         """The loop's entry in the JSON of ``loopless summarize``."""
@@ -224,7 +224,7 @@ class FunctionSummary(_Summarized):
         return self.answer.name
 
     @property
-    def inputs(self) -> tuple[Input, ...]:
+    def inputs(self) -> tuple[SummaryInput, ...]:
         """The values that the summary speaks of: parameters, globals, what pointers point to, inputs that are read."""
         return self._value.inputs
 

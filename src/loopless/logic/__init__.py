@@ -25,7 +25,7 @@ Quick questions
     ``independent(conditions)``: conjunctions of them that have nothing in common.
     ``is_quasi_affine(node)``: whether regions can speak of a term or a condition.
 Beyond Presburger
-    ``satisfiable``, ``valid``: an :class:`Outcome` with an :class:`Answer` and a checked :class:`Model`;
+    ``satisfiable``, ``valid``: an :class:`SmtOutcome` with an :class:`SmtAnswer` and a checked :class:`Model`;
     ``load_solver`` before processes are forked.
 Limits
     ``with budget(operations):`` bounds the isl work of a block, by isl's own count; beyond it every call raises
@@ -42,7 +42,7 @@ from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget
 from loopless.logic.feasible import feasible, independent
 from loopless.logic.intervals import Intervals
 from loopless.logic.least import (
-    First,
+    FirstValue,
     Pieces,
     Unbounded,
     exists,
@@ -67,25 +67,25 @@ from loopless.logic.simplify import (
     without_implied,
     without_nonlinear,
 )
-from loopless.logic.smt import Answer, Model, Outcome, load_solver, satisfiable, valid
+from loopless.logic.smt import Model, SmtAnswer, SmtOutcome, load_solver, satisfiable, valid
 from loopless.logic.translate import NotPresburger, is_quasi_affine
 from loopless.logic.witness import has_point
 
 __all__ = [
     "DEFAULT_OPERATIONS",
-    "Answer",
     "BudgetExceeded",
     "EmptyRegion",
-    "First",
+    "FirstValue",
     "Intervals",
     "Model",
     "NotPresburger",
-    "Outcome",
     "OverApproximation",
     "Pieces",
     "Point",
     "Questions",
     "Region",
+    "SmtAnswer",
+    "SmtOutcome",
     "Unbounded",
     "budget",
     "enclosing_region",

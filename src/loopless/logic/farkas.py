@@ -33,7 +33,7 @@ MAX_MULTIPLIERS: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class FarkasClaim:
     """``form`` is ≥ 0 wherever all ``rows`` are; each row is an affine term over variables."""
 
     rows: tuple[t.Term, ...]
@@ -63,7 +63,7 @@ class Farkas:
         return self._left
 
     def solve(
-        self, claims: Sequence[Claim], *, least: Sequence[Linear] = (), steps: int = STEPS
+        self, claims: Sequence[FarkasClaim], *, least: Sequence[Linear] = (), steps: int = STEPS
     ) -> dict[str, Fraction] | None:
         """Values ≥ 0 of the unknowns under which all claims hold, None where there are none or the limit is reached.
 
@@ -119,7 +119,7 @@ class _Script:
     def _declare(self, name: str) -> None:
         self.declared += (f"(declare-const {name} Real)", f"(assert (>= {name} 0))")
 
-    def claim(self, at: int, claim: Claim) -> None:
+    def claim(self, at: int, claim: FarkasClaim) -> None:
         """That the form is a sum of the rows, each times its multiplier ≥ 0, plus a constant ≥ 0."""
         sums: dict[t.Var | None, list[str]] = {}
         for number, row in enumerate(claim.rows):

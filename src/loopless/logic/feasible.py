@@ -9,7 +9,7 @@ from loopless import terms as t
 from loopless.logic.abstraction import over_approximation
 from loopless.logic.engine import BudgetExceeded, budget, charge, metered
 from loopless.logic.intervals import Intervals
-from loopless.logic.smt import Answer, satisfiable
+from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.logic.translate import frame_of, is_quasi_affine
 from loopless.logic.witness import is_found, is_near_ends
 
@@ -181,8 +181,8 @@ def _by_isl(group: t.Condition, *, solver: bool) -> tuple[bool, bool]:
     with budget(OPERATIONS) as granted:
         if granted == OPERATIONS and len(group.variables) > MANY:
             found = satisfiable(group, SOLVER_MS, steps=SOLVER_STEPS).answer
-            if found is not Answer.UNKNOWN:
-                return found is Answer.YES, True
+            if found is not SmtAnswer.UNKNOWN:
+                return found is SmtAnswer.YES, True
         if is_quasi_affine(group):
             try:
                 return not _is_empty(group), True
@@ -197,7 +197,7 @@ def _by_isl(group: t.Condition, *, solver: bool) -> tuple[bool, bool]:
                 return True, False
     if not solver:
         return True, True
-    return satisfiable(group, SOLVER_MS, steps=SOLVER_STEPS).answer is not Answer.NO, True
+    return satisfiable(group, SOLVER_MS, steps=SOLVER_STEPS).answer is not SmtAnswer.NO, True
 
 
 @metered

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from loopless import terms as t
-from loopless.logic.smt import Answer
+from loopless.logic.smt import SmtAnswer
 from loopless.metering import check, limit
 
 
@@ -63,13 +63,13 @@ class Conjunction:
         if texts:
             self._solver.from_string("\n".join([*lines, *texts]))
 
-    def check(self, also: Iterable[t.Condition], timeout_ms: int) -> tuple[Answer, Mapping[t.Var, int]]:
+    def check(self, also: Iterable[t.Condition], timeout_ms: int) -> tuple[SmtAnswer, Mapping[t.Var, int]]:
         """Whether all that holds, and ``also``, has a solution, and one; without a solution none surely exists."""
         if self._broken:
             self._begin()
             self._try(self._added)
         if self._broken:
-            return Answer.UNKNOWN, {}
+            return SmtAnswer.UNKNOWN, {}
         limit(self._solver, timeout_ms)
         self._solver.push()
         before = dict(self._variables)
@@ -77,15 +77,15 @@ class Conjunction:
             self._say(also)
             found = check(self._solver)
             if found == self._z3.unsat:
-                return Answer.NO, {}
+                return SmtAnswer.NO, {}
             if found == self._z3.sat:
-                return Answer.YES, self._values()
+                return SmtAnswer.YES, self._values()
         except self._z3.Z3Exception:
             self._broken = True
         finally:
             self._solver.pop()
             self._variables = before  # their limits are gone with the rest
-        return Answer.UNKNOWN, {}
+        return SmtAnswer.UNKNOWN, {}
 
     def _values(self) -> dict[t.Var, int]:
         model = self._solver.model()

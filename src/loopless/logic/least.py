@@ -12,7 +12,7 @@ from loopless import terms as t
 from loopless.logic.engine import BudgetExceeded, context, explicit, integer, is_out_of_operations, metered
 from loopless.logic.readback import term_of
 from loopless.logic.region import Region
-from loopless.logic.translate import Frame, frame_of
+from loopless.logic.translate import Dimensions, frame_of
 
 _SET = isl.dim_type.set
 
@@ -29,7 +29,7 @@ _MANY_DIVISIONS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class FirstValue:
     """The outcome of :func:`first`: ``pieces`` where a value exists, ``never`` where none does.
 
     The regions of the pieces and ``never`` partition the universe that was asked about.
@@ -48,7 +48,7 @@ def first(
     at_least: t.Term = t.ZERO,
     within: Region | None = None,
     always: bool = False,
-) -> First:
+) -> FirstValue:
     """For each value of ``variables``, the least ``counter`` ≥ ``at_least`` for which ``condition`` holds.
 
     ``variables`` defaults to those of the condition, of ``at_least`` and of ``within``, but for the counter.
@@ -71,7 +71,7 @@ def first_exit(
     variables: Iterable[t.Var] = (),
     *,
     within: Region,
-) -> First:
+) -> FirstValue:
     """After how many iterations, at least 1, a run from ``within`` has left ``inside``, and where it never does.
 
     ``forms``: the values after ``counter`` iterations, right as long as the run stays inside. The pieces are over
@@ -89,7 +89,7 @@ def last(
     variables: Iterable[t.Var] | None = None,
     *,
     within: Region | None = None,
-) -> First:
+) -> FirstValue:
     """For each value of ``variables``, the greatest ``counter`` for which ``condition`` holds; else as :func:`first`.
 
     Raises :class:`Unbounded` where the counter has no greatest value for some of them.
@@ -97,7 +97,7 @@ def last(
     return _last(*_question(condition, (counter,), variables, None, within), counter.name)
 
 
-def _last(frame: Frame, domain: isl.Set, points: isl.Set, name: str) -> First:
+def _last(frame: Dimensions, domain: isl.Set, points: isl.Set, name: str) -> FirstValue:
     relation = points.unwrap().intersect_domain(domain)
     somewhere = relation.domain()
     try:
@@ -110,17 +110,17 @@ def _last(frame: Frame, domain: isl.Set, points: isl.Set, name: str) -> First:
     raise Unbounded(f"{name} has no greatest value")
 
 
-def _outcome(frame: Frame, domain: isl.Set, somewhere: isl.Set | None, extreme: isl.Map) -> First:
+def _outcome(frame: Dimensions, domain: isl.Set, somewhere: isl.Set | None, extreme: isl.Map) -> FirstValue:
     """``somewhere``: where there is a value, None for everywhere. It must be computed before ``extreme``: isl's lexmin
     changes the relation that it is asked about, which at times lacks an equality between remainders afterwards.
     """
     pieces = _pieces(_function(extreme).coalesce(), frame)
     if somewhere is None:
-        return First(_without_search(pieces, domain, frame), Region(frame, frame.empty))
+        return FirstValue(_without_search(pieces, domain, frame), Region(frame, frame.empty))
     # isl's partial_lexmin and partial_lexmax give this set too, but forget about divisibility at times:
     # for the pair (r, k) with 2k = -z and r = mod(2z, -5) it lacks the odd z.
     never = domain.subtract(somewhere).coalesce()
-    return First(_without_search(pieces, domain.subtract(never).coalesce(), frame), Region(frame, never))
+    return FirstValue(_without_search(pieces, domain.subtract(never).coalesce(), frame), Region(frame, never))
 
 
 def _function(extreme: isl.Map) -> isl.PwAff:
@@ -159,7 +159,7 @@ def _part_by_part(extreme: isl.Map) -> isl.PwMultiAff:
     return found
 
 
-def _without_search(pieces: Pieces, somewhere: isl.Set, frame: Frame) -> Pieces:
+def _without_search(pieces: Pieces, somewhere: isl.Set, frame: Dimensions) -> Pieces:
     """The pieces, which partition ``somewhere``, without the conditions that isl drags along from its search.
 
     Sets that contain the pieces, lie in ``somewhere`` and are still disjoint are the pieces themselves.
@@ -178,7 +178,7 @@ def _question(
     variables: Iterable[t.Var] | None,
     at_least: t.Term | None,
     within: Region | None,
-) -> tuple[Frame, isl.Set, isl.Set]:
+) -> tuple[Dimensions, isl.Set, isl.Set]:
     """The frame and the set asked about, and the condition's points with the counters last, as a wrapped relation."""
     used = set(variables or ()) | (set(at_least.variables) if at_least is not None else set())
     used |= set(condition.variables)
@@ -205,7 +205,7 @@ def _question(
     return frame, domain, points.reset_space(wrapped)
 
 
-def _pieces(function: isl.PwAff, frame: Frame) -> Pieces:
+def _pieces(function: isl.PwAff, frame: Dimensions) -> Pieces:
     found: dict[t.Term, isl.Set] = {}
     for domain, part in function.get_pieces():
         term = term_of(part, frame)

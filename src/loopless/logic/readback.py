@@ -13,17 +13,17 @@ import islpy as isl
 
 from loopless import terms as t
 from loopless.logic.engine import explicit, integer
-from loopless.logic.translate import Frame
+from loopless.logic.translate import Dimensions
 
 _SET, _IN, _DIV = isl.dim_type.set, isl.dim_type.in_, isl.dim_type.div
 
 
-def term_of(function: isl.Aff, frame: Frame) -> t.Term:
+def term_of(function: isl.Aff, frame: Dimensions) -> t.Term:
     """A quasi-affine function as a term. Where isl knows that a quotient is exact on the domain, ``floor_div`` is."""
     return tidied(_raw_term(function, frame))
 
 
-def _raw_term(function: isl.Aff, frame: Frame) -> t.Term:
+def _raw_term(function: isl.Aff, frame: Dimensions) -> t.Term:
     """The floor of a rational quasi-affine function, which is what an integer division of isl is."""
     denominator = function.get_denominator_val()
     whole = function.scale_val(denominator)
@@ -44,13 +44,13 @@ def _number(val: isl.Val) -> int:
     return integer(val)
 
 
-def condition_of(points: isl.Set, frame: Frame) -> t.Condition:
+def condition_of(points: isl.Set, frame: Dimensions) -> t.Condition:
     """The points of a set as a condition, as they are: the caller simplifies the set before."""
     pieces = [_basic(piece, frame) for piece in explicit(points).get_basic_sets()]
     return assembled(pieces)
 
 
-def _basic(piece: isl.BasicSet, frame: Frame) -> t.Condition:
+def _basic(piece: isl.BasicSet, frame: Dimensions) -> t.Condition:
     piece = piece.remove_redundancies()
     divisions = [_raw_term(piece.get_div(i), frame) for i in range(piece.dim(_DIV))]
     parts: list[t.Condition] = []

@@ -10,7 +10,7 @@ import islpy as isl
 from loopless import terms as t
 from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget, charge_for, context, integer, metered
 from loopless.logic.readback import condition_of
-from loopless.logic.translate import Frame, frame_of, value
+from loopless.logic.translate import Dimensions, frame_of, value
 
 _SET, _DIV = isl.dim_type.set, isl.dim_type.div
 
@@ -31,7 +31,7 @@ class Region:
     __slots__ = ("_condition", "_empty", "frame", "points")
     # frame and points are for the modules of this package only
 
-    def __init__(self, frame: Frame, points: isl.Set) -> None:
+    def __init__(self, frame: Dimensions, points: isl.Set) -> None:
         charge_for(points)
         self.frame = frame
         self.points = points
@@ -80,7 +80,7 @@ class Region:
         frame = frame_of((*self.variables, *variables))
         return Region(frame, frame.embed(self.frame, self.points))
 
-    def _aligned(self, other: Region) -> tuple[Frame, isl.Set, isl.Set]:
+    def _aligned(self, other: Region) -> tuple[Dimensions, isl.Set, isl.Set]:
         if self.frame.variables == other.frame.variables:
             return self.frame, self.points, other.points
         frame = frame_of((*self.variables, *other.variables))
@@ -260,7 +260,7 @@ class Region:
         points = domain.embed(self.frame, self.points)
         return Region(target, points.apply(isl.Map.from_multi_pw_aff(step)))
 
-    def _step(self, update: Mapping[t.Var, t.Term]) -> tuple[Frame, Frame, isl.MultiPwAff]:
+    def _step(self, update: Mapping[t.Var, t.Term]) -> tuple[Dimensions, Dimensions, isl.MultiPwAff]:
         target = frame_of((*self.variables, *update))
         domain = frame_of((*target.variables, *(v for term in update.values() for v in term.variables)))
         functions = isl.PwAffList.alloc(context, len(target.variables))
@@ -341,7 +341,7 @@ def _solved(rows: list[t.Term], rank: Mapping[t.Var, int]) -> dict[t.Var, t.Term
     return found
 
 
-def _frame_for(used: frozenset[t.Var], variables: Iterable[t.Var] | None) -> Frame:
+def _frame_for(used: frozenset[t.Var], variables: Iterable[t.Var] | None) -> Dimensions:
     if variables is None:
         return frame_of(used)
     frame = frame_of(variables)
@@ -357,7 +357,7 @@ def _bound(val: isl.Val) -> int | None:
     return integer(val)
 
 
-def _readable(points: isl.Set, frame: Frame) -> t.Condition:
+def _readable(points: isl.Set, frame: Dimensions) -> t.Condition:
     """Simplified where the usual budget suffices for that, else as isl has it."""
     try:
         with budget(DEFAULT_OPERATIONS):
@@ -367,7 +367,7 @@ def _readable(points: isl.Set, frame: Frame) -> t.Condition:
 
 
 @metered
-def _simplified(points: isl.Set, frame: Frame) -> t.Condition:
+def _simplified(points: isl.Set, frame: Dimensions) -> t.Condition:
     if points.is_empty():
         return t.FALSE
     if frame.box.is_subset(points):

@@ -12,7 +12,7 @@ from loopless.logic.engine import BudgetExceeded, budget
 from loopless.logic.feasible import feasible, independent
 from loopless.logic.region import Region
 from loopless.logic.residue_classes import joined_residues
-from loopless.logic.smt import Answer, satisfiable
+from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.logic.translate import is_quasi_affine
 
 OPERATIONS: Final = 2_000_000
@@ -84,7 +84,7 @@ class Questions:
         if self.left <= 0:
             return False
         self.left -= 1
-        return satisfiable(condition, SOLVER_MS, steps=SOLVER_STEPS).answer is Answer.NO
+        return satisfiable(condition, SOLVER_MS, steps=SOLVER_STEPS).answer is SmtAnswer.NO
 
 
 def without_nonlinear(condition: t.Condition, context: t.Condition, questions: Questions) -> t.Condition:

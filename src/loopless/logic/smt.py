@@ -22,7 +22,7 @@ from loopless.logic.smt_integers import IntegerTranslation
 from loopless.metering import STEPS_PER_MS, check, limit_steps, steps_per_ms
 
 
-class Answer(Enum):
+class SmtAnswer(Enum):
     """Yes, no, or not decided within the limits."""
 
     YES = "yes"
@@ -46,42 +46,42 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SmtOutcome:
     """An answer; with YES of :func:`satisfiable` a solution, with NO of :func:`valid` a counterexample."""
 
-    answer: Answer
+    answer: SmtAnswer
     model: Model | None = None
 
 
-def satisfiable(condition: t.Condition, timeout_ms: int = 1000, *, steps: int | None = None) -> Outcome:
+def satisfiable(condition: t.Condition, timeout_ms: int = 1000, *, steps: int | None = None) -> SmtOutcome:
     """Whether some values within the types' ranges fulfil ``condition``.
 
     ``steps`` limits Z3's own steps (default: as many as count as ``timeout_ms``).
     """
     if condition is t.TRUE:
-        return Outcome(Answer.YES, Model({}, {}))
+        return SmtOutcome(SmtAnswer.YES, Model({}, {}))
     translations = _translations(condition)
     share = len(translations)
     for kind in translations:
         per_ms = _steps_per_ms(condition, kind)
         outcome = _ask(condition, kind, (steps or timeout_ms * per_ms) // share, per_ms)
-        if outcome.answer is not Answer.UNKNOWN:
+        if outcome.answer is not SmtAnswer.UNKNOWN:
             return outcome
-    return Outcome(Answer.UNKNOWN)
+    return SmtOutcome(SmtAnswer.UNKNOWN)
 
 
-def valid(condition: t.Condition, given: t.Condition = t.TRUE, timeout_ms: int = 1000) -> Outcome:
+def valid(condition: t.Condition, given: t.Condition = t.TRUE, timeout_ms: int = 1000) -> SmtOutcome:
     """Whether ``condition`` holds for all values within the types' ranges for which ``given`` does.
 
     Values at which a term has no value (a division by zero) count for neither side.
     """
     outcome = satisfiable(given & ~condition, timeout_ms)
     match outcome.answer:
-        case Answer.YES:
-            return Outcome(Answer.NO, outcome.model)
-        case Answer.NO:
-            return Outcome(Answer.YES)
-        case Answer.UNKNOWN:
+        case SmtAnswer.YES:
+            return SmtOutcome(SmtAnswer.NO, outcome.model)
+        case SmtAnswer.NO:
+            return SmtOutcome(SmtAnswer.YES)
+        case SmtAnswer.UNKNOWN:
             return outcome
 
 
@@ -122,7 +122,7 @@ def load_solver() -> None:
     import z3  # type: ignore[import-untyped]  # noqa: F401
 
 
-def _ask(condition: t.Condition, kind: Translation, steps: int, per_ms: int) -> Outcome:
+def _ask(condition: t.Condition, kind: Translation, steps: int, per_ms: int) -> SmtOutcome:
     import z3
 
     context = z3.Context()
@@ -135,18 +135,18 @@ def _ask(condition: t.Condition, kind: Translation, steps: int, per_ms: int) -> 
     try:
         found = check(solver)
         if found == z3.unsat:
-            return Outcome(Answer.NO)
+            return SmtOutcome(SmtAnswer.NO)
         if found == z3.sat:
             return _checked(condition, translation, solver.model())
     except z3.Z3Exception:
         pass  # out of its limits in the middle of something
-    return Outcome(Answer.UNKNOWN)
+    return SmtOutcome(SmtAnswer.UNKNOWN)
 
 
-def _checked(condition: t.Condition, translation: IntegerTranslation | BitTranslation, found: Any) -> Outcome:
+def _checked(condition: t.Condition, translation: IntegerTranslation | BitTranslation, found: Any) -> SmtOutcome:
     """The solver's model as ours, if the condition really holds there; what aggregates come to no model says."""
     if any(isinstance(node, t.Aggregate) for node in t.walk(condition)):
-        return Outcome(Answer.UNKNOWN)
+        return SmtOutcome(SmtAnswer.UNKNOWN)
     values = {variable: translation.number(found, known) for variable, known in translation.variables.items()}
     elements = {
         (array, translation.number(found, offset), type_): translation.number(found, element)
@@ -158,7 +158,7 @@ def _checked(condition: t.Condition, translation: IntegerTranslation | BitTransl
         right = _one_memory(elements) and t.holds(condition, values, model.read)
     except t.EvaluationError:
         right = False
-    return Outcome(Answer.YES, model) if right else Outcome(Answer.UNKNOWN)
+    return SmtOutcome(SmtAnswer.YES, model) if right else SmtOutcome(SmtAnswer.UNKNOWN)
 
 
 def _one_memory(elements: Mapping[tuple[str, int, t.IntType], int]) -> bool:

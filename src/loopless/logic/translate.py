@@ -1,6 +1,6 @@
 """Terms and conditions as isl's piecewise quasi-affine functions and sets.
 
-A :class:`Frame` fixes which variable stands at which dimension; nothing outside this package sees dimensions.
+A :class:`Dimensions` fixes which variable stands at which dimension; nothing outside this package sees dimensions.
 Translations are exact for values of the variables within their types' ranges. They are cached per frame.
 """
 
@@ -58,7 +58,7 @@ def value(number: int) -> isl.Val:
 _values: dict[int, isl.Val] = {}
 
 
-class Frame:
+class Dimensions:
     """An ordered choice of variables: the dimensions of the sets over them."""
 
     __slots__ = ("_box", "_conditions", "_terms", "index", "local", "space", "variables")
@@ -96,7 +96,7 @@ class Frame:
         """No point."""
         return isl.Set.empty(self.space)
 
-    def embed(self, source: Frame, points: isl.Set) -> isl.Set:
+    def embed(self, source: Dimensions, points: isl.Set) -> isl.Set:
         """``points`` over ``source``, whose variables are among this frame's; the others range over their types."""
         if source.variables == self.variables:
             return points
@@ -357,7 +357,7 @@ class Frame:
 
 
 def is_quasi_affine(node: t.Term | t.Condition) -> bool:
-    """Whether :meth:`Frame.function` or :meth:`Frame.points` accepts the node; asks isl nothing."""
+    """Whether :meth:`Dimensions.function` or :meth:`Dimensions.points` accepts the node; asks isl nothing."""
     # Conditions grow by a conjunct at a time.
     return all(map(_is_affine, node.args)) if isinstance(node, t.And) else _is_affine(node)
 
@@ -458,15 +458,15 @@ def _is_bit(term: t.Term) -> bool:
     return low is not None and high is not None and low >= 0 and high <= 1
 
 
-_frames: dict[tuple[t.Var, ...], Frame] = {}
+_frames: dict[tuple[t.Var, ...], Dimensions] = {}
 
 
-def frame_of(variables: Iterable[t.Var]) -> Frame:
+def frame_of(variables: Iterable[t.Var]) -> Dimensions:
     """The frame of a set of variables; their order is always that of their keys."""
     ordered = tuple(sorted(set(variables)))
     found = _frames.get(ordered)
     if found is None:
         if len(_frames) > _CACHE_LIMIT:
             _frames.clear()
-        found = _frames[ordered] = Frame(ordered)
+        found = _frames[ordered] = Dimensions(ordered)
     return found

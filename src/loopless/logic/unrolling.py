@@ -17,7 +17,7 @@ CHECK_MS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class UnrolledStep:
     """A step of a run, by its number, and the values of all variables that occur in it."""
 
     step: int
@@ -26,7 +26,7 @@ class Taken:
 
 def runs_into(
     steps: Sequence[Step], start: str, goals: frozenset[str], deadline: float, most: int = 400
-) -> list[Taken] | None:
+) -> list[UnrolledStep] | None:
     """The first run found from ``start`` into one of ``goals``, shortest first; None where the time is over, or where
     there is none of at most ``most`` steps.
     """
@@ -50,7 +50,7 @@ class _Search:
         used = [step.condition.variables.union(*(value.variables for value in step.update.values())) for step in steps]
         self.used = [tuple(sorted(found, key=lambda var: var.key)) for found in used]
 
-    def run(self, most: int) -> list[Taken] | None:
+    def run(self, most: int) -> list[UnrolledStep] | None:
         """Breadth first over paths of locations, each kept while it is feasible."""
         front = [_Front(self.start, (), {}, (), ())]
         for depth in range(most):
@@ -101,10 +101,10 @@ class _Search:
             return None
         return solver.model() if found == self.z3.sat else True
 
-    def _read(self, path: _Front, model: Any) -> list[Taken]:
+    def _read(self, path: _Front, model: Any) -> list[UnrolledStep]:
         number = self.made.number
         return [
-            Taken(index, {var: number(model, value) for var, value in here.items()})
+            UnrolledStep(index, {var: number(model, value) for var, value in here.items()})
             for index, here in zip(path.taken, path.inputs, strict=True)
         ]
 

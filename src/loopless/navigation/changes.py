@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loopless import terms as t
-from loopless.navigation.product import Edge, Product
+from loopless.navigation.product import Product, ProductEdge
 from loopless.verification.transitions import TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class EdgeChange:
     """What an edge does to a variable: to add from ``low`` to ``high`` (None: without limit), or to set it to
     ``reset`` (None: to anything).
     """
@@ -23,32 +23,34 @@ class Change:
 
 
 def changes_of(
-    product: Product, system: TransitionSystem, inside: Sequence[Edge], variables: Iterable[t.Var]
-) -> dict[t.Var, dict[int, Change]]:
+    product: Product, system: TransitionSystem, inside: Sequence[ProductEdge], variables: Iterable[t.Var]
+) -> dict[t.Var, dict[int, EdgeChange]]:
     """By variable and number of the edge, what the edges of one component do."""
     moving = {var for edge in inside for var in edge.update}
     return {var: {edge.number: _change(product, system, edge, var, moving) for edge in inside} for var in variables}
 
 
-def _change(product: Product, system: TransitionSystem, edge: Edge, var: t.Var, moving: set[t.Var]) -> Change:
+def _change(
+    product: Product, system: TransitionSystem, edge: ProductEdge, var: t.Var, moving: set[t.Var]
+) -> EdgeChange:
     source, target = product.nodes[edge.source].fixed, product.nodes[edge.target].fixed
     if var in target:
-        return Change(sets=True, reset=t.const(target[var]))
+        return EdgeChange(sets=True, reset=t.const(target[var]))
     term = edge.update.get(var)
     if term is None:
         if var in source:
-            return Change(sets=True, reset=t.const(source[var]))
+            return EdgeChange(sets=True, reset=t.const(source[var]))
         held = system.state.get(product.nodes[edge.source].label, ())
-        return Change() if var in held else Change(sets=True)
+        return EdgeChange() if var in held else EdgeChange(sets=True)
     if var in term.variables:
         rest = term - var
-        return Change(None, None) if var in rest.variables else Change(*t.range_of(rest))
+        return EdgeChange(None, None) if var in rest.variables else EdgeChange(*t.range_of(rest))
     stays = not any(isinstance(part, t.Read) for part in t.walk(term)) and not term.variables & moving
     stays = stays and not any(v.name.startswith("?") for v in term.variables)
-    return Change(sets=True, reset=term if stays else None)
+    return EdgeChange(sets=True, reset=term if stays else None)
 
 
-def moved_by(start: t.Term, end: t.Term, changes: Sequence[tuple[Change, t.Term]]) -> t.Condition:
+def moved_by(start: t.Term, end: t.Term, changes: Sequence[tuple[EdgeChange, t.Term]]) -> t.Condition:
     """Whether ``end`` can be what ``start`` becomes by so many changes that add."""
     parts = []
     if all(change.low is not None for change, _ in changes):
@@ -59,9 +61,9 @@ def moved_by(start: t.Term, end: t.Term, changes: Sequence[tuple[Change, t.Term]
 
 
 def set_from(  # noqa: PLR0917  what a component has
-    edge: Edge,
+    edge: ProductEdge,
     var: t.Var,
-    changes: Mapping[t.Var, Mapping[int, Change]],
+    changes: Mapping[t.Var, Mapping[int, EdgeChange]],
     entry: Mapping[t.Var, t.Term],
     often: Mapping[int, t.Term],
     since: Mapping[int, t.Term],

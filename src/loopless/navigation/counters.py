@@ -16,9 +16,9 @@ from typing import Final
 from loopless import terms as t
 from loopless.graphs import reachable
 from loopless.logic.incremental import Conjunction
-from loopless.logic.smt import Answer
-from loopless.navigation.changes import Change, changes_of, moved_by, set_from
-from loopless.navigation.product import Edge, Product
+from loopless.logic.smt import SmtAnswer
+from loopless.navigation.changes import EdgeChange, changes_of, moved_by, set_from
+from loopless.navigation.product import Product, ProductEdge
 from loopless.navigation.totals import inner_totals
 from loopless.navigation.trips import constant_trips
 from loopless.verification.transitions import TransitionSystem
@@ -65,8 +65,8 @@ class CounterSystem:
         self.members: dict[int, list[int]] = {}
         for node, component in enumerate(product.component):
             self.members.setdefault(component, []).append(node)
-        self.inside: dict[int, list[Edge]] = {}
-        self.between: list[Edge] = []
+        self.inside: dict[int, list[ProductEdge]] = {}
+        self.between: list[ProductEdge] = []
         for edge in product.edges:
             if product.component[edge.source] == product.component[edge.target]:
                 self.inside.setdefault(product.component[edge.source], []).append(edge)
@@ -114,7 +114,7 @@ class CounterSystem:
         return t.Var(f"{var.name}@{component}", var.type)
 
     def _onto(
-        self, edge: Edge, values: Mapping[t.Var, t.Term], step: str = ""
+        self, edge: ProductEdge, values: Mapping[t.Var, t.Term], step: str = ""
     ) -> tuple[list[t.Condition], dict[t.Var, t.Term]]:
         """What holds if an edge is taken with these values, and what it makes of them; what it takes from outside and
         reads is any value of its type. ``step``: which step of the run it is, whose reads are those of
@@ -154,7 +154,9 @@ class CounterSystem:
         }
         return condition, update
 
-    def _remember(self, edge: Edge, step: str, reads: Mapping[t.Term, t.Term], given: Mapping[t.Var, t.Term]) -> None:
+    def _remember(
+        self, edge: ProductEdge, step: str, reads: Mapping[t.Term, t.Term], given: Mapping[t.Var, t.Term]
+    ) -> None:
         """Let what is read be what a step next to this one reads at the same place."""
         ends = (self.product.component[edge.source], self.product.component[edge.target])
         for node, name in reads.items():
@@ -230,7 +232,7 @@ class CounterSystem:
         middle = {var: t.Var(f"{var.name}@{component}mid", var.type) for var in variables}
         self.at_exit |= {(component, var): term for var, term in exit_.items()}
         changes = changes_of(self.product, self.system, inside, variables)
-        constant = [var for var in variables if all(change == Change() for change in changes[var].values())]
+        constant = [var for var in variables if all(change == EdgeChange() for change in changes[var].values())]
         for var in constant:
             self._say(exit_[var].eq(entry[var]))
             self._say(middle[var].eq(entry[var]))
@@ -252,7 +254,7 @@ class CounterSystem:
 
     def _step(
         self,
-        edge: Edge,
+        edge: ProductEdge,
         flag: t.Term,
         before: Mapping[t.Var, t.Term],
         after: Mapping[t.Var, t.Term] | None,
@@ -279,9 +281,9 @@ class CounterSystem:
 
     def _sums(
         self,
-        inside: list[Edge],
+        inside: list[ProductEdge],
         variables: list[t.Var],
-        changes: Mapping[t.Var, Mapping[int, Change]],
+        changes: Mapping[t.Var, Mapping[int, EdgeChange]],
         entry: Mapping[t.Var, t.Term],
         middle: Mapping[t.Var, t.Term],
         often: Mapping[int, t.Term],
@@ -329,10 +331,10 @@ class CounterSystem:
     def _around(  # noqa: PLR0917
         self,
         component: int,
-        edge: Edge,
-        inside: list[Edge],
+        edge: ProductEdge,
+        inside: list[ProductEdge],
         variables: list[t.Var],
-        changes: Mapping[t.Var, Mapping[int, Change]],
+        changes: Mapping[t.Var, Mapping[int, EdgeChange]],
         entry: Mapping[t.Var, t.Term],
         counts: Mapping[int, t.Term],
     ) -> None:
@@ -363,7 +365,7 @@ class CounterSystem:
                 moved = [(by[other.number], often[other.number]) for other in inside]
                 self._if(taken, [moved_by(entry[var], here[var], moved)])
 
-    def _trips(self, component: int, inside: list[Edge], entry: Mapping[t.Var, t.Term]) -> None:
+    def _trips(self, component: int, inside: list[ProductEdge], entry: Mapping[t.Var, t.Term]) -> None:
         """Inner loops that are gone round equally often each time that they are entered; where the run begins inside of
         one, the first round goes on from what the counter holds then.
         """
@@ -392,7 +394,7 @@ class CounterSystem:
 
     # -- between components -------------------------------------------------------------------------------------------
 
-    def _crossing(self, edge: Edge) -> None:
+    def _crossing(self, edge: ProductEdge) -> None:
         """An edge that a run takes at most once."""
         count = self.count[edge.number]
         self._say(count.ge(0) & count.le(1))
@@ -422,11 +424,11 @@ class CounterSystem:
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    def solve(self, also: Iterable[t.Condition] = (), timeout_ms: int = CHECK_MS) -> Plan | Answer:
+    def solve(self, also: Iterable[t.Condition] = (), timeout_ms: int = CHECK_MS) -> Plan | SmtAnswer:
         """A plan in one piece; NO where there is none, UNKNOWN where the solver, or the limit of cuts, gave up. A
         product that does not have all edges refutes nothing.
         """
-        none = Answer.UNKNOWN if self.product.cut else Answer.NO
+        none = SmtAnswer.UNKNOWN if self.product.cut else SmtAnswer.NO
         if t.FALSE in self.parts:
             return none
         if self._solver is None:
@@ -435,15 +437,15 @@ class CounterSystem:
         also = list(also)
         for _ in range(CUTS):
             answer, model = self._solver.check(also, timeout_ms)
-            if answer is not Answer.YES:
-                return none if answer is Answer.NO else answer
+            if answer is not SmtAnswer.YES:
+                return none if answer is SmtAnswer.NO else answer
             counts = {number: model.get(var, 0) for number, var in self.count.items()}
             cuts = self._cuts(counts)
             if not cuts:
                 values = {var: model[var] for var in self.scalars if var in model}
                 return Plan({number: count for number, count in counts.items() if count}, values)
             self._solver.add(cuts)
-        return Answer.UNKNOWN
+        return SmtAnswer.UNKNOWN
 
     def _cuts(self, counts: Mapping[int, int]) -> list[t.Condition]:
         """For ways that nothing leads to: they are taken only if something does."""

@@ -26,7 +26,7 @@ Text = Callable[[int, t.IntType], t.Term]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LibraryOutcome:
     """A call returns ``value``; of a search a pointer to the byte ``value`` of the text, or null where ``found`` is
     false. ``parts`` give, when they are asked for, the conditions under which it does.
     """
@@ -36,7 +36,9 @@ class Outcome:
     found: bool = True
 
 
-def outcomes(callee: str, texts: Sequence[Text], numbers: Sequence[t.Term], limit: int | None) -> Iterator[Outcome]:
+def outcomes(
+    callee: str, texts: Sequence[Text], numbers: Sequence[t.Term], limit: int | None
+) -> Iterator[LibraryOutcome]:
     """What a call may come to, the nearest first. ``numbers``: what is looked for; ``limit``: how many bytes are looked
     at, at most, where the call says so.
     """
@@ -55,7 +57,7 @@ def _positions(limit: int | None) -> Iterator[int]:
         yield at
 
 
-def _lengths(text: Text, limit: int | None) -> Iterator[Outcome]:
+def _lengths(text: Text, limit: int | None) -> Iterator[LibraryOutcome]:
     def before(at: int) -> Iterator[t.Condition]:
         for index in range(at):
             yield t.not_zero(text(index, CHAR))
@@ -65,12 +67,12 @@ def _lengths(text: Text, limit: int | None) -> Iterator[Outcome]:
         yield t.equals_zero(text(at, CHAR))
 
     for at in _positions(limit):
-        yield Outcome(at, lambda at=at: ends(at))  # type: ignore[misc]
+        yield LibraryOutcome(at, lambda at=at: ends(at))  # type: ignore[misc]
     if limit is not None and limit <= FARTHEST:
-        yield Outcome(limit, lambda: before(limit))
+        yield LibraryOutcome(limit, lambda: before(limit))
 
 
-def _searches(text: Text, sought: t.Term, limit: int | None, *, ends: bool) -> Iterator[Outcome]:
+def _searches(text: Text, sought: t.Term, limit: int | None, *, ends: bool) -> Iterator[LibraryOutcome]:
     def before(at: int) -> Iterator[t.Condition]:
         for index in range(at):
             byte = text(index, CHAR)
@@ -86,14 +88,14 @@ def _searches(text: Text, sought: t.Term, limit: int | None, *, ends: bool) -> I
         yield t.equals_zero(byte) & byte.ne(sought)
 
     for at in _positions(limit):
-        yield Outcome(at, lambda at=at: there(at))  # type: ignore[misc]
+        yield LibraryOutcome(at, lambda at=at: there(at))  # type: ignore[misc]
         if ends:
-            yield Outcome(at, lambda at=at: ended(at), found=False)  # type: ignore[misc]
+            yield LibraryOutcome(at, lambda at=at: ended(at), found=False)  # type: ignore[misc]
     if limit is not None and limit <= FARTHEST:
-        yield Outcome(limit, lambda: before(limit), found=False)
+        yield LibraryOutcome(limit, lambda: before(limit), found=False)
 
 
-def _comparisons(a: Text, b: Text, limit: int | None, *, ends: bool) -> Iterator[Outcome]:
+def _comparisons(a: Text, b: Text, limit: int | None, *, ends: bool) -> Iterator[LibraryOutcome]:
     def before(at: int) -> Iterator[t.Condition]:
         for index in range(at):
             byte = a(index, BYTE)
@@ -109,11 +111,11 @@ def _comparisons(a: Text, b: Text, limit: int | None, *, ends: bool) -> Iterator
         yield one(at, BYTE).lt(other(at, BYTE))
 
     if limit == 0:
-        yield Outcome(0, lambda: before(0))
+        yield LibraryOutcome(0, lambda: before(0))
     for at in _positions(limit):
         if ends:
-            yield Outcome(0, lambda at=at: alike(at))  # type: ignore[misc]
+            yield LibraryOutcome(0, lambda at=at: alike(at))  # type: ignore[misc]
         for sign in (-1, 1):
-            yield Outcome(sign, lambda at=at, sign=sign: differs(at, sign))  # type: ignore[misc]
+            yield LibraryOutcome(sign, lambda at=at, sign=sign: differs(at, sign))  # type: ignore[misc]
     if limit is not None and 0 < limit <= FARTHEST:
-        yield Outcome(0, lambda: before(limit))
+        yield LibraryOutcome(0, lambda: before(limit))

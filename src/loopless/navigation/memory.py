@@ -1,9 +1,9 @@
 """What objects hold along a path: writes, byte by byte, over what they held first.
 
-What an object held first are symbols of the :class:`Store`, and so are pointers that lie in memory that is given: each
-leads to an object of its own, or is null (lazy initialization: Khurshid, Păsăreanu and Visser, Generalized symbolic
-execution for model checking and testing, TACAS 2003). That it may be one of the other objects is tried only where the
-path demands it.
+What an object held first are symbols of the :class:`PathDemands`, and so are pointers that lie in memory that is given:
+each leads to an object of its own, or is null (lazy initialization: Khurshid, Păsăreanu and Visser, Generalized
+symbolic execution for model checking and testing, TACAS 2003). That it may be one of the other objects is tried only
+where the path demands it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from loopless import terms as t
 from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Load, MemoryObject
 from loopless.flowgraph.model import Store as StoreTo
-from loopless.navigation.store import NotFollowed, Store, size_of
+from loopless.navigation.store import NotFollowed, PathDemands, size_of
 from loopless.verification.transitions import assigned_in
 
 LONGEST: Final = 1 << 16
@@ -29,7 +29,7 @@ class NoWay(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenValue:
     """A value that was written, of a pointer with its object; ``size`` in bytes."""
 
     value: t.Term
@@ -38,14 +38,14 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class First:
+class InitialByte:
     """The byte that lay in an object first; of objects whose lives begin anew, in the life of that number."""
 
     array: str
     offset: int
 
 
-Byte = tuple[Written, int] | First
+Byte = tuple[WrittenValue, int] | InitialByte
 """A byte of what was written, by its place in it, or of what was there first."""
 
 
@@ -75,7 +75,7 @@ def pointer_size(graph: Flowgraph) -> int:
     return 8
 
 
-class Memory:
+class PathMemory:
     """The memory of one search. ``begun``: the globals that hold what the program gives them when the run begins;
     ``words``: how many argv has, and its object, where the run begins with ``main``. ``fixed``: what variables hold
     first, by choice.
@@ -84,7 +84,7 @@ class Memory:
     def __init__(
         self,
         graph: Flowgraph,
-        store: Store,
+        store: PathDemands,
         begun: frozenset[str] = frozenset(),
         words: tuple[t.Term, int] | None = None,
         fixed: Mapping[t.Var, int] = MappingProxyType({}),
@@ -231,7 +231,7 @@ class Memory:
 
     def write(self, array: str, offset: int, size: int, value: t.Term, owner: t.Term | None) -> None:
         """Let an integer, or a pointer, lie there."""
-        written = Written(value, owner, size)
+        written = WrittenValue(value, owner, size)
         for index in range(size):
             self._set(self._bytes, (array, offset + index), (written, index))
 
@@ -256,7 +256,7 @@ class Memory:
         """Let bytes be all the same."""
         if length > LONGEST:
             raise NotFollowed
-        written = Written(byte, None, 1)
+        written = WrittenValue(byte, None, 1)
         for index in range(length):
             self._set(self._bytes, (array, offset + index), (written, 0))
 
@@ -270,7 +270,7 @@ class Memory:
             self._set(self._bytes, (target[0], target[1] + index), byte)
 
     def _byte(self, array: str, offset: int) -> Byte:
-        return self._bytes.get((array, offset)) or First(array, offset)
+        return self._bytes.get((array, offset)) or InitialByte(array, offset)
 
     # -- reads --------------------------------------------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ class Memory:
             raise NotFollowed
         size = size_of(type)
         whole = self._whole(array, offset, size)
-        if isinstance(whole, First):
+        if isinstance(whole, InitialByte):
             return self._first(whole, type)
         if whole is not None:
             if whole.owner is not None and whole.owner != t.ZERO:
@@ -303,7 +303,7 @@ class Memory:
         while at < size:
             held = self._byte(array, offset + at)
             end = at + 1
-            if isinstance(held, First):
+            if isinstance(held, InitialByte):
                 known = self._known_byte(array, offset + at)
                 yield at, t.const(known) if known is not None else self._first(held, t.IntType(8, signed=False))
             else:
@@ -318,7 +318,7 @@ class Memory:
 
     def _known_byte(self, array: str, offset: int) -> int | None:
         held = self._byte(array, offset)
-        if isinstance(held, First):
+        if isinstance(held, InitialByte):
             first = self._first(held, t.IntType(8, signed=False))
             return first.value if isinstance(first, t.Const) else None
         written, index = held
@@ -326,25 +326,25 @@ class Memory:
             return None
         return (written.value.value >> (8 * index)) & 255
 
-    def _whole(self, array: str, offset: int, size: int) -> Written | First | None:
+    def _whole(self, array: str, offset: int, size: int) -> WrittenValue | InitialByte | None:
         """What lies there, if it was written, or was first, as one."""
         self._check_taint(array)
         held = self._byte(array, offset)
         for index in range(1, size):
             other = self._byte(array, offset + index)
             match held, other:
-                case First(array=name, offset=at), First() if other == First(name, at + index):
+                case InitialByte(array=name, offset=at), InitialByte() if other == InitialByte(name, at + index):
                     continue
                 case (written, 0), (same, number) if written is same and number == index:
                     continue
                 case _:
                     return None
-        if isinstance(held, First):
+        if isinstance(held, InitialByte):
             return held
         written, index = held
         return written if index == 0 and written.size == size else None
 
-    def _first(self, place: First, type: t.IntType) -> t.Term:
+    def _first(self, place: InitialByte, type: t.IntType) -> t.Term:
         """The integer that lay somewhere first: a number where that is known."""
         number = self._number(place.array)
         size = size_of(type)
@@ -372,7 +372,7 @@ class Memory:
             NotFollowed: it is not known.
         """
         whole = self._whole(array, offset, self._pointer)
-        if isinstance(whole, Written):
+        if isinstance(whole, WrittenValue):
             if whole.owner is None and whole.value != t.ZERO:
                 raise NotFollowed
             return whole.owner or t.ZERO, whole.value
@@ -382,7 +382,7 @@ class Memory:
             return t.ZERO, t.ZERO
         return self._first_pointer(whole, shown)
 
-    def _first_pointer(self, place: First, shown: str) -> tuple[t.Term, t.Term]:
+    def _first_pointer(self, place: InitialByte, shown: str) -> tuple[t.Term, t.Term]:
         number = self._number(place.array)
         known = self._begun.get(number) if number is not None else None
         if known is not None and known.content is not None and 0 <= place.offset <= len(known.content) - self._pointer:
@@ -401,7 +401,7 @@ class Memory:
         led = self.pointers.get((place.array, place.offset)) or self._lead(place, number, shown)
         return led.owner, t.ZERO
 
-    def _lead(self, place: First, number: int | None, shown: str) -> Led:
+    def _lead(self, place: InitialByte, number: int | None, shown: str) -> Led:
         """A pointer that is seen for the first time."""
         self._next += 1
         name = f"{place.array}[{place.offset}]"
@@ -413,7 +413,7 @@ class Memory:
             raise NoWay
         return led
 
-    def _word(self, owner: t.Var, place: First) -> list[t.Condition]:
+    def _word(self, owner: t.Var, place: InitialByte) -> list[t.Condition]:
         """Argv has argc words, and a null pointer behind them (C, 5.1.2.2.1)."""
         assert self.words is not None
         count = self.words[0]

@@ -25,7 +25,7 @@ MOST_EDGES: Final = 1_500
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ProductNode:
     """A location with the values of the finite variables that matter there."""
 
     label: str
@@ -33,7 +33,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class ProductEdge:
     """A transition between two nodes, by their numbers; ``condition`` and ``update`` with the source's values in them.
     ``transition``: by its number in the system.
     """
@@ -52,16 +52,16 @@ class Product:
     node; components are numbered so that runs go to higher ones only. ``cut``: there is more.
     """
 
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
+    nodes: tuple[ProductNode, ...]
+    edges: tuple[ProductEdge, ...]
     component: tuple[int, ...]
     goal: int | None
     cut: bool = False
 
     @functools.cached_property
-    def outgoing(self) -> Mapping[int, tuple[Edge, ...]]:
+    def outgoing(self) -> Mapping[int, tuple[ProductEdge, ...]]:
         """The edges of each node."""
-        found: dict[int, list[Edge]] = {number: [] for number in range(len(self.nodes))}
+        found: dict[int, list[ProductEdge]] = {number: [] for number in range(len(self.nodes))}
         for edge in self.edges:
             found[edge.source].append(edge)
         return {number: tuple(edges) for number, edges in found.items()}
@@ -159,9 +159,9 @@ class _Exploration:
         self.onward: dict[str, list[tuple[int, Transition]]] = {}
         for number, transition in transitions:
             self.onward.setdefault(transition.source, []).append((number, transition))
-        self.nodes: list[Node] = []
+        self.nodes: list[ProductNode] = []
         self.numbers: dict[tuple[str, tuple[tuple[str, int], ...]], int] = {}
-        self.edges: list[Edge] = []
+        self.edges: list[ProductEdge] = []
         self.cut = False
 
     def _node(self, label: str, values: Mapping[t.Var, int]) -> int:
@@ -173,7 +173,7 @@ class _Exploration:
         key = (label, () if label in self.goals else tuple(sorted((var.key, value) for var, value in matters.items())))
         if key not in self.numbers:
             self.numbers[key] = len(self.nodes)
-            self.nodes.append(Node(label, {} if label in self.goals else dict(matters)))
+            self.nodes.append(ProductNode(label, {} if label in self.goals else dict(matters)))
         return self.numbers[key]
 
     def run(self, label: str, known: Mapping[t.Var, int]) -> t.Var | None:
@@ -195,7 +195,7 @@ class _Exploration:
                     else:
                         values.pop(var, None)
                 target = self._node(transition.target, values)
-                self.edges.append(Edge(len(self.edges), at, target, number, condition, update))
+                self.edges.append(ProductEdge(len(self.edges), at, target, number, condition, update))
                 if len(self.edges) > MOST_EDGES:
                     self.cut = True
                     return self._widest() if self.finite else None
@@ -231,7 +231,7 @@ class _Exploration:
         numbers = {old: new for new, old in enumerate(sorted(kept))}
         edges = [e for e in self.edges if e.source in kept and e.target in kept]
         renumbered = tuple(
-            Edge(new, numbers[e.source], numbers[e.target], e.transition, e.condition, e.update)
+            ProductEdge(new, numbers[e.source], numbers[e.target], e.transition, e.condition, e.update)
             for new, e in enumerate(edges)
         )
         nodes = tuple(self.nodes[old] for old in sorted(kept))

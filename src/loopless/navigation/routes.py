@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 
 from loopless import terms as t
 from loopless.navigation.memory import Led
-from loopless.navigation.store import Cells
-from loopless.verification.transitions import Input
+from loopless.navigation.store import ElementRange
+from loopless.verification.transitions import TransitionInput
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RouteStep:
     """A transition that was taken ``count`` times in a row, with what each value from outside was."""
 
     transition: int
     count: int
-    inputs: Mapping[Input, t.Term]
+    inputs: Mapping[TransitionInput, t.Term]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Route:
     must lead to one that has another name, too, by their numbers.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[RouteStep, ...]
     values: Mapping[t.Var, int]
     cells: Mapping[tuple[str, int, t.IntType], t.Var]
-    runs: tuple[Cells, ...]
+    runs: tuple[ElementRange, ...]
     begin: Mapping[t.Var, t.Term]
     pointers: Mapping[tuple[str, int], Led] = field(default_factory=dict)
     aliases: Mapping[t.Var, int] = field(default_factory=dict)

@@ -15,13 +15,13 @@ from typing import Final
 from loopless import clock
 from loopless import terms as t
 from loopless.graphs import reachable
-from loopless.logic.smt import Answer
+from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
-from loopless.navigation.memory import Memory
-from loopless.navigation.product import Edge, Product, few_valued, product_of
-from loopless.navigation.routes import Route, Searched, Step
+from loopless.navigation.memory import PathMemory
+from loopless.navigation.product import Product, ProductEdge, few_valued, product_of
+from loopless.navigation.routes import Route, RouteStep, Searched
 from loopless.navigation.steps import Steps
-from loopless.navigation.store import Cells, Mark, Store, size_of, small_model
+from loopless.navigation.store import ElementRange, Mark, PathDemands, size_of, small_model
 from loopless.verification.transitions import START, VIOLATION, Transition, TransitionSystem
 
 MOST_SYSTEMS: Final = 400
@@ -57,12 +57,12 @@ class _Point:
     course: _Course | None
     mark: tuple[Mark, int]
     steps: int
-    others: Iterator[tuple[int, Edge | None]]
+    others: Iterator[tuple[int, ProductEdge | None]]
 
 
 class Navigator:
     """One search. ``fixed``: what variables hold where the run begins, by choice; ``most``: how many transitions the
-    first plan may have. ``trips`` as of :class:`CounterSystem`, ``begun`` as of :class:`Memory`.
+    first plan may have. ``trips`` as of :class:`CounterSystem`, ``begun`` as of :class:`PathMemory`.
     ``general``: the constraints of all runs, where they are made already: large ones are not made again for ``fixed``.
     """
 
@@ -80,13 +80,13 @@ class Navigator:
         self.system, self.fixed, self.deadline, self.most, self.trips = system, fixed, deadline, most, trips
         self._general = general
         self.done = Searched()
-        self.store = Store(self.system.graph.objects.values())
-        self.memory = Memory(self.system.graph, self.store, begun, self._words(), self.fixed)
+        self.store = PathDemands(self.system.graph.objects.values())
+        self.memory = PathMemory(self.system.graph, self.store, begun, self._words(), self.fixed)
         self.steps = Steps(self.system, self.fixed, self.store, self.memory)
         self.onward: dict[str, list[int]] = {}
         for number, transition in enumerate(self.system.transitions):
             self.onward.setdefault(transition.source, []).append(number)
-        self.path: list[Step] = []
+        self.path: list[RouteStep] = []
         self.complete = not self.fixed and most is None
         self._finite: dict[tuple[str, frozenset[t.Var]], frozenset[t.Var]] = {}
         self._systems: dict[tuple[str, tuple[tuple[str, int], ...]], CounterSystem | Product] = {}
@@ -195,7 +195,7 @@ class Navigator:
         if self.most is not None and self.done.systems == 1:
             also = [*also, made.length.le(self.most)]
         found = made.solve(also)
-        if found is Answer.NO:
+        if found is SmtAnswer.NO:
             return None
         counts = dict(found.counts) if isinstance(found, Plan) else {}
         return _Course(made.product, counts, 0)
@@ -223,7 +223,9 @@ class Navigator:
         held = made.product.nodes[0].fixed
         return made, [v.eq(value) for v, value in known.items() if v in made.scalars and v not in held]
 
-    def _ways(self, label: str, course: _Course, values: Mapping[t.Var, t.Term]) -> Iterator[tuple[int, Edge | None]]:
+    def _ways(
+        self, label: str, course: _Course, values: Mapping[t.Var, t.Term]
+    ) -> Iterator[tuple[int, ProductEdge | None]]:
         """The transitions to try, first those of the plan; ``None`` for an edge: off the plan."""
         outgoing = course.product.outgoing.get(course.node, ())
         planned = [edge for edge in outgoing if course.left.get(edge.number)]
@@ -242,7 +244,7 @@ class Navigator:
                 yield number, None
 
     @staticmethod
-    def _strands(course: _Course, edge: Edge) -> bool:
+    def _strands(course: _Course, edge: ProductEdge) -> bool:
         """Whether something of the plan could no longer be reached behind an edge (Fleury's rule for Euler paths)."""
         component = course.product.component
         left = {number for number, count in course.left.items() if count > (number == edge.number)}
@@ -263,7 +265,7 @@ class Navigator:
         return not wanted <= reached
 
     def _take(
-        self, here: _Point, number: int, edge: Edge | None
+        self, here: _Point, number: int, edge: ProductEdge | None
     ) -> tuple[str, dict[t.Var, t.Term], _Course | None] | None:
         """What comes of taking a transition; None where it cannot be taken."""
         transition = self.system.transitions[number]
@@ -282,7 +284,7 @@ class Navigator:
         if taken is None:
             return None
         stepped, inputs = taken
-        self.path.append(Step(number, 1, inputs))
+        self.path.append(RouteStep(number, 1, inputs))
         if edge is None or course is None:
             return transition.target, stepped, None
         following = course.copied()
@@ -291,7 +293,7 @@ class Navigator:
         return transition.target, stepped, following
 
     @staticmethod
-    def _until_due(course: _Course, edge: Edge, values: Mapping[t.Var, t.Term], most: int) -> int:
+    def _until_due(course: _Course, edge: ProductEdge, values: Mapping[t.Var, t.Term], most: int) -> int:
         """How often a way is taken until another one of the plan is due, that asks for one value of what it moves."""
         others = [
             other
@@ -361,14 +363,14 @@ class Navigator:
         for symbol, (array, start, stride, type_) in runs.items():
             assert isinstance(symbol, t.Var)
             value = model.get(symbol, 0)
-            self.store.runs.append(Cells(array, start, stride, count, type_, value))
+            self.store.runs.append(ElementRange(array, start, stride, count, type_, value))
         inputs = {one: t.const(model.get(one.var, 0)) for one in transition.taken}
         new = {var: term for var, term in values.items() if var in self.system.state.get(transition.target, ())}
         for var, step in steps.items():
             before = values[var]
             assert isinstance(before, t.Const)
             new[var] = t.const(before.value + step * count)
-        self.path.append(Step(number, count, inputs))
+        self.path.append(RouteStep(number, count, inputs))
         return new, count
 
     @staticmethod
@@ -437,7 +439,7 @@ def _asks_for_one(part: t.Condition, moved: set[t.Var]) -> bool:
     return isinstance(part, t.Compare) and part.relation == "eq" and not part.variables.isdisjoint(moved)
 
 
-def _is_due(edge: Edge, moved: set[t.Var], values: Mapping[t.Var, t.Term]) -> bool:
+def _is_due(edge: ProductEdge, moved: set[t.Var], values: Mapping[t.Var, t.Term]) -> bool:
     """Whether an edge asks for one value of something that moves, and now has it."""
     parts = [part for part in t.conjuncts(edge.condition) if _asks_for_one(part, moved)]
     return bool(parts) and all(t.substitute(part, values) is t.TRUE for part in parts)

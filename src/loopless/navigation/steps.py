@@ -8,10 +8,10 @@ from typing import Final
 from loopless import terms as t
 from loopless.flowgraph.model import Allocate, Call, Copy, Expire, Fill, Load, Pointer
 from loopless.flowgraph.model import Store as StoreTo
-from loopless.navigation.library import FOLLOWED, Outcome, Text, outcomes
-from loopless.navigation.memory import Memory, NoWay
-from loopless.navigation.store import NotFollowed, Store, size_of
-from loopless.verification.transitions import START, Access, Input, Transition, TransitionSystem
+from loopless.navigation.library import FOLLOWED, LibraryOutcome, Text, outcomes
+from loopless.navigation.memory import NoWay, PathMemory
+from loopless.navigation.store import NotFollowed, PathDemands, size_of
+from loopless.verification.transitions import START, Transition, TransitionAccess, TransitionInput, TransitionSystem
 
 MOST_PLACES: Final = 64
 """An address that may be one of more places is one of them, by choice. A guess."""
@@ -19,7 +19,7 @@ MOST_OUTCOMES: Final = 60
 """So many outcomes of calls of the library are tried in one step. A guess."""
 NOT_FOLLOWED: Final = "it reads at places that are not known, or something that is not followed"
 
-Taken = Mapping[Input, t.Term]
+Taken = Mapping[TransitionInput, t.Term]
 """What each value from outside was."""
 
 
@@ -28,7 +28,9 @@ class Steps:
     by choice.
     """
 
-    def __init__(self, system: TransitionSystem, fixed: Mapping[t.Var, int], store: Store, memory: Memory) -> None:
+    def __init__(
+        self, system: TransitionSystem, fixed: Mapping[t.Var, int], store: PathDemands, memory: PathMemory
+    ) -> None:
         self.system, self.fixed, self.store, self.memory = system, fixed, store, memory
         self.complete = True
         """Whether nothing was chosen, and nothing left out, of what steps could have come to."""
@@ -37,10 +39,10 @@ class Steps:
 
     def _given(
         self, transition: Transition, values: Mapping[t.Var, t.Term]
-    ) -> tuple[dict[t.Var, t.Term], dict[Input, t.Term]]:
+    ) -> tuple[dict[t.Var, t.Term], dict[TransitionInput, t.Term]]:
         """What stands for the variables and the inputs of a transition."""
         given = dict(values)
-        inputs: dict[Input, t.Term] = {}
+        inputs: dict[TransitionInput, t.Term] = {}
         for one in transition.taken:
             chosen = self.fixed.get(one.var) if transition.source == START else None
             self._fresh += 1
@@ -69,7 +71,7 @@ class Steps:
 
     def _through(
         self,
-        accesses: Sequence[Access],
+        accesses: Sequence[TransitionAccess],
         left: list[t.Condition],
         waiting: frozenset[t.Var],
         given: dict[t.Var, t.Term],
@@ -102,8 +104,8 @@ class Steps:
 
     def _by_outcome(
         self,
-        ways: Iterator[tuple[dict[t.Var, t.Term], Outcome]],
-        accesses: Sequence[Access],
+        ways: Iterator[tuple[dict[t.Var, t.Term], LibraryOutcome]],
+        accesses: Sequence[TransitionAccess],
         left: list[t.Condition],
         waiting: frozenset[t.Var],
         given: dict[t.Var, t.Term],
@@ -165,7 +167,7 @@ class Steps:
 
     # -- memory ------------------------------------------------------------------------------------------------------
 
-    def _access(self, access: Access, given: dict[t.Var, t.Term]) -> None:
+    def _access(self, access: TransitionAccess, given: dict[t.Var, t.Term]) -> None:
         """What a statement does to memory. Raises :class:`NoWay` where it is undefined."""
         memory = self.memory
         found: tuple[t.Term | None, t.Term | None] = (None, None)
@@ -183,8 +185,8 @@ class Steps:
                 given[var] = self._unknown(var.type) if term is None else term
 
     def _called(
-        self, call: Call, access: Access, given: dict[t.Var, t.Term]
-    ) -> Iterator[tuple[dict[t.Var, t.Term], Outcome]]:
+        self, call: Call, access: TransitionAccess, given: dict[t.Var, t.Term]
+    ) -> Iterator[tuple[dict[t.Var, t.Term], LibraryOutcome]]:
         """The outcomes of a search or comparison of the library, with what the inputs stand for then."""
         memory = self.memory
         pointers = [one for one in call.arguments if isinstance(one, Pointer)]
@@ -199,7 +201,7 @@ class Steps:
         def text(place: tuple[str, int]) -> Text:
             return lambda at, type_: memory.read(place[0], place[1] + at, type_)
 
-        def ways() -> Iterator[tuple[dict[t.Var, t.Term], Outcome]]:
+        def ways() -> Iterator[tuple[dict[t.Var, t.Term], LibraryOutcome]]:
             value_of, owner_of = access.gives
             for outcome in outcomes(call.callee, [text(place) for place in places], numbers, limit):
                 found: dict[t.Var, t.Term] = {}
@@ -224,7 +226,7 @@ class Steps:
             return False
         return self.store.demand(every)
 
-    def _accessed(self, access: Access, given: dict[t.Var, t.Term]) -> tuple[t.Term | None, t.Term | None]:
+    def _accessed(self, access: TransitionAccess, given: dict[t.Var, t.Term]) -> tuple[t.Term | None, t.Term | None]:
         """What the inputs of an access stand for."""
         memory = self.memory
         match access.statement:

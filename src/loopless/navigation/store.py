@@ -13,7 +13,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.flowgraph.model import MemoryObject
 from loopless.logic.feasible import feasible
-from loopless.logic.smt import Answer, satisfiable
+from loopless.logic.smt import SmtAnswer, satisfiable
 
 SOLVER_MS: Final = 4_000
 """Milliseconds for the values of inputs that depend on one another. A guess."""
@@ -32,7 +32,7 @@ class NotFollowed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Cells:
+class ElementRange:
     """``count`` elements of an object, from byte ``start`` on, each ``stride`` bytes behind the one before, that hold
     the same ``value``.
     """
@@ -65,7 +65,7 @@ Mark = tuple[int, int, int, int, int]
 """Where a store was."""
 
 
-class Store:
+class PathDemands:
     """Inputs as symbols and what is demanded of them; :meth:`mark` and :meth:`back` go back to an earlier state."""
 
     def __init__(self, objects: Iterable[MemoryObject]) -> None:
@@ -79,7 +79,7 @@ class Store:
         self._trail: list[t.Var] = []
         self.cells: dict[tuple[str, int, t.IntType], t.Var] = {}
         self._made: list[tuple[str, int, t.IntType]] = []
-        self.runs: list[Cells] = []
+        self.runs: list[ElementRange] = []
         self.pinned: dict[t.Var, int] = {}
         """The symbols that have one value by now, or were given one."""
         self._known: dict[t.Var, int] = {}
@@ -351,6 +351,6 @@ def small_model(condition: t.Condition) -> Mapping[t.Var, int] | None:
             if inside and t.substitute(condition, {one: t.const(value)}) is t.TRUE:
                 return {one: value}
     found = satisfiable(condition, SOLVER_MS)
-    if found.answer is Answer.YES and found.model is not None:
+    if found.answer is SmtAnswer.YES and found.model is not None:
         return found.model.values
     return None

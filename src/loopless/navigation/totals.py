@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from loopless import terms as t
 from loopless.logic.intervals import Intervals
-from loopless.navigation.product import Edge, Product
+from loopless.navigation.product import Product, ProductEdge
 
 
 def inner_totals(
     product: Product,
     component: int,
-    inside: Sequence[Edge],
+    inside: Sequence[ProductEdge],
     count: Mapping[int, t.Var],
     begins: Callable[[t.Var], t.Term | None],
 ) -> Iterator[t.Condition]:

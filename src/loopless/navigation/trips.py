@@ -8,7 +8,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.logic.feasible import feasible
-from loopless.navigation.product import Edge, Product
+from loopless.navigation.product import Product, ProductEdge
 
 MOST_CANDIDATES: Final = 12
 """Limits of a counter that are tried. A guess."""
@@ -24,7 +24,7 @@ class Trips:
     step: int
 
 
-def constant_trips(product: Product, component: int, inside: Sequence[Edge]) -> dict[str, Trips]:
+def constant_trips(product: Product, component: int, inside: Sequence[ProductEdge]) -> dict[str, Trips]:
     """By the location of an inner loop how often it goes round from each entry to the way out: each of its ways back
     adds the same constant to a variable that holds a constant where the loop is entered, none can be taken once that
     has its last value, and nothing leaves before.
@@ -43,7 +43,9 @@ def constant_trips(product: Product, component: int, inside: Sequence[Edge]) -> 
     return found
 
 
-def _trips(back: Sequence[Edge], entering: Sequence[Edge], leaving: Sequence[Edge]) -> Trips | None:
+def _trips(
+    back: Sequence[ProductEdge], entering: Sequence[ProductEdge], leaving: Sequence[ProductEdge]
+) -> Trips | None:
     for var in sorted(back[0].update.keys(), key=lambda v: v.key):
         starts = {e.update.get(var) for e in entering}
         steps = {e.update[var] - var if var in e.update else None for e in back}

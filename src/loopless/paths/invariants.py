@@ -15,7 +15,7 @@ from loopless.paths.model import LoopPaths
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlaceStep:
     """Where ``condition`` holds at the place ``source``, ``update`` leads to the place ``target``."""
 
     source: str
@@ -30,7 +30,7 @@ class TooManyQuestions(Exception):
 
 def inductive_subsets(
     candidates: Mapping[str, Iterable[t.Condition]],
-    steps: Iterable[Step],
+    steps: Iterable[PlaceStep],
     *,
     solver: bool = True,
     most: int | None = None,
@@ -62,7 +62,7 @@ def inductive_subsets(
     return found
 
 
-def _keeps(step: Step, before: t.Condition, condition: t.Condition, *, solver: bool) -> bool:
+def _keeps(step: PlaceStep, before: t.Condition, condition: t.Condition, *, solver: bool) -> bool:
     try:
         after = t.substitute(condition, dict(step.update))
     except t.TermTooLarge:
@@ -81,5 +81,5 @@ def inductive(
     if not paths.exact:
         return tuple(candidate for candidate in candidates if candidate.variables <= frozenset(paths.invariants))
     always = t.conjunction(given)
-    steps = (Step("", "", always & path.condition, path.update) for path in paths.iterative)
+    steps = (PlaceStep("", "", always & path.condition, path.update) for path in paths.iterative)
     return inductive_subsets({"": candidates}, steps)[""]

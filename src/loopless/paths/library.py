@@ -45,7 +45,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class ReturnedWay:
     """What a call returns where ``when`` holds: ``value``, of a pointer the offset in ``object``."""
 
     when: t.Condition
@@ -54,16 +54,18 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CallResult:
     """What a call comes to: it reads ``outside`` of an object, or returns in one of ``ways``, which exclude each other
     and are all that there are.
     """
 
     outside: t.Condition
-    ways: tuple[Way, ...]
+    ways: tuple[ReturnedWay, ...]
 
 
-def result_of(callee: str, texts: Sequence[Text], numbers: Sequence[t.Term], chosen: t.Term | None) -> Result | None:
+def result_of(
+    callee: str, texts: Sequence[Text], numbers: Sequence[t.Term], chosen: t.Term | None
+) -> CallResult | None:
     """The result of one of :data:`loopless.source.vocabulary.WORKED_OUT`; None where the call is not as C has it.
 
     ``texts`` and ``numbers``: its arguments, sizes as they are without a sign; ``chosen``: what the library would
@@ -116,25 +118,25 @@ def _until(text: Text) -> tuple[Text, ...]:
     return () if text.end is not None else (text,)
 
 
-def _length(text: Text, limit: t.Term | None) -> Result:
+def _length(text: Text, limit: t.Term | None) -> CallResult:
     if text.end is not None:
         known = t.const(text.end)
-        return Result(t.FALSE, (Way(t.TRUE, known if limit is None else t.minimum(known, limit)),))
+        return CallResult(t.FALSE, (ReturnedWay(t.TRUE, known if limit is None else t.minimum(known, limit)),))
     found, outside = _search((text,), limit, t.equals_zero(text.byte(_AT, _CHAR)))
-    return Result(outside, (Way(t.TRUE, found),))
+    return CallResult(outside, (ReturnedWay(t.TRUE, found),))
 
 
 # -- searches ---------------------------------------------------------------------------------------------------------
 
 
-def _found(text: Text, there: t.Condition, at: t.Term, outside: t.Condition = t.FALSE) -> Result:
-    ways = [Way(there, text.offset + at, text.object)] if there is not t.FALSE else []
+def _found(text: Text, there: t.Condition, at: t.Term, outside: t.Condition = t.FALSE) -> CallResult:
+    ways = [ReturnedWay(there, text.offset + at, text.object)] if there is not t.FALSE else []
     if there is not t.TRUE:
-        ways.append(Way(~there, t.ZERO, t.ZERO))  # the null pointer
-    return Result(outside, tuple(ways))
+        ways.append(ReturnedWay(~there, t.ZERO, t.ZERO))  # the null pointer
+    return CallResult(outside, tuple(ways))
 
 
-def _byte(text: Text, sought: t.Term, limit: t.Term) -> Result:
+def _byte(text: Text, sought: t.Term, limit: t.Term) -> CallResult:
     if text.known is not None and isinstance(limit, t.Const) and 0 <= limit.value <= len(text.known):
         known = text.known[: limit.value]
         if len(set(known)) <= _MOST_KNOWN:
@@ -143,7 +145,7 @@ def _byte(text: Text, sought: t.Term, limit: t.Term) -> Result:
     return _found(text, found.lt(limit), found, outside)
 
 
-def _first_byte(text: Text, sought: t.Term) -> Result:
+def _first_byte(text: Text, sought: t.Term) -> CallResult:
     known = text.known[: text.end + 1] if text.known is not None and text.end is not None else None
     if known is not None and len(set(known)) <= _MOST_KNOWN:
         return _among(text, known, sought, bytes.index)
@@ -153,7 +155,7 @@ def _first_byte(text: Text, sought: t.Term) -> Result:
     return _found(text, there, found, outside)
 
 
-def _last_byte(text: Text, sought: t.Term) -> Result:
+def _last_byte(text: Text, sought: t.Term) -> CallResult:
     known = text.known[: text.end + 1] if text.known is not None and text.end is not None else None
     if known is not None and len(set(known)) <= _MOST_KNOWN:
         return _among(text, known, sought, bytes.rindex)
@@ -166,7 +168,7 @@ def _last_byte(text: Text, sought: t.Term) -> Result:
     return _found(text, found.ge(0), found, outside)
 
 
-def _among(text: Text, known: bytes, sought: t.Term, place: Callable[[bytes, int], int]) -> Result:
+def _among(text: Text, known: bytes, sought: t.Term, place: Callable[[bytes, int], int]) -> CallResult:
     """A search in bytes that are known: by what is looked for."""
     places = {_CHAR.wrap(value): place(known, value) for value in dict.fromkeys(known)}
     at: t.Term = t.ZERO
@@ -178,7 +180,7 @@ def _among(text: Text, known: bytes, sought: t.Term, place: Callable[[bytes, int
 # -- sets of bytes ----------------------------------------------------------------------------------------------------
 
 
-def _span(callee: str, text: Text, among: Text) -> Result:
+def _span(callee: str, text: Text, among: Text) -> CallResult:
     """``among`` is a string as a whole (C, 7.24.5), wherever the search in ``text`` ends."""
     byte = text.byte(_AT, _CHAR)
     member = _is_among(byte, among)
@@ -188,7 +190,7 @@ def _span(callee: str, text: Text, among: Text) -> Result:
     outside = no_end | outside
     if callee == "strpbrk":
         return _found(text, t.not_zero(text.byte(found, _CHAR)), found, outside)
-    return Result(outside, (Way(t.TRUE, found),))
+    return CallResult(outside, (ReturnedWay(t.TRUE, found),))
 
 
 def _is_among(byte: t.Term, among: Text) -> t.Condition:
@@ -204,7 +206,7 @@ def _is_among(byte: t.Term, among: Text) -> t.Condition:
 # -- comparisons ------------------------------------------------------------------------------------------------------
 
 
-def _comparison(callee: str, a: Text, b: Text, limit: t.Term | None, chosen: t.Term) -> Result:
+def _comparison(callee: str, a: Text, b: Text, limit: t.Term | None, chosen: t.Term) -> CallResult:
     left, right = a.byte(_AT, _BYTE), b.byte(_AT, _BYTE)
     stops = [left.ne(right)]
     ends: list[t.Term] = []
@@ -222,6 +224,8 @@ def _comparison(callee: str, a: Text, b: Text, limit: t.Term | None, chosen: t.T
         alike.append(first_of.eq(second_of))
     same = t.disjunction(alike)
     if callee == "bcmp":
-        return Result(outside, (Way(t.TRUE, t.ite(same, t.ZERO, t.ite(t.equals_zero(chosen), t.ONE, chosen))),))
+        return CallResult(
+            outside, (ReturnedWay(t.TRUE, t.ite(same, t.ZERO, t.ite(t.equals_zero(chosen), t.ONE, chosen))),)
+        )
     differs = t.ite(first_of.lt(second_of), t.minimum(chosen, t.const(-1)), t.maximum(chosen, t.ONE))
-    return Result(outside, (Way(t.TRUE, t.ite(same, t.ZERO, differs)),))
+    return CallResult(outside, (ReturnedWay(t.TRUE, t.ite(same, t.ZERO, differs)),))

@@ -29,7 +29,7 @@ class FileAnswers:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class CensusLine:
     """A line of the census: how many loops there are of each type; ``untyped`` by reason."""
 
     loops: int = 0
@@ -110,7 +110,7 @@ def unread(file: Path, error: LooplessError) -> FileAnswers:
     return FileAnswers(str(file), error=str(error), kind="limit" if isinstance(error, LimitError) else "source")
 
 
-class Told:
+class LoopsSoFar:
     """Which loops the files so far have: one of a header is the same in each file that includes it."""
 
     def __init__(self) -> None:
@@ -125,16 +125,16 @@ class Told:
 
 def distinct(files: Iterable[FileAnswers]) -> list[LoopAnswer]:
     """The answers about all files, of each loop of the source once."""
-    told = Told()
+    told = LoopsSoFar()
     return [answer for file in files for answer in told.new(file)]
 
 
-def count(answers: Iterable[LoopAnswer]) -> Count:
+def count(answers: Iterable[LoopAnswer]) -> CensusLine:
     """The census of some loops."""
     found = list(answers)
     types = Counter(answer.type for answer in found)
     untyped = Counter(_why_untyped(answer) for answer in found if answer.type is None)
-    return Count(len(found), (types[1], types[2], types[3], types[4]), tuple(sorted(untyped.items())))
+    return CensusLine(len(found), (types[1], types[2], types[3], types[4]), tuple(sorted(untyped.items())))
 
 
 def _why_untyped(answer: LoopAnswer) -> str:

@@ -27,12 +27,12 @@ from loopless.source.inlining import returns_twice
 
 if TYPE_CHECKING:
     from loopless.bounds.callees.effects import Transformers
-    from loopless.flowgraph.callees.call_graph import Reach, Reached
+    from loopless.flowgraph.callees.call_graph import CallGraph, ReachedFunctions
     from loopless.flowgraph.model import Flowgraph, LoopInfo
     from loopless.queries.returning import Returning
     from loopless.source.ir import Function as SourceFunction
     from loopless.source.loc import Loc
-    from loopless.summary import Known
+    from loopless.summary import KnownLoops
 
 
 class Loop:
@@ -164,18 +164,18 @@ class Function:
         return found if self._written is None else self._written
 
     @functools.cached_property
-    def inner(self) -> Known:
+    def inner(self) -> KnownLoops:
         """What was found out about loops inside others; it grows with what is asked."""
-        from loopless.summary import Known
+        from loopless.summary import KnownLoops
 
-        return Known()
+        return KnownLoops()
 
     @functools.cached_property
-    def inner_without_streams(self) -> Known:
+    def inner_without_streams(self) -> KnownLoops:
         """The same of the function in which what comes from outside is not known."""
-        from loopless.summary import Known
+        from loopless.summary import KnownLoops
 
-        return Known()
+        return KnownLoops()
 
     @property
     def recursion(self) -> Refused:
@@ -246,7 +246,7 @@ class Function:
         return LoopName(f"{file or '?'}:{self.name}:{line}:{column}", self.name, file, line, column, refused=refused)
 
     @functools.cached_property
-    def reached(self) -> Reached:
+    def reached(self) -> ReachedFunctions:
         """The functions that a call may come to, beside those that are inlined; the function itself where it may be
         called again and is not read as a loop.
         """
@@ -318,11 +318,11 @@ class Program:
         return any(has(function) for function in self._by_name.get(place.function, ()))
 
     @functools.cached_property
-    def reach(self) -> Reach:
+    def reach(self) -> CallGraph:
         """Which functions calls may come to."""
-        from loopless.flowgraph.callees.call_graph import Reach
+        from loopless.flowgraph.callees.call_graph import CallGraph
 
-        return Reach(self.source.module)
+        return CallGraph(self.source.module)
 
     @functools.cached_property
     def returning(self) -> Returning:

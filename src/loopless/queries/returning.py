@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from loopless.flowgraph.callees.call_graph import Reach, reached_instructions
+from loopless.flowgraph.callees.call_graph import CallGraph, reached_instructions
 from loopless.flowgraph.model import ASSEMBLY, THROUGH_POINTER, Block, Call, Flowgraph, LoopInfo
 from loopless.graphs import components, cycles, predecessors, reachable
 from loopless.paths.build import called
@@ -52,7 +52,7 @@ class _Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class CallNotes:
     """What is to be said of calls beside a count of a loop, or of a function.
 
     ``ends``: of those in the loop that need not return; ``on_the_way``: of those on the way to it too. ``granted``:
@@ -65,13 +65,13 @@ class Calls:
     unshown: bool = False
 
 
-NO_CALLS: Final = Calls()
+NO_CALLS: Final = CallNotes()
 
 
 class Returning:
     """The calls of a program, by ``module``, in which functions are inlined; ``reach`` is about the same names."""
 
-    def __init__(self, reach: Reach, module: Module) -> None:
+    def __init__(self, reach: CallGraph, module: Module) -> None:
         self._reach = reach
         self._module = module
         self._bodies = {function.name: function for function in module.defined()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopless import terms as t
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm
-from loopless.recurrences.lifting import Known, lift
+from loopless.recurrences.lifting import KnownSequence, lift
 from loopless.recurrences.sequences import index_sequence
 
 
@@ -14,7 +14,7 @@ def curves_of(term: t.Term, counter: t.Var) -> tuple[t.Coefficients, ...]:
     ``term`` is built as for :func:`loopless.recurrences.sum_over`. Raises :class:`NoClosedForm`.
     """
     try:
-        sequence = lift(term, {counter: Known(index_sequence())}).normal()
+        sequence = lift(term, {counter: KnownSequence(index_sequence())}).normal()
         if any(base < 0 for form in sequence.forms for base in form.bases):
             sequence = sequence.with_period(2 * sequence.period)
         if sequence.start:

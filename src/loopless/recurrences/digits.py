@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from loopless import terms as t
 from loopless.recurrences.closed import shown_term
 from loopless.recurrences.expoly import NoClosedForm, invariant
-from loopless.recurrences.lifting import Known, lift
+from loopless.recurrences.lifting import KnownSequence, lift
 from loopless.recurrences.sequences import solve_first_order
 
 
@@ -29,7 +29,7 @@ def sum_of_digits(
     var: t.Var,
     update: t.Term,
     halved: Mapping[t.Var, Halved],
-    known: Mapping[t.Var, Known],
+    known: Mapping[t.Var, KnownSequence],
     counter: t.Var,
     ring: int | None,
 ) -> t.Term:

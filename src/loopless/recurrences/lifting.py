@@ -18,7 +18,7 @@ from loopless.recurrences.sequences import (
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownSequence:
     """What is known of a changing variable: the values of ``sequence``, reduced into ``wrap`` (None: over ℤ).
 
     The first ``raw`` of them are exact as they stand. Without a sequence, ``reason`` says why.
@@ -33,7 +33,7 @@ class Known:
 _PARTIAL = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem", "shl", "shr", "pow"))
 
 
-def lift(term: t.Term, known: Mapping[t.Var, Known], ring: int | None = None) -> Sequence:
+def lift(term: t.Term, known: Mapping[t.Var, KnownSequence], ring: int | None = None) -> Sequence:
     """The sequence of ``term``, in which the variables in ``known`` move and all others keep their entry value.
 
     With ``ring`` w the sequence is congruent to the term modulo 2^w only; without, it is equal.
@@ -47,14 +47,14 @@ def lift(term: t.Term, known: Mapping[t.Var, Known], ring: int | None = None) ->
     return once.found[term, ring]
 
 
-class _Once(Mapping[t.Var, Known]):
+class _Once(Mapping[t.Var, KnownSequence]):
     """What is known of variables, with the sequences found by it: terms share their parts."""
 
-    def __init__(self, known: Mapping[t.Var, Known]) -> None:
+    def __init__(self, known: Mapping[t.Var, KnownSequence]) -> None:
         self._known = known
         self.found: dict[tuple[t.Term, int | None], Sequence] = {}
 
-    def __getitem__(self, var: t.Var) -> Known:
+    def __getitem__(self, var: t.Var) -> KnownSequence:
         return self._known[var]
 
     def __iter__(self) -> Iterator[t.Var]:
@@ -64,7 +64,7 @@ class _Once(Mapping[t.Var, Known]):
         return len(self._known)
 
 
-def _lift(term: t.Term, known: Mapping[t.Var, Known], ring: int | None) -> Sequence:
+def _lift(term: t.Term, known: Mapping[t.Var, KnownSequence], ring: int | None) -> Sequence:
     try:
         return _lifted(term, known, ring)
     except NoClosedForm:
@@ -76,7 +76,7 @@ def _lift(term: t.Term, known: Mapping[t.Var, Known], ring: int | None) -> Seque
         return found
 
 
-def _of_few_values(term: t.Term, known: Mapping[t.Var, Known]) -> Sequence | None:
+def _of_few_values(term: t.Term, known: Mapping[t.Var, KnownSequence]) -> Sequence | None:
     """The sequence of any term over variables that take the same values again and again; None if some do not."""
     for node in t.walk(term):
         if isinstance(node, t.Op) and node.op in _PARTIAL and any(v in known for v in node.args[1].variables):
@@ -99,7 +99,7 @@ def _of_few_values(term: t.Term, known: Mapping[t.Var, Known]) -> Sequence | Non
     return Sequence(prefix, tuple(at([s.forms[r] for s in even], start + r) for r in range(even[0].period)))
 
 
-def _lifted(term: t.Term, known: Mapping[t.Var, Known], ring: int | None) -> Sequence:
+def _lifted(term: t.Term, known: Mapping[t.Var, KnownSequence], ring: int | None) -> Sequence:
     match term:
         case t.Var():
             return _variable(term, known[term], ring)
@@ -125,7 +125,7 @@ def _lifted(term: t.Term, known: Mapping[t.Var, Known], ring: int | None) -> Seq
             raise AssertionError(type(term))
 
 
-def _variable(var: t.Var, known: Known, ring: int | None) -> Sequence:
+def _variable(var: t.Var, known: KnownSequence, ring: int | None) -> Sequence:
     if known.sequence is None:
         raise NoClosedForm(f"{var.name} has no closed form over powers of the counter: {known.reason}")
     if known.wrap is not None and known.wrap.width is not None:
@@ -139,14 +139,14 @@ def _variable(var: t.Var, known: Known, ring: int | None) -> Sequence:
     return known.sequence
 
 
-def _wrap(term: t.Wrap, known: Mapping[t.Var, Known], ring: int | None) -> Sequence:
+def _wrap(term: t.Wrap, known: Mapping[t.Var, KnownSequence], ring: int | None) -> Sequence:
     width = term.type.width
     if width is None or (ring is not None and width >= ring):
         return lift(term.arg, known, ring)
     raise NoClosedForm(f"{t.brief(term)} wraps around at {width} bits inside an expression that needs more")
 
 
-def _operator(term: t.Op, known: Mapping[t.Var, Known], ring: int | None) -> Sequence:
+def _operator(term: t.Op, known: Mapping[t.Var, KnownSequence], ring: int | None) -> Sequence:
     if term.op in ("min", "max"):
         raise NoClosedForm(f"{t.brief(term)} is piecewise")
     if term.op in t.NAMED_FUNCTIONS:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from loopless import terms as t
 from loopless.recurrences.closed import shown_term
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm
-from loopless.recurrences.lifting import Known, lift
+from loopless.recurrences.lifting import KnownSequence, lift
 from loopless.recurrences.sequences import solve_first_order
 
 
-def sum_of_residues(term: t.Term, known: Mapping[t.Var, Known], counter: t.Var, ring: int | None) -> t.Term:
+def sum_of_residues(term: t.Term, known: Mapping[t.Var, KnownSequence], counter: t.Var, ring: int | None) -> t.Term:
     """The sum of ``term`` over the iterations 0 to counter - 1, modulo 2^ring only if ``ring`` is given.
 
     ``term`` is a sum; what has no closed form to be summed over must be a constant times a residue or quotient of a
@@ -33,14 +33,14 @@ def sum_of_residues(term: t.Term, known: Mapping[t.Var, Known], counter: t.Var, 
     return t.add(shown_term(summed, counter), *total)
 
 
-def _is_plain(part: t.Term, known: Mapping[t.Var, Known], ring: int | None) -> bool:
+def _is_plain(part: t.Term, known: Mapping[t.Var, KnownSequence], ring: int | None) -> bool:
     try:
         return lift(part, known, ring).period == 1
     except NoClosedForm:
         return False
 
 
-def _sum(atom: t.Term, known: Mapping[t.Var, Known], counter: t.Var) -> t.Term:
+def _sum(atom: t.Term, known: Mapping[t.Var, KnownSequence], counter: t.Var) -> t.Term:
     """The sum of one residue or quotient."""
     if isinstance(atom, t.Var) and atom in known:
         found = known[atom]
@@ -48,7 +48,7 @@ def _sum(atom: t.Term, known: Mapping[t.Var, Known], counter: t.Var) -> t.Term:
             raise NoClosedForm(f"{atom.name} has no closed form over powers of the counter: {found.reason}")
         if found.raw and not t.fits(atom, found.wrap):
             raise NoClosedForm(f"{atom.name} is reduced from its second value on only")
-        start, step = _line(atom, {atom: Known(found.sequence)})
+        start, step = _line(atom, {atom: KnownSequence(found.sequence)})
         return _reduced(start, step, found.wrap, counter)
     if isinstance(atom, t.Wrap):
         return _reduced(*_line(atom.arg, known, atom.type.width), atom.type, counter)
@@ -70,7 +70,7 @@ def _reduced(start: t.Term, step: t.Term, type: t.IntType, counter: t.Var) -> t.
     return t.sum_of_residues(counter, 1 << type.width, step, shifted) + counter * type.min
 
 
-def _line(term: t.Term, known: Mapping[t.Var, Known], ring: int | None = None) -> tuple[t.Term, t.Term]:
+def _line(term: t.Term, known: Mapping[t.Var, KnownSequence], ring: int | None = None) -> tuple[t.Term, t.Term]:
     """Start and step of a value that moves by a constant over the entry values."""
     sequence = lift(term, known, ring).normal()
     form = sequence.forms[0]

@@ -10,7 +10,7 @@ from loopless.recurrences.closed import Closed, Composed, Kind, Repeated, Soluti
 from loopless.recurrences.digits import Halved, sum_of_digits
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, invariant
 from loopless.recurrences.iteration import iterate
-from loopless.recurrences.lifting import Known, lift
+from loopless.recurrences.lifting import KnownSequence, lift
 from loopless.recurrences.linear import solve_linear
 from loopless.recurrences.linearize import linearize
 from loopless.recurrences.residues import sum_of_residues
@@ -41,7 +41,7 @@ class _Solver:
         self.update = update
         self.changing = frozenset(update)
         self.counter = counter
-        self.known: dict[t.Var, Known] = {}
+        self.known: dict[t.Var, KnownSequence] = {}
         self.closed: dict[t.Var, Closed] = {}
         self.refused: dict[t.Var, str] = {}
         self.halved: dict[t.Var, Halved] = {}
@@ -112,7 +112,7 @@ class _Solver:
         except t.TermTooLarge:
             self._refuse(var, "the expression of its value is too large")
             return
-        self.known[var] = Known(None, reason=reason)
+        self.known[var] = KnownSequence(None, reason=reason)
         self.closed[var] = Closed(
             var, self.counter, "composed", term, start, 1, tuple(prefix), None, Composed(update, sources)
         )
@@ -211,7 +211,9 @@ class _Solver:
         total = sum_of_residues(rest, self.known, self.counter, None if wrap is None else wrap.width)
         term = var + total
         fits = wrap is None or t.fits(var, wrap)
-        self.known[var] = Known(None, wrap, int(not fits), f"it sums {t.brief(rest)}, which wraps around or is divided")
+        self.known[var] = KnownSequence(
+            None, wrap, int(not fits), f"it sums {t.brief(rest)}, which wraps around or is divided"
+        )
         shown = term if wrap is None else t.wrap(term, wrap)
         prefix = () if fits else (var,)
         self.closed[var] = Closed(var, self.counter, "residue-sum", shown, int(not fits), 1, prefix, wrap)
@@ -224,7 +226,7 @@ class _Solver:
             raise NoClosedForm("it is not a sum")
         total = sum_of_digits(var, inner, self.halved, self.known, self.counter, None if wrap is None else wrap.width)
         fits = wrap is None or t.fits(var, wrap)
-        self.known[var] = Known(None, wrap, int(not fits), "it sums digits")
+        self.known[var] = KnownSequence(None, wrap, int(not fits), "it sums digits")
         shown = total if wrap is None else t.wrap(total, wrap)
         prefix = () if fits else (var,)
         self.closed[var] = Closed(var, self.counter, "digit-sum", shown, int(not fits), 1, prefix, wrap)
@@ -245,7 +247,7 @@ class _Solver:
         power = t.power(t.const(divisor), self.counter)
         shift = offset * (power - 1) // (divisor - 1)
         term = t.operation(op, (var + shift, power))
-        self.known[var] = Known(None, reason=f"it is divided by {divisor} again and again")
+        self.known[var] = KnownSequence(None, reason=f"it is divided by {divisor} again and again")
         evaluator = Repeated(self.update[var])
         self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=evaluator)
 
@@ -262,7 +264,7 @@ class _Solver:
             still = not (inner.variables | outer.variables) & self.changing
             if still and isinstance(divisor, t.Const) and divisor.value > 1:
                 term = t.divided(self.counter, var, inner, divisor.value, outer)
-                self.known[var] = Known(None, reason=f"it is divided by {divisor.value} again and again")
+                self.known[var] = KnownSequence(None, reason=f"it is divided by {divisor.value} again and again")
                 self.closed[var] = Closed(var, self.counter, "quotient", term, evaluator=Repeated(self.update[var]))
                 return
         raise NoClosedForm("it is not a repeated division")
@@ -284,7 +286,7 @@ class _Solver:
         moved = first + step * (self.counter - 1)
         term = t.operation(update.op, (moved, divisor))
         start = 0 if update.op == "mod" and _is_remainder(var, divisor.value) else 1
-        self.known[var] = Known(None, reason=f"it is reduced modulo {divisor.value}")
+        self.known[var] = KnownSequence(None, reason=f"it is reduced modulo {divisor.value}")
         self.closed[var] = Closed(var, self.counter, "residue", term, start, prefix=(var,) * start)
 
     def _eventually_periodic(self, component: tuple[t.Var, ...]) -> None:
@@ -341,7 +343,7 @@ class _Solver:
                 if not ratio.variables & self.changing:
                     term = var * t.power(ratio, self.counter)
                     reason = f"it is multiplied by {t.brief(ratio)}, which is not a constant"
-                    self.known[var] = Known(None, wrap, reason=reason)
+                    self.known[var] = KnownSequence(None, wrap, reason=reason)
                     shown = term if wrap is None else t.wrap(term, wrap)
                     fits = wrap is None or t.fits(var, wrap)
                     self.closed[var] = Closed(
@@ -370,7 +372,7 @@ class _Solver:
             term = term * t.power(atom.args[0], shown_term(summed, self.counter))
         reason = f"it is multiplied by {t.brief(inner)}"
         fits = t.fits(var, wrap)
-        self.known[var] = Known(None, wrap, int(not fits), reason=reason)
+        self.known[var] = KnownSequence(None, wrap, int(not fits), reason=reason)
         prefix = () if fits else (var,)
         self.closed[var] = Closed(var, self.counter, "geometric", t.wrap(term, wrap), int(not fits), 1, prefix, wrap)
 
@@ -394,7 +396,7 @@ class _Solver:
                 continue
             while raw and wrap is not None and t.fits(values[raw - 1], wrap):
                 raw -= 1
-            self.known[var] = Known(None, wrap, raw, reason)
+            self.known[var] = KnownSequence(None, wrap, raw, reason)
             kind: Kind = "c-finite" if wrap is None else "ring"
             term = system.power(self.counter)
             self.closed[var] = Closed(var, self.counter, kind, term, raw, 1, tuple(values[:raw]), wrap, system)
@@ -407,12 +409,12 @@ class _Solver:
             self._refuse(var, str(failure))
             return
         self.closed[var] = closed
-        self.known[var] = Known(normal, closed.wrap, raw if closed.wrap is not None else 0)
+        self.known[var] = KnownSequence(normal, closed.wrap, raw if closed.wrap is not None else 0)
 
     def _refuse(self, var: t.Var, reason: str) -> None:
         shown = t.brief(self.update[var])
         self.refused[var] = f"{var.name} becomes {shown} in each iteration: {reason}"
-        self.known[var] = Known(None, reason=reason)
+        self.known[var] = KnownSequence(None, reason=reason)
 
 
 def _unwrapped(update: t.Term) -> tuple[t.IntType | None, t.Term]:

@@ -8,7 +8,7 @@ from typing import Literal
 from loopless import terms as t
 from loopless.recurrences.closed import shown_term
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm
-from loopless.recurrences.lifting import Known, lift
+from loopless.recurrences.lifting import KnownSequence, lift
 from loopless.recurrences.sequences import Sequence, index_sequence, solve_first_order
 
 
@@ -30,7 +30,7 @@ def sum_over(term: t.Term, counter: t.Var, low: t.Term, high: t.Term) -> t.Term:
 
 
 def _sequence(term: t.Term, counter: t.Var) -> Sequence:
-    return lift(term, {counter: Known(index_sequence())})
+    return lift(term, {counter: KnownSequence(index_sequence())})
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from loopless.logic import simplify
 from loopless.queries.bounds.answers import FunctionBound, LoopBound, class_of
 from loopless.queries.bounds.runs import RunBound
 from loopless.queries.call_values.inputs import AtValues, Given, at_values, number_at
-from loopless.queries.returning import Calls
+from loopless.queries.returning import CallNotes
 from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.json_report import assumptions_of, expression, refused_json
 from loopless.report.json_report import loop as loop_json
@@ -66,7 +66,7 @@ def granted(found: FunctionBound) -> list[str]:
     return list(dict.fromkeys([*inside, *summary, *found.assumptions]))
 
 
-def _may_end(calls: Calls, call: Claim) -> list[str]:
+def _may_end(calls: CallNotes, call: Claim) -> list[str]:
     """What to say of calls that need not return: of those in a loop, else, where it counts, of those on the way."""
     told = calls.ends if call.exact else calls.on_the_way
     return [f"{sentence}; a run that ends there may take fewer" for sentence in told]

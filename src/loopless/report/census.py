@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from loopless.project.survey import Count, FileAnswers, count, distinct
+from loopless.project.survey import CensusLine, FileAnswers, count, distinct
 from loopless.report.text import table
 
 
@@ -27,7 +27,7 @@ def census_table(files: Sequence[FileAnswers]) -> str:
     return "\n".join(lines)
 
 
-def _row(name: str, line: Count) -> tuple[str, ...]:
+def _row(name: str, line: CensusLine) -> tuple[str, ...]:
     return (name, str(line.loops), *map(str, line.types), str(line.without_type))
 
 
@@ -43,6 +43,6 @@ def census_json(files: Sequence[FileAnswers]) -> dict[str, Any]:
     }
 
 
-def _count(line: Count) -> dict[str, Any]:
+def _count(line: CensusLine) -> dict[str, Any]:
     types = {f"type{number}": amount for number, amount in enumerate(line.types, start=1)}
     return {"loops": line.loops, **types, "untyped": dict(line.untyped)}

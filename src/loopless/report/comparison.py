@@ -20,7 +20,7 @@ _NUMBER: Final = re.compile(r"\d{1,4000}")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AnswerChange:
     """One difference. ``worse``: a bound is lost, grows faster, or is larger at some inputs; None where that is not
     known. ``growth``: such inputs, and how much larger it is there.
     """
@@ -90,7 +90,7 @@ def _has_degree(big_o: str) -> bool:
         return False
 
 
-def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[AnswerChange]:
     """The differences between two documents of ``loopless bound``, see :func:`read_answer`."""
     before, after = _by_place(old), _by_place(new)
     keys = dict.fromkeys((*before, *after))
@@ -98,20 +98,20 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
     return [*found, *_of_functions(old, new), *_of_runs(old, new)]
 
 
-def change_text(change: Change) -> str:
+def change_text(change: AnswerChange) -> str:
     """One difference, in a line."""
     word = {True: "worse", False: "changed", None: "changed"}[change.worse]
     return f"{word}: {change.name}: {change.what}"
 
 
-def change_json(change: Change) -> dict[str, Any]:
+def change_json(change: AnswerChange) -> dict[str, Any]:
     """The same in JSON."""
     growth = change.growth
     at = None if growth is None else {"inputs": dict(growth.at), "old": growth.old, "new": growth.new}
     return {"name": change.name, "what": change.what, "worse": change.worse, "at": at}
 
 
-def _of_runs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _of_runs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[AnswerChange]:
     """What got worse of loops in a run of the program, where both are about runs from the same function."""
     was, now = (document.get("run", {"entry": None}) for document in (old, new))
     if was["entry"] != now["entry"] or was["entry"] is None:
@@ -133,7 +133,7 @@ def _any(row: Any) -> dict[str, Any]:
     return {own: row[name] for name, own in names.items() if isinstance(row, dict) and name in row}
 
 
-def _of_functions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _of_functions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[AnswerChange]:
     """What got worse of all loops of a function together: each alone may be as it was, and there be more of them."""
     before, after = _by_name(old), _by_name(new)
     for key in (key for key in before if key in after):
@@ -165,18 +165,18 @@ def _by_place(document: Mapping[str, Any]) -> dict[tuple[str, str, int], Mapping
     return found
 
 
-def _changes(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[Change]:
+def _changes(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> Iterator[AnswerChange]:
     if new is None:
         assert old is not None
-        yield Change(old["name"], "is gone", worse=False)
+        yield AnswerChange(old["name"], "is gone", worse=False)
     elif old is None:
         lost = new["upper"] is None
-        yield Change(new["name"], f"is new: {_shown(new)}", worse=lost)
+        yield AnswerChange(new["name"], f"is new: {_shown(new)}", worse=lost)
     else:
         yield from _difference(new["name"], old, new)
 
 
-def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[AnswerChange]:
     """What is different in the bounds on the same."""
     per_entry = old.get("per_entry"), new.get("per_entry")
     if old["upper"] is None and new["upper"] is None and all(isinstance(part, dict) for part in per_entry):
@@ -187,7 +187,7 @@ def _difference(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
         worse, growth = _is_worse(old, new)
         by = f": {growth.text()}" if growth is not None else ""
         by = by or (": whether it is more at some inputs is not known" if worse is None else "")
-        yield Change(name, f"{_shown(old)}, now {_shown(new)}{_values(old, new)}{by}", worse, growth)
+        yield AnswerChange(name, f"{_shown(old)}, now {_shown(new)}{_values(old, new)}{by}", worse, growth)
 
 
 def _same(row: Mapping[str, Any]) -> tuple[str, Any]:

@@ -16,7 +16,7 @@ FORMATS: Final = ("pragma", "ffx", "ais")
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class FlowFact:
     """A loop and numbers for it: iterations (taken back edges) of any entry, at least and at most, and of a run.
 
     ``from_header``: the loop is left from its header only, so that its body runs no more often than there are
@@ -37,7 +37,7 @@ class Fact:
         return None if self.most is None else self.most + (not self.from_header)
 
 
-def flow_facts(facts: Sequence[Fact], form: str) -> str:
+def flow_facts(facts: Sequence[FlowFact], form: str) -> str:
     """The facts with a number, in one of :data:`FORMATS`."""
     if form == "ffx":
         return "\n".join(_ffx(_by_line(facts)))
@@ -45,11 +45,11 @@ def flow_facts(facts: Sequence[Fact], form: str) -> str:
     return "\n".join(f"{fact.file}:{fact.line}: {_pragma(fact) if form == 'pragma' else _ais(fact)}" for fact in known)
 
 
-def _by_line(facts: Sequence[Fact]) -> list[Fact]:
+def _by_line(facts: Sequence[FlowFact]) -> list[FlowFact]:
     """One fact for each line, which holds of all loops that begin there: FFX knows them by their lines. None for a line
     with a loop without a number.
     """
-    lines: dict[tuple[str, int], list[Fact]] = {}
+    lines: dict[tuple[str, int], list[FlowFact]] = {}
     for fact in facts:
         lines.setdefault((fact.file, fact.line), []).append(fact)
     found = []
@@ -62,20 +62,20 @@ def _by_line(facts: Sequence[Fact]) -> list[Fact]:
         total = None if None in totals else max(t for t in totals if t is not None)
         exact = len(totals) == 1 and all(fact.exact for fact in there)
         least = min(fact.least for fact in there)
-        found.append(Fact(file, line, least, max(most) - (not from_header), total, exact, from_header))
+        found.append(FlowFact(file, line, least, max(most) - (not from_header), total, exact, from_header))
     return found
 
 
-def _pragma(fact: Fact) -> str:
+def _pragma(fact: FlowFact) -> str:
     return f'_Pragma( "loopbound min {fact.least} max {fact.bodies}" )'
 
 
-def _ais(fact: Fact) -> str:
+def _ais(fact: FlowFact) -> str:
     assert fact.most is not None
     return f"/* ai: loop here min {fact.least} max {fact.most + 1} end; */"
 
 
-def _ffx(facts: Sequence[Fact]) -> list[str]:
+def _ffx(facts: Sequence[FlowFact]) -> list[str]:
     lines = ['<?xml version="1.0" encoding="UTF-8" standalone="yes"?>', "<flowfacts>"]
     for fact in facts:
         words = [f"source={quoteattr(fact.file)}", f'line="{fact.line}"', f'maxcount="{fact.bodies}"']

@@ -11,7 +11,7 @@ from loopless.queries.loops.name import split_place
 from loopless.report.json_report import expression, inputs_read, refused_json
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, reason_lines, region_lines
-from loopless.summary import FunctionCase, FunctionSummary, Input
+from loopless.summary import FunctionCase, FunctionSummary, SummaryInput
 
 _ENDS: Final = {
     "abort": "ends the program by abort",
@@ -77,7 +77,7 @@ def end_words(case: FunctionCase, names: Names) -> str:
     return "returns" if case.result is None else f"returns {names.text(case.result)}"
 
 
-def origin(input: Input) -> str:
+def origin(input: SummaryInput) -> str:
     """Where an input comes from, in words; empty for those that the call is given."""
     if input.kind == "nondet":
         return f"input {input.number} of the program"

@@ -76,12 +76,12 @@ def grown(old: Mapping[str, Any], new: Mapping[str, Any]) -> Growth | bool | Non
 
 def _searched(was: _Bound, now: _Bound, states: t.Condition, untold: Sequence[t.Var]) -> Growth | bool | None:
     """The same by a solver."""
-    from loopless.logic import Answer, satisfiable
+    from loopless.logic import SmtAnswer, satisfiable
 
     if states is t.FALSE:
         return False
     outcome = satisfiable(states, _SOLVER_MS)
-    if outcome.answer is Answer.NO:
+    if outcome.answer is SmtAnswer.NO:
         return False
     if outcome.model is None:
         return None

@@ -18,8 +18,8 @@ from loopless.summary import (
     Cycle,
     Interleaving,
     Merged,
+    PathRun,
     Residual,
-    Run,
     Step,
     Summary,
     Undefined,
@@ -236,7 +236,7 @@ def _trace(steps: Sequence[Step], exit_path: str, names: Names) -> list[dict[str
 def _step(step: Step, names: Names) -> dict[str, Any]:
     times = expression(step.times, names) if step.times is not None else None
     match step:
-        case Run():
+        case PathRun():
             return {"path": step.path, "times": times}
         case Cycle():
             return {"cycle": [_step(inner, names) for inner in step.body], "times": times}

@@ -13,7 +13,7 @@ from loopless.queries.bounds.runs import RETURNS, RunBound, by_end, is_recursion
 from loopless.queries.call_values.inputs import at_values, number_at
 from loopless.queries.loops.name import LoopName
 from loopless.report.bounds import Values, needed, selected
-from loopless.report.flow_facts import Fact
+from loopless.report.flow_facts import FlowFact
 from loopless.report.names import Names
 
 _MOST_UNWOUND: Final = 1 << 20
@@ -51,9 +51,11 @@ def _cbmc_name(loop: LoopName, own: Sequence[LoopName]) -> str:
     return f"{loop.function}.{by_end(own).index(loop)}"
 
 
-def facts(answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None) -> tuple[list[Fact], list[str]]:
+def facts(
+    answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None
+) -> tuple[list[FlowFact], list[str]]:
     """Numbers for the loops, for WCET tools, and why others have none, a sentence each."""
-    found: list[Fact] = []
+    found: list[FlowFact] = []
     missing: list[str] = []
     for function, bound in selected(answers, names):
         loop = bound.answer.loop
@@ -68,7 +70,7 @@ def facts(answers: Sequence[FunctionBound], names: Sequence[str], given: Values 
             most if sure and bound.entry.exact and isinstance(bound.entry.upper, t.Const) and most is not None else 0
         )
         exact = exact and sure and bound.call.exact
-        found.append(Fact(loop.file, loop.line, least, most, total, exact, bound.from_header))
+        found.append(FlowFact(loop.file, loop.line, least, most, total, exact, bound.from_header))
         if most is None:
             missing.append(_why_missing(loop.name, [Claim(bound.any_entry), bound.call], function, given))
     return found, missing
@@ -124,15 +126,17 @@ def _total(
     return _value(term, when, found, given), number_at(found, term, when, given) is not None
 
 
-def facts_of_run(entry: FunctionBound, loops: Sequence[RunBound], given: Values | None) -> tuple[list[Fact], list[str]]:
+def facts_of_run(
+    entry: FunctionBound, loops: Sequence[RunBound], given: Values | None
+) -> tuple[list[FlowFact], list[str]]:
     """As :func:`facts`, for the loops of a run of the program."""
-    found: list[Fact] = []
+    found: list[FlowFact] = []
     for run in loops:
         most = _of_any_entry(run, entry, given)
         total, is_value = _total(run.total, t.TRUE, entry, given)
         exact = is_value and run.exact
         from_header = all(copy.from_header for copy in run.copies)
-        found.append(Fact(run.loop.file, run.loop.line, 0, most, total, exact, from_header))
+        found.append(FlowFact(run.loop.file, run.loop.line, 0, most, total, exact, from_header))
     without = [run for run, fact in zip(loops, found, strict=True) if fact.most is None]
     return found, [_why_missing_in_run(run, entry, given) for run in without]
 

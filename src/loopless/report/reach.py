@@ -6,7 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from loopless.queries.call_values.reached import Given, Inputs, Memory, Number, Pointed, Reach, Run, runs_of
+from loopless.queries.call_values.reached import (
+    GivenValue,
+    Inputs,
+    MemoryContent,
+    Number,
+    PointerIn,
+    ReachAnswer,
+    RepeatedValue,
+    runs_of,
+)
 
 MOST: Final = 12
 """So many runs of equal values are shown in text; JSON has all."""
@@ -18,7 +27,7 @@ _SMALL: Final = ("signed char", "unsigned char")
 _NAMED: Final = {0: "'\\0'", 9: "'\\t'", 10: "'\\n'", 13: "'\\r'", 39: "'\\''", 92: "'\\\\'"}
 
 
-def reach_json(found: Reach) -> dict[str, Any]:
+def reach_json(found: ReachAnswer) -> dict[str, Any]:
     """The fields that ``reach`` gives."""
     target = found.target
     return {
@@ -39,7 +48,7 @@ def reach_json(found: Reach) -> dict[str, Any]:
     }
 
 
-def proof_json(found: Reach | None) -> dict[str, Any]:
+def proof_json(found: ReachAnswer | None) -> dict[str, Any]:
     """The certificate of an answer and what the judge said of it; None: there is no answer."""
     certificate, judged = (None, None) if found is None else (found.certificate, found.judged)
     return {
@@ -75,7 +84,7 @@ def number_json(value: Number | None) -> Number | str | None:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _memory_json(memory: Memory) -> dict[str, Any]:
+def _memory_json(memory: MemoryContent) -> dict[str, Any]:
     return {
         "bytes": _runs_json(runs_of(memory.content)),
         "start": memory.start,
@@ -96,11 +105,11 @@ def _memory_json(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _runs_json(runs: Sequence[Run]) -> list[dict[str, int]]:
+def _runs_json(runs: Sequence[RepeatedValue]) -> list[dict[str, int]]:
     return [{"count": run.count, "value": run.value} for run in runs]
 
 
-def reach_text(found: Reach) -> str:
+def reach_text(found: ReachAnswer) -> str:
     """The verdict first, then the inputs or what the answer rests on."""
     lines = [f"{found.verdict}: {found.target}"]
     match found.verdict:
@@ -156,7 +165,7 @@ def inputs_text(inputs: Inputs) -> list[str]:
     return lines
 
 
-def _word_text(word: Sequence[Run]) -> str:
+def _word_text(word: Sequence[RepeatedValue]) -> str:
     """A word of argv, as C writes it where it is short and can be printed."""
     if sum(run.count for run in word) <= _SHORT_WORD and all(32 <= run.value < 127 for run in word):
         return quoted("".join(chr(run.value) * run.count for run in word))
@@ -168,7 +177,7 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("?", "\\?") + '"'
 
 
-def _given_text(given: Given) -> str:
+def _given_text(given: GivenValue) -> str:
     if given.value is not None:
         return str(given.value)
     if given.elements is None:
@@ -176,7 +185,7 @@ def _given_text(given: Given) -> str:
     return f"[{_runs_text(given.elements, given.type)}]"
 
 
-def _memory_text(name: str, memory: Memory, at: int) -> list[str]:
+def _memory_text(name: str, memory: MemoryContent, at: int) -> list[str]:
     """What a pointer of this name, to byte ``at`` of the memory, leads to; what its pointers lead to, further in."""
     parts = [f"{one.name} = {one.value}" for one in sorted(memory.fields, key=lambda one: one.offset)]
     named = {*memory.fields, *memory.pointers}
@@ -191,14 +200,14 @@ def _memory_text(name: str, memory: Memory, at: int) -> list[str]:
     return [shown, *(f"  {line}" for line in inner)]
 
 
-def _pointed_text(one: Pointed) -> list[str]:
+def _pointed_text(one: PointerIn) -> list[str]:
     if not one.same:
         return _memory_text(one.name, one.memory, one.at)
     moved = f" {'+' if one.at > 0 else '-'} {abs(one.at)} bytes" if one.at else ""
     return [f"{one.name} = {one.same}{moved}"]
 
 
-def _nameless_text(memory: Memory, at: int) -> list[str]:
+def _nameless_text(memory: MemoryContent, at: int) -> list[str]:
     """The bytes that no name stands for, without zeros around them; their numbers count from byte ``at``."""
     taken = bytearray(len(memory.content))
     for field in memory.fields:
@@ -225,7 +234,7 @@ def _bytes_text(content: bytes) -> str:
     return _runs_text(runs_of(content), "unsigned char")
 
 
-def _runs_text(runs: Sequence[Run], type_: str) -> str:
+def _runs_text(runs: Sequence[RepeatedValue], type_: str) -> str:
     times = [f" ({run.count:,} times)" if run.count > 1 else "" for run in runs[:MOST]]
     text = _is_text(runs, type_)
     shown = [f"{_element(run.value) if text else run.value}{often}" for run, often in zip(runs, times, strict=False)]
@@ -238,7 +247,7 @@ def _element(value: int) -> str:
     return _NAMED.get(value) or (f"'{chr(value)}'" if 32 <= value < 127 else str(value))
 
 
-def _is_text(runs: Sequence[Run], type_: str) -> bool:
+def _is_text(runs: Sequence[RepeatedValue], type_: str) -> bool:
     """Whether what an array holds is shown as characters: of small integers where all are, and some are visible."""
     fine = all(run.value in _NAMED or 32 <= run.value < 127 for run in runs)
     return type_ == "char" or (type_ in _SMALL and fine and any(run.value >= 32 for run in runs))

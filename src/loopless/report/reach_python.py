@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loopless.errors import UsageError
-from loopless.queries.call_values.reached import Given, Inputs, Memory, Pointed, runs_of, unrolled
-from loopless.queries.call_values.surroundings import Passed, Surroundings
+from loopless.queries.call_values.reached import GivenValue, Inputs, MemoryContent, PointerIn, runs_of, unrolled
+from loopless.queries.call_values.surroundings import PassedType, Surroundings
 from loopless.report.reach_tests import (
     Made,
     flags_of,
@@ -122,7 +122,7 @@ def _entry(entry: str, inputs: Inputs, program: Surroundings) -> Iterator[str]:
     yield "__typeof__(loopless_taking) *loopless_entry = loopless_taking;"
 
 
-def _ctype(passed: Passed) -> str:
+def _ctype(passed: PassedType) -> str:
     if passed.floating:
         return "ctypes.c_float" if passed.bits == 32 else "ctypes.c_double"
     if passed.pointer or passed.structure:
@@ -130,13 +130,13 @@ def _ctype(passed: Passed) -> str:
     return _integer(passed)
 
 
-def _integer(passed: Passed) -> str:
+def _integer(passed: PassedType) -> str:
     if passed.truth:
         return "ctypes.c_bool"
     return f"ctypes.c_{'' if passed.signed else 'u'}int{max(8, passed.bits)}"
 
 
-def _python(given: Given, passed: Passed) -> str:
+def _python(given: GivenValue, passed: PassedType) -> str:
     """An argument in Python."""
     if given.value is not None:
         finite = not isinstance(given.value, float) or math.isfinite(given.value)
@@ -155,11 +155,11 @@ def _python(given: Given, passed: Passed) -> str:
     return f"({element} * {total})(*({values}))"
 
 
-def _python_leading(name: str, pointer: Pointed, address: str) -> str:
+def _python_leading(name: str, pointer: PointerIn, address: str) -> str:
     return f"ctypes.c_void_p.from_buffer({name}, {pointer.offset}).value = {address}  # {pointer.name}"
 
 
-def _python_blocks(name: str, memory: Memory, made: Made) -> Iterator[str]:
+def _python_blocks(name: str, memory: MemoryContent, made: Made) -> Iterator[str]:
     """The same in Python as :func:`_blocks` in C; all of it must live as long as it is pointed to, so it has names."""
     content = whole(memory)
     told = content.rstrip(b"\0")

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
-from loopless.queries.call_values.reached import Given, Inputs, Memory, Number, Pointed, Run, runs_of, unrolled
+from loopless.queries.call_values.reached import (
+    GivenValue,
+    Inputs,
+    MemoryContent,
+    Number,
+    PointerIn,
+    RepeatedValue,
+    runs_of,
+    unrolled,
+)
 from loopless.queries.call_values.surroundings import Surroundings
 from loopless.report.reach import quoted
 from loopless.report.stand_ins import SHORT, WIDTH, bodies, literal, table, variables
@@ -55,10 +64,10 @@ def c_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, na
     return "\n".join(lines) + "\n"
 
 
-def _ended(given: Given) -> Given:
+def _ended(given: GivenValue) -> GivenValue:
     """An array of characters ends with 0: a run that gets to the place without having read so far may read on."""
     if given.elements and given.type in _CHARACTERS and given.elements[-1].value != 0:
-        return replace(given, elements=(*given.elements, Run(1, 0)))
+        return replace(given, elements=(*given.elements, RepeatedValue(1, 0)))
     return given
 
 
@@ -165,14 +174,14 @@ class Made:
 
     taken: list[str]
     places: dict[str, str] = field(default_factory=dict)
-    later: list[tuple[str, Pointed]] = field(default_factory=list)
+    later: list[tuple[str, PointerIn]] = field(default_factory=list)
 
 
-def _leading(name: str, pointer: Pointed, place: str) -> str:
+def _leading(name: str, pointer: PointerIn, place: str) -> str:
     return f"  *(void **)({name} + {pointer.offset}) = {place}; /* {_safe(pointer.name)} */"
 
 
-def _blocks(name: str, memory: Memory, made: Made) -> Iterator[str]:
+def _blocks(name: str, memory: MemoryContent, made: Made) -> Iterator[str]:
     """The bytes of a memory, those that its pointers lead to, and the assignments of these pointers."""
     yield from _array(f"unsigned char {name}", runs_of(whole(memory)), f" __attribute__((aligned({_ALIGNED})))")
     for pointer in memory.pointers:
@@ -185,7 +194,7 @@ def _blocks(name: str, memory: Memory, made: Made) -> Iterator[str]:
         yield _leading(name, pointer, moved(inner, pointer.at))
 
 
-def whole(memory: Memory) -> bytes:
+def whole(memory: MemoryContent) -> bytes:
     """The bytes of a memory, as many as the run that was replayed had, with some 0 behind them: a run that gets to the
     place may read on.
     """
@@ -215,15 +224,15 @@ def _main_call(inputs: Inputs, program: Surroundings) -> Iterator[str]:
     words = inputs.words or (runs_of(b"program"),)
     told = []
     for number, word in enumerate(words):
-        text = _literal_of((*word, Run(1, 0)))
+        text = _literal_of((*word, RepeatedValue(1, 0)))
         if text is None:
-            yield from _array(f"char word_{number}", (*word, Run(1, 0)))
+            yield from _array(f"char word_{number}", (*word, RepeatedValue(1, 0)))
         told.append(f"(char []){{{text}}}" if text is not None else f"word_{number}")
     yield from (f"  {line}" for line in table("char *words[]", [*told, "0"]))
     yield f"  loopless_program_main({', '.join([str(len(words)), 'words', '(char *[]){0}'][:count])});"
 
 
-def _passed(name: str, given: Given) -> str:
+def _passed(name: str, given: GivenValue) -> str:
     if given.by_value:
         return f"*({given.type} *){name}"
     if given.memory is not None:
@@ -234,7 +243,7 @@ def _passed(name: str, given: Given) -> str:
     return f"{name} + 1" if given.elements == () else name
 
 
-def _argument(name: str, given: Given) -> Iterator[str]:
+def _argument(name: str, given: GivenValue) -> Iterator[str]:
     """The declaration of one argument."""
     if given.value is not None:
         yield f"  {given.type} {name} = {_number(given.value)};"
@@ -250,7 +259,7 @@ def _argument(name: str, given: Given) -> Iterator[str]:
         yield from _array(f"{given.type} {name}", given.elements)
 
 
-def _array(declared: str, runs: Sequence[Run], attribute: str = "") -> Iterator[str]:
+def _array(declared: str, runs: Sequence[RepeatedValue], attribute: str = "") -> Iterator[str]:
     """A static array with these elements: listed without the zeros at its end, or set by loops if that is shorter."""
     total, name = sum(run.count for run in runs), declared.rsplit(maxsplit=1)[-1]
     head = f"static {declared}[{total}]{attribute}"
@@ -271,12 +280,12 @@ def _array(declared: str, runs: Sequence[Run], attribute: str = "") -> Iterator[
             at += run.count
 
 
-def string_of(given: Given) -> str | None:
+def string_of(given: GivenValue) -> str | None:
     """The string that an array of characters holds, where it is short and can be printed."""
     return _literal_of(given.elements or ()) if given.type in _CHARACTERS else None
 
 
-def _literal_of(runs: Sequence[Run]) -> str | None:
+def _literal_of(runs: Sequence[RepeatedValue]) -> str | None:
     """Characters that end with 0 as a literal of C, where they are few and can be printed."""
     if not 0 < sum(run.count for run in runs) <= _LITERAL:
         return None

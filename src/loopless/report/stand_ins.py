@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from loopless.queries.call_values.reached import Run, unrolled
-from loopless.queries.call_values.surroundings import Missing, Surroundings
+from loopless.queries.call_values.reached import RepeatedValue, unrolled
+from loopless.queries.call_values.surroundings import MissingFunction, Surroundings
 
 SHORT: Final = 32
 """So many elements or inputs are listed one by one; more of them, in few runs, are written by loops."""
@@ -65,8 +65,8 @@ def variables(program: Surroundings, *, beside: bool) -> Iterator[str]:
 
 
 def bodies(
-    missing: Sequence[Missing],
-    inputs: Sequence[Run],
+    missing: Sequence[MissingFunction],
+    inputs: Sequence[RepeatedValue],
     *,
     repeats: bool,
     ends: Mapping[str, str] = ENDS,
@@ -96,7 +96,7 @@ def bodies(
             yield f'extern void {named} __attribute__((alias("{body}")));'
 
 
-def _zero(number: int, one: Missing) -> Iterator[str]:
+def _zero(number: int, one: MissingFunction) -> Iterator[str]:
     """A function that returns 0 in each part of its result, as one that returns the parts in C does."""
     name = f"loopless_zero_{number}"
     if len(one.result) == 1 and "[" not in one.result[0]:
@@ -113,7 +113,7 @@ def _zero(number: int, one: Missing) -> Iterator[str]:
     )
 
 
-def _next(runs: Sequence[Run], *, repeats: bool, for_ever: bool) -> Iterator[str]:
+def _next(runs: Sequence[RepeatedValue], *, repeats: bool, for_ever: bool) -> Iterator[str]:
     """The function that gives the inputs in their order."""
     total = sum(run.count for run in runs)
     yield "/* What input functions return, in the order of the calls. */"

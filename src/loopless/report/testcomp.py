@@ -10,9 +10,9 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from loopless.errors import UsageError
-from loopless.queries.call_values.reached import Inputs, Run, unrolled
+from loopless.queries.call_values.reached import Inputs, RepeatedValue, unrolled
 from loopless.report.document import tool_version
-from loopless.source.targets import Target
+from loopless.source.targets import SourceTarget
 
 _LISTED: Final = 1 << 20
 """More inputs than this are not written as XML, which has an element for each. A guess."""
@@ -38,14 +38,14 @@ def xml_test(inputs: Inputs) -> str:
         raise UsageError("no test in XML: it cannot say what uninitialised variables hold")
     runs = list(inputs.nondet)
     if inputs.repeats and runs:
-        runs.append(Run(_AGAIN, runs[-1].value))
+        runs.append(RepeatedValue(_AGAIN, runs[-1].value))
     if sum(run.count for run in runs) > _LISTED:
         raise UsageError(f"no test in XML: it would list more than {_LISTED:,} inputs")
     lines = [f"  <input>{value}</input>" for value in unrolled(tuple(runs))]
     return "\n".join([*_head("testcase"), "<testcase>", *lines, "</testcase>", ""])
 
 
-def xml_metadata(target: Target | None, function: str, files: Sequence[Path], pointer_bits: int) -> str:
+def xml_metadata(target: SourceTarget | None, function: str, files: Sequence[Path], pointer_bits: int) -> str:
     """The ``metadata.xml`` that belongs to the test cases in its folder; without a target they cover branches."""
     if target is None:
         goal = "@DECISIONEDGE"

@@ -27,7 +27,7 @@ from loopless.summary import (
     FunctionSummary,
     Interleaving,
     Merged,
-    Run,
+    PathRun,
     Step,
     Summary,
 )
@@ -41,7 +41,7 @@ OVER_APPROXIMATE = "over-approximate: a run from there may end otherwise"
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TextLayout:
     """What text has of an answer. ``traces``: one case a trace, not one an effect; ``paths``: the paths through the
     body too, and the traces of cases over them; ``all_states``: all states of the loop's header, not only those in
     which the program enters the loop; ``all_cases``: all of what is long.
@@ -58,11 +58,11 @@ class Layout:
         return self.paths or self.traces
 
 
-BRIEF: Final = Layout()
+BRIEF: Final = TextLayout()
 """The layout of ``summarize`` where nothing is asked for."""
 
 
-def summaries(answers: Sequence[LoopAnswer], layout: Layout = BRIEF) -> str:
+def summaries(answers: Sequence[LoopAnswer], layout: TextLayout = BRIEF) -> str:
     """The answers of ``summarize``, one paragraph a loop."""
     if not answers:
         return "no loops"
@@ -70,12 +70,12 @@ def summaries(answers: Sequence[LoopAnswer], layout: Layout = BRIEF) -> str:
     return "\n\n".join(loop_summary(answer, layout, share[answer.loop.function]) for answer in answers)
 
 
-def loop_summary(answer: LoopAnswer, layout: Layout = BRIEF, most: int = MOST_LINES) -> str:
+def loop_summary(answer: LoopAnswer, layout: TextLayout = BRIEF, most: int = MOST_LINES) -> str:
     """One paragraph of :func:`summaries`, of at most so many lines where parts of it can be left out."""
     return "\n".join(_summary_lines(answer, layout, most))
 
 
-def _summary_lines(answer: LoopAnswer, layout: Layout, most: int) -> list[str]:
+def _summary_lines(answer: LoopAnswer, layout: TextLayout, most: int) -> list[str]:
     """The paragraph; where not all is asked for with so much of it left out that it has at most so many lines."""
     if layout.all_cases:
         return _lines_with(answer, layout, WHOLE)
@@ -87,7 +87,7 @@ def _summary_lines(answer: LoopAnswer, layout: Layout, most: int) -> list[str]:
     return lines
 
 
-def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]:
+def _lines_with(answer: LoopAnswer, layout: TextLayout, extent: Extent) -> list[str]:
     there = None if layout.all_states or layout.traces else answer.at_entry
     shown = answer if there is None else replace(answer, summary=there.summary, merged=there.merged)
     fixed = {} if there is None else there.fixed
@@ -126,7 +126,7 @@ def _lines_with(answer: LoopAnswer, layout: Layout, extent: Extent) -> list[str]
     return [*lines, *map(cut, where_lines(names, lines))]
 
 
-def _printed(answer: LoopAnswer, layout: Layout) -> Iterator[t.Node]:
+def _printed(answer: LoopAnswer, layout: TextLayout) -> Iterator[t.Node]:
     """The terms and conditions that are printed of an answer with a summary."""
     if answer.summary is None:
         return
@@ -398,7 +398,7 @@ def trace_words(trace: Sequence[Step], exit_path: str, names: Names) -> str:
 def _step(step: Step, names: Names) -> str:
     """A part of a trace as a path expression; a star where each round of the cycle around it has its own number."""
     match step:
-        case Run():
+        case PathRun():
             word = step.path
         case Cycle():
             word = f"({' '.join(_step(inner, names) for inner in step.body)})"

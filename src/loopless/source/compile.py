@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from loopless.errors import SourceError
 from loopless.source import folding, inline_bodies, marks, scopes
 from loopless.source.database import CompileCommand
-from loopless.source.targets import Target, asked, marked
+from loopless.source.targets import SourceTarget, asked, marked
 from loopless.source.toolchain import clang_command, run, system_clang, zig_target
 
 DataModel = Literal["ILP32", "LP64"]
@@ -88,7 +88,7 @@ class SourceOptions:
     timeout_s: float = 60.0
     traps: bool = False
     stubs: tuple[Path, ...] = ()
-    target: Target | None = None
+    target: SourceTarget | None = None
     standard_input: bytes | None = None
     language: Literal["c", "c++"] = "c"
 

@@ -9,7 +9,7 @@ from enum import Enum
 from loopless.source.loc import Loc
 
 
-class Kind(Enum):
+class TypeKind(Enum):
     """What a source type is, typedefs, qualifiers and enumerations resolved."""
 
     SIGNED = "signed"
@@ -33,7 +33,7 @@ class DebugType:
     ``element`` (arrays, pointers) and ``key`` are keys of :class:`DebugTypes`; use its methods to follow them.
     """
 
-    kind: Kind
+    kind: TypeKind
     description: str
     bits: int
     key: int
@@ -51,7 +51,7 @@ class DebugType:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class DeclaredMember:
     """A member of a structure or union; ``offset`` and ``bits`` in bits; ``name`` is empty for an anonymous one."""
 
     name: str
@@ -77,7 +77,7 @@ class DebugVariable:
     artificial: bool = False
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TypeKind:
         return self.type.kind
 
     @property
@@ -88,18 +88,18 @@ class DebugVariable:
 class DebugTypes:
     """The source types of one module; types refer to each other by key, so that recursive ones are no trouble."""
 
-    def __init__(self, read: Callable[[int], DebugType], members: Callable[[int], tuple[Member, ...]]) -> None:
+    def __init__(self, read: Callable[[int], DebugType], members: Callable[[int], tuple[DeclaredMember, ...]]) -> None:
         """``read`` and ``members`` look a key up in the module's metadata; each is asked once per key."""
         self._read = read
         self._read_members = members
         self._types: dict[int, DebugType] = {}
-        self._members: dict[int, tuple[Member, ...]] = {}
+        self._members: dict[int, tuple[DeclaredMember, ...]] = {}
 
     def __getitem__(self, key: int) -> DebugType:
         found = self._types.get(key)
         if found is None:
             # While it is read it stands for itself: types of other languages than C may contain themselves unnamed.
-            self._types[key] = DebugType(Kind.OTHER, "...", 0, key)
+            self._types[key] = DebugType(TypeKind.OTHER, "...", 0, key)
             found = self._types[key] = self._read(key)
         return found
 
@@ -107,9 +107,9 @@ class DebugTypes:
         """What a pointer points to (None: ``void``), or the innermost element of an array."""
         return None if t.element is None else self[t.element]
 
-    def members(self, t: DebugType) -> tuple[Member, ...]:
+    def members(self, t: DebugType) -> tuple[DeclaredMember, ...]:
         """The members of a structure or union, in order; empty for other types and incomplete ones."""
-        if t.kind is not Kind.STRUCT:
+        if t.kind is not TypeKind.STRUCT:
             return ()
         found = self._members.get(t.key)
         if found is None:
@@ -127,10 +127,10 @@ class DebugTypes:
 
     def bit_path(self, t: DebugType, offset: int, bits: int) -> str | None:
         """As :meth:`member_path`, with offset and size in bits; names bit-fields as well."""
-        scalar = t.kind not in (Kind.STRUCT, Kind.ARRAY)
+        scalar = t.kind not in (TypeKind.STRUCT, TypeKind.ARRAY)
         if offset == 0 and bits == t.bits and (scalar or not self._has_lone_part(t)):
             return ""
-        if t.kind is Kind.ARRAY:
+        if t.kind is TypeKind.ARRAY:
             return self._element_path(t, offset, bits)
         for member in self.members(t):
             if member.offset <= offset and offset + bits <= member.offset + member.bits:
@@ -144,7 +144,7 @@ class DebugTypes:
 
     def _has_lone_part(self, t: DebugType) -> bool:
         """Whether some first part is as large as the whole, as in ``struct { int x; }``: then the part is meant."""
-        if t.kind is Kind.ARRAY:
+        if t.kind is TypeKind.ARRAY:
             return t.counts != () and all(c == 1 for c in t.counts)
         return any(m.offset == 0 and m.bits == t.bits for m in self.members(t))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from loopless.source.debug import DebugType, DebugTypes, DebugVariable, Kind, Member
+from loopless.source.debug import DebugType, DebugTypes, DebugVariable, DeclaredMember, TypeKind
 from loopless.source.ir import Loc, LoopMark
 from loopless.source.lexer import unescape
 
@@ -316,31 +316,31 @@ class Metadata:
             return self._wrapped(tag, name, self.type(base))
         if tag in _POINTERS:
             text = self._pointer_spelling(base, _POINTERS[tag])
-            return DebugType(Kind.POINTER, text, bits, ident, None, base)
+            return DebugType(TypeKind.POINTER, text, bits, ident, None, base)
         if tag == "DW_TAG_array_type":
             counts = tuple(self._count(i) for i in self.elements(_ref(fields.get("elements", ""))))
             element = self.type(base)
             dimensions = "".join(f"[{'' if c is None else c}]" for c in counts)
             text = element.description
             text = text.replace("(*)", f"(*{dimensions})", 1) if "(*)" in text else text + dimensions
-            return DebugType(Kind.ARRAY, text, bits, ident, None, base, counts)
+            return DebugType(TypeKind.ARRAY, text, bits, ident, None, base, counts)
         if tag == "DW_TAG_enumeration_type":
             under = self.type(base) if base is not None else None
             signed = under.signed is not False if under is not None else True
-            kind_ = Kind.SIGNED if signed else Kind.UNSIGNED
+            kind_ = TypeKind.SIGNED if signed else TypeKind.UNSIGNED
             return DebugType(kind_, f"enum {name}".strip(), bits, ident, signed, enumeration=True)
         if tag in _STRUCTS:
             text = f"{_STRUCTS[tag]} {name}".strip()
-            return DebugType(Kind.STRUCT, text, bits, ident, union=tag == "DW_TAG_union_type")
+            return DebugType(TypeKind.STRUCT, text, bits, ident, union=tag == "DW_TAG_union_type")
         if kind == "DISubroutineType":
-            return DebugType(Kind.OTHER, self._signature(fields), 0, ident)
-        return DebugType(Kind.OTHER, name or "void", bits, ident)
+            return DebugType(TypeKind.OTHER, self._signature(fields), 0, ident)
+        return DebugType(TypeKind.OTHER, name or "void", bits, ident)
 
     def _wrapped(self, tag: str, name: str, under: DebugType) -> DebugType:
         """A typedef or a qualified type: all of the type under it but the spelling (and its key, to find members)."""
         if tag == "DW_TAG_typedef":
             text = name
-        elif under.kind is Kind.POINTER:
+        elif under.kind is TypeKind.POINTER:
             text = f"{under.description} {_QUALIFIERS[tag]}".replace("* ", "*")
         else:
             text = f"{_QUALIFIERS[tag]} {under.description}"
@@ -382,7 +382,7 @@ class Metadata:
         count = fields.get("count", "")
         return int(count) if re.fullmatch(r"\d+", count) else None
 
-    def _read_members(self, ident: int) -> tuple[Member, ...]:
+    def _read_members(self, ident: int) -> tuple[DeclaredMember, ...]:
         _, fields = self.node(ident)
         members = []
         for i in self.elements(_ref(fields.get("elements", ""))):
@@ -394,26 +394,26 @@ class Metadata:
             t = self.type(_ref(f.get("baseType", "")))
             bits = _number(f.get("size", "")) or t.bits
             name = "" if tag == "DW_TAG_inheritance" else _text(f.get("name", ""))
-            members.append(Member(name, t, _number(f.get("offset", "")), bits, "BitField" in flags))
+            members.append(DeclaredMember(name, t, _number(f.get("offset", "")), bits, "BitField" in flags))
         return tuple(members)
 
 
 def _basic(name: str, bits: int, encoding: str, ident: int) -> DebugType:
     match encoding:
         case "DW_ATE_boolean":
-            return DebugType(Kind.BOOL, name, bits, ident, False)
+            return DebugType(TypeKind.BOOL, name, bits, ident, False)
         case "DW_ATE_signed_char":
-            return DebugType(Kind.CHAR, name, bits, ident, True)
+            return DebugType(TypeKind.CHAR, name, bits, ident, True)
         case "DW_ATE_unsigned_char" | "DW_ATE_UTF":
-            return DebugType(Kind.CHAR, name, bits, ident, False)
+            return DebugType(TypeKind.CHAR, name, bits, ident, False)
         case "DW_ATE_signed":
-            return DebugType(Kind.SIGNED, name, bits, ident, True)
+            return DebugType(TypeKind.SIGNED, name, bits, ident, True)
         case "DW_ATE_unsigned":
-            return DebugType(Kind.UNSIGNED, name, bits, ident, False)
+            return DebugType(TypeKind.UNSIGNED, name, bits, ident, False)
         case "DW_ATE_float":
-            return DebugType(Kind.FLOAT, name, bits, ident)
+            return DebugType(TypeKind.FLOAT, name, bits, ident)
         case _:
-            return DebugType(Kind.OTHER, name, bits, ident)
+            return DebugType(TypeKind.OTHER, name, bits, ident)
 
 
 def _ref(text: str) -> int | None:

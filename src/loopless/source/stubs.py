@@ -35,7 +35,7 @@ from loopless.source.compile import (
 )
 from loopless.source.database import CompileCommand
 from loopless.source.reader import read_module
-from loopless.source.vocabulary import Effect, LibraryFunction, Stub
+from loopless.source.vocabulary import LibraryEffect, LibraryFunction, Stub
 
 _MARK: Final = "loopless stub"
 _ACCESS: Final = "loopless access "
@@ -307,9 +307,9 @@ def _effects(prototype: _Prototype, found: ir.Function, notes: _Notes, place: st
             f"{place} says of {name} that it writes through an argument and that it is {what}: leave one out"
         )
     if none:
-        return LibraryFunction(Effect.NONE, pure=True, noreturn=gone)
+        return LibraryFunction(LibraryEffect.NONE, pure=True, noreturn=gone)
     if reads:
-        return LibraryFunction(Effect.READS, pure=True, noreturn=gone, anywhere=True)
+        return LibraryFunction(LibraryEffect.READS, pure=True, noreturn=gone, anywhere=True)
     fresh = "noalias" in found.result_attributes
     if not by_index and not fresh and not said & {_ONLY, _READS}:
         return None
@@ -329,14 +329,14 @@ def _effects(prototype: _Prototype, found: ir.Function, notes: _Notes, place: st
         if by_index.get(index, {"write": "read_write"}.get(kind, "none")) in ("write_only", "read_write")
     ]
     if _READS in said:
-        return LibraryFunction(Effect.ALLOCATES if fresh else Effect.READS, noreturn=gone)
+        return LibraryFunction(LibraryEffect.ALLOCATES if fresh else LibraryEffect.READS, noreturn=gone)
     if prototype.variadic:
         writes.append(-1)
     if writes:
-        return LibraryFunction(Effect.WRITES, tuple(writes), noreturn=gone)
+        return LibraryFunction(LibraryEffect.WRITES, tuple(writes), noreturn=gone)
     if fresh:
-        return LibraryFunction(Effect.ALLOCATES, noreturn=gone)
-    return LibraryFunction(Effect.READS if any(prototype.pointers) else Effect.NONE, noreturn=gone)
+        return LibraryFunction(LibraryEffect.ALLOCATES, noreturn=gone)
+    return LibraryFunction(LibraryEffect.READS if any(prototype.pointers) else LibraryEffect.NONE, noreturn=gone)
 
 
 def _modes(

@@ -26,7 +26,7 @@ _LABEL: Final = re.compile(r'^(?:"[^"]*"|[\w$.\-]+):')
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SourceTarget:
     """``line`` of ``file`` (any file with that name at the end of its path), or where ``callee`` is called; with
     ``when`` only where this condition of C holds. Or a ``branch`` of the function ``within``: the number of the branch
     in the module's text, and of its side; without one all sides are no targets yet, but have blocks of their own.
@@ -50,7 +50,7 @@ class Target:
         return f"{place} with {self.when}" if self.when else place
 
 
-def marked(text: str, target: Target) -> str:
+def marked(text: str, target: SourceTarget) -> str:
     """The module's text with a call of :data:`TARGET` wherever a run gets to the target; as it is where none can."""
     if target.branch is not None:
         return _on_branch(text, target)
@@ -85,7 +85,7 @@ def marked(text: str, target: Target) -> str:
     return "\n".join([*out, f"declare void @{TARGET}()", ""])
 
 
-def _locations(lines: list[str], target: Target) -> frozenset[int]:
+def _locations(lines: list[str], target: SourceTarget) -> frozenset[int]:
     """The debug locations of the target's line, by their numbers."""
     files: set[str] = set()
     scopes: dict[str, str] = {}
@@ -112,7 +112,7 @@ def _same(recorded: str, named: str) -> bool:
     return short == 0 or first[-short:] == second[-short:]
 
 
-def asked(text: bytes, target: Target) -> bytes:
+def asked(text: bytes, target: SourceTarget) -> bytes:
     """The C text with a call of :data:`TARGET` in front of the target's line where its condition holds; lines keep
     their numbers.
 
@@ -219,7 +219,7 @@ SIDE: Final = "loopless.side"
 """How the block is called that is one side of a branch; behind it the number of the side where there are several."""
 
 
-def _on_branch(text: str, target: Target) -> str:
+def _on_branch(text: str, target: SourceTarget) -> str:
     """The module with a call of :data:`TARGET` on one side of a branch, in a block of its own."""
     assert target.branch is not None
     number, side = target.branch

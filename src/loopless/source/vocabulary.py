@@ -121,7 +121,7 @@ def nondet_signed(name: str) -> bool | None:
     return False if suffix in _UNSIGNED else None
 
 
-class Effect(Enum):
+class LibraryEffect(Enum):
     """What a library function does to memory that the program can see."""
 
     NONE = "nothing"
@@ -170,7 +170,7 @@ class LibraryFunction:
     ``prints``: it writes to a file or the terminal. ``anywhere``: what it reads need not be behind its arguments.
     """
 
-    effect: Effect
+    effect: LibraryEffect
     writes: tuple[int, ...] = ()
     pure: bool = False
     returns_argument: int | None = None
@@ -208,103 +208,115 @@ _OF_FLOATS: Final = """
 """
 """Functions of floating-point numbers, which have kin that end by ``f`` and ``l``."""
 _FUNCTIONS: Final[tuple[tuple[str, LibraryFunction], ...]] = (
-    (" ".join(ABSOLUTE_VALUES | DIVISIONS), LibraryFunction(Effect.NONE, pure=True)),
+    (" ".join(ABSOLUTE_VALUES | DIVISIONS), LibraryFunction(LibraryEffect.NONE, pure=True)),
     (
         "isalnum isalpha isblank iscntrl isdigit isgraph islower isprint ispunct isspace isupper isxdigit",
-        LibraryFunction(Effect.NONE, pure=True),
+        LibraryFunction(LibraryEffect.NONE, pure=True),
     ),
-    ("tolower toupper toascii isascii ffs ffsl ffsll htonl htons ntohl ntohs", LibraryFunction(Effect.NONE, pure=True)),
+    (
+        "tolower toupper toascii isascii ffs ffsl ffsll htonl htons ntohl ntohs",
+        LibraryFunction(LibraryEffect.NONE, pure=True),
+    ),
     (
         " ".join(name + kin for name in _OF_FLOATS.split() for kin in ("", "f", "l")),
-        LibraryFunction(Effect.NONE, pure=True),
+        LibraryFunction(LibraryEffect.NONE, pure=True),
     ),
-    ("difftime btowc wctob", LibraryFunction(Effect.NONE, pure=True)),
-    ("frexp frexpf frexpl modf modff modfl", LibraryFunction(Effect.WRITES, (1,))),
+    ("difftime btowc wctob", LibraryFunction(LibraryEffect.NONE, pure=True)),
+    ("frexp frexpf frexpl modf modff modfl", LibraryFunction(LibraryEffect.WRITES, (1,))),
     (
         "rand random lrand48 mrand48 drand48 clock getpid getppid getuid geteuid getgid getegid sysconf",
-        LibraryFunction(Effect.NONE),
+        LibraryFunction(LibraryEffect.NONE),
     ),
-    ("srand srandom srand48 sleep usleep sched_yield", LibraryFunction(Effect.NONE)),
+    ("srand srandom srand48 sleep usleep sched_yield", LibraryFunction(LibraryEffect.NONE)),
     (
         "__errno_location __error ___errno __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc",
-        LibraryFunction(Effect.NONE),
+        LibraryFunction(LibraryEffect.NONE),
     ),
-    ("getchar getchar_unlocked", LibraryFunction(Effect.NONE)),
+    ("getchar getchar_unlocked", LibraryFunction(LibraryEffect.NONE)),
     (
         "fgetc getc ungetc feof ferror fclose fgetc_unlocked getc_unlocked feof_unlocked ferror_unlocked",
-        LibraryFunction(Effect.NONE),
+        LibraryFunction(LibraryEffect.NONE),
     ),
     (
         "clearerr clearerr_unlocked fileno fileno_unlocked fseek fseeko fseeko64 ftell ftello ftello64 rewind",
-        LibraryFunction(Effect.NONE),
+        LibraryFunction(LibraryEffect.NONE),
     ),
-    ("flockfile funlockfile ftrylockfile tmpfile tmpfile64 pclose", LibraryFunction(Effect.NONE)),
+    ("flockfile funlockfile ftrylockfile tmpfile tmpfile64 pclose", LibraryFunction(LibraryEffect.NONE)),
     (
         "close dup dup2 dup3 lseek lseek64 isatty fsync fdatasync ftruncate ftruncate64 fchmod fchown fchdir umask",
-        LibraryFunction(Effect.NONE),
+        LibraryFunction(LibraryEffect.NONE),
     ),
-    ("closedir rewinddir dirfd", LibraryFunction(Effect.NONE)),
+    ("closedir rewinddir dirfd", LibraryFunction(LibraryEffect.NONE)),
     (
         "putchar putchar_unlocked fputc putc fputc_unlocked putc_unlocked fflush fflush_unlocked",
-        LibraryFunction(Effect.NONE, prints=True),
+        LibraryFunction(LibraryEffect.NONE, prints=True),
     ),
     (
         "printf fprintf puts fputs perror fwrite vprintf vfprintf dprintf vdprintf write pwrite pwrite64",
-        LibraryFunction(Effect.READS, prints=True),
+        LibraryFunction(LibraryEffect.READS, prints=True),
     ),
-    ("fputs_unlocked fwrite_unlocked __printf_chk __fprintf_chk", LibraryFunction(Effect.READS, prints=True)),
+    ("fputs_unlocked fwrite_unlocked __printf_chk __fprintf_chk", LibraryFunction(LibraryEffect.READS, prints=True)),
     (
         "open open64 openat openat64 creat creat64 faccessat unlink unlinkat remove rename renameat symlink",
-        LibraryFunction(Effect.READS),
+        LibraryFunction(LibraryEffect.READS),
     ),
     (
         "mkdir mkdirat rmdir chdir chmod chown lchown mkfifo truncate utime utimes futimes futimens utimensat",
-        LibraryFunction(Effect.READS),
+        LibraryFunction(LibraryEffect.READS),
     ),
-    ("fopen fopen64 fdopen freopen freopen64 opendir fdopendir fsetpos nanosleep", LibraryFunction(Effect.READS)),
+    (
+        "fopen fopen64 fdopen freopen freopen64 opendir fdopendir fsetpos nanosleep",
+        LibraryFunction(LibraryEffect.READS),
+    ),
     (
         "strlen strnlen strcmp strncmp strcasecmp strncasecmp strcoll memcmp bcmp strspn strcspn",
-        LibraryFunction(Effect.READS, pure=True),
+        LibraryFunction(LibraryEffect.READS, pure=True),
     ),
-    ("wcslen wcsnlen wcscmp wcsncmp wmemcmp wcsspn wcscspn", LibraryFunction(Effect.READS, pure=True)),
-    ("strchr strrchr strstr strpbrk memchr memrchr rawmemchr strchrnul", LibraryFunction(Effect.READS, pure=True)),
-    ("wcschr wcsrchr wcsstr wcspbrk wmemchr atoi atol atoll atof getenv", LibraryFunction(Effect.READS, pure=True)),
+    ("wcslen wcsnlen wcscmp wcsncmp wmemcmp wcsspn wcscspn", LibraryFunction(LibraryEffect.READS, pure=True)),
+    (
+        "strchr strrchr strstr strpbrk memchr memrchr rawmemchr strchrnul",
+        LibraryFunction(LibraryEffect.READS, pure=True),
+    ),
+    (
+        "wcschr wcsrchr wcsstr wcspbrk wmemchr atoi atol atoll atof getenv",
+        LibraryFunction(LibraryEffect.READS, pure=True),
+    ),
     (
         "strtol strtoul strtoll strtoull strtoimax strtoumax strtod strtof strtold",
-        LibraryFunction(Effect.WRITES, (1,)),
+        LibraryFunction(LibraryEffect.WRITES, (1,)),
     ),
-    ("wcstol wcstoul wcstoll wcstoull wcstod wcstof wcstold", LibraryFunction(Effect.WRITES, (1,))),
+    ("wcstol wcstoul wcstoll wcstoull wcstod wcstof wcstold", LibraryFunction(LibraryEffect.WRITES, (1,))),
     (
         "wcscpy wcsncpy wcscat wcsncat wmemcpy wmemmove wmemset",
-        LibraryFunction(Effect.WRITES, (0,), returns_argument=0),
+        LibraryFunction(LibraryEffect.WRITES, (0,), returns_argument=0),
     ),
-    ("mbstowcs wcstombs mbtowc wctomb strxfrm strftime gethostname", LibraryFunction(Effect.WRITES, (0,))),
+    ("mbstowcs wcstombs mbtowc wctomb strxfrm strftime gethostname", LibraryFunction(LibraryEffect.WRITES, (0,))),
     (
         "memcpy memmove strcpy strncpy strcat strncat memset __memcpy_chk __memset_chk __strcpy_chk",
-        LibraryFunction(Effect.WRITES, (0,), returns_argument=0),
+        LibraryFunction(LibraryEffect.WRITES, (0,), returns_argument=0),
     ),
-    ("stpcpy stpncpy mempcpy bzero explicit_bzero", LibraryFunction(Effect.WRITES, (0,))),
-    ("fgets gets fgets_unlocked", LibraryFunction(Effect.WRITES, (0,))),
+    ("stpcpy stpncpy mempcpy bzero explicit_bzero", LibraryFunction(LibraryEffect.WRITES, (0,))),
+    ("fgets gets fgets_unlocked", LibraryFunction(LibraryEffect.WRITES, (0,))),
     (
         "fread fread_unlocked time gettimeofday uname mktime timegm pipe pipe2 getcwd",
-        LibraryFunction(Effect.WRITES, (0,)),
+        LibraryFunction(LibraryEffect.WRITES, (0,)),
     ),
-    ("sprintf snprintf vsprintf vsnprintf", LibraryFunction(Effect.WRITES, (0,))),
-    ("read recv pread pread64 readlink", LibraryFunction(Effect.WRITES, (1,))),
+    ("sprintf snprintf vsprintf vsnprintf", LibraryFunction(LibraryEffect.WRITES, (0,))),
+    ("read recv pread pread64 readlink", LibraryFunction(LibraryEffect.WRITES, (1,))),
     (
         "stat stat64 fstat fstat64 lstat lstat64 fgetpos clock_gettime clock_getres getrlimit getrusage",
-        LibraryFunction(Effect.WRITES, (1,)),
+        LibraryFunction(LibraryEffect.WRITES, (1,)),
     ),
-    ("localtime_r gmtime_r asctime_r ctime_r strerror_r __xpg_strerror_r", LibraryFunction(Effect.WRITES, (1,))),
-    ("fstatat fstatat64 readlinkat", LibraryFunction(Effect.WRITES, (2,))),
-    ("fcntl fcntl64", LibraryFunction(Effect.WRITES, (2, -1))),
-    ("scanf", LibraryFunction(Effect.WRITES, (1, -1))),
-    ("sscanf fscanf", LibraryFunction(Effect.WRITES, (2, -1))),
-    ("malloc calloc alloca aligned_alloc memalign valloc strdup strndup", LibraryFunction(Effect.ALLOCATES)),
-    ("realloc reallocarray", LibraryFunction(Effect.MOVES)),
-    ("_Znwm _Znam _Znwj _Znaj", LibraryFunction(Effect.ALLOCATES)),  # operator new, new[]
-    ("free cfree _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", LibraryFunction(Effect.FREES)),
-    ("abort exit _exit _Exit quick_exit __assert_fail", LibraryFunction(Effect.NONE, noreturn=True)),
+    ("localtime_r gmtime_r asctime_r ctime_r strerror_r __xpg_strerror_r", LibraryFunction(LibraryEffect.WRITES, (1,))),
+    ("fstatat fstatat64 readlinkat", LibraryFunction(LibraryEffect.WRITES, (2,))),
+    ("fcntl fcntl64", LibraryFunction(LibraryEffect.WRITES, (2, -1))),
+    ("scanf", LibraryFunction(LibraryEffect.WRITES, (1, -1))),
+    ("sscanf fscanf", LibraryFunction(LibraryEffect.WRITES, (2, -1))),
+    ("malloc calloc alloca aligned_alloc memalign valloc strdup strndup", LibraryFunction(LibraryEffect.ALLOCATES)),
+    ("realloc reallocarray", LibraryFunction(LibraryEffect.MOVES)),
+    ("_Znwm _Znam _Znwj _Znaj", LibraryFunction(LibraryEffect.ALLOCATES)),  # operator new, new[]
+    ("free cfree _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", LibraryFunction(LibraryEffect.FREES)),
+    ("abort exit _exit _Exit quick_exit __assert_fail", LibraryFunction(LibraryEffect.NONE, noreturn=True)),
 )
 
 LIBRARY: Final[Mapping[str, LibraryFunction]] = {
@@ -320,7 +332,7 @@ changes variables that programs read (``getopt``), what writes behind pointers i
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class LibraryResult:
     """Between what the integer lies that a library function returns: at least ``least`` and at most ``most``, or at
     most its argument number ``at_most`` (from 0), or at most the length of the string that argument number ``string``
     points to.
@@ -332,24 +344,24 @@ class Result:
     string: int | None = None
 
 
-RESULTS: Final[Mapping[str, Result]] = {
-    **dict.fromkeys(("read", "write", "send", "readlink"), Result(-1, at_most=2)),
-    **dict.fromkeys(("pread", "pread64", "pwrite", "pwrite64"), Result(-1, at_most=2)),
-    **dict.fromkeys(("fread", "fwrite"), Result(0, at_most=2)),
-    **dict.fromkeys(("fgetc", "getc", "getchar", "getchar_unlocked", "ungetc"), Result(-1, 255)),
-    **dict.fromkeys(("fputc", "putc", "putchar", "putchar_unlocked"), Result(-1, 255)),
-    **dict.fromkeys(("strlen", "strspn", "strcspn"), Result(0, string=0)),
-    **dict.fromkeys(("open", "open64", "openat", "openat64", "creat", "creat64"), Result(-1, 2147483647)),
-    **dict.fromkeys(("dup", "dup2", "dup3", "fileno"), Result(-1, 2147483647)),
+RESULTS: Final[Mapping[str, LibraryResult]] = {
+    **dict.fromkeys(("read", "write", "send", "readlink"), LibraryResult(-1, at_most=2)),
+    **dict.fromkeys(("pread", "pread64", "pwrite", "pwrite64"), LibraryResult(-1, at_most=2)),
+    **dict.fromkeys(("fread", "fwrite"), LibraryResult(0, at_most=2)),
+    **dict.fromkeys(("fgetc", "getc", "getchar", "getchar_unlocked", "ungetc"), LibraryResult(-1, 255)),
+    **dict.fromkeys(("fputc", "putc", "putchar", "putchar_unlocked"), LibraryResult(-1, 255)),
+    **dict.fromkeys(("strlen", "strspn", "strcspn"), LibraryResult(0, string=0)),
+    **dict.fromkeys(("open", "open64", "openat", "openat64", "creat", "creat64"), LibraryResult(-1, 2147483647)),
+    **dict.fromkeys(("dup", "dup2", "dup3", "fileno"), LibraryResult(-1, 2147483647)),
     **dict.fromkeys(
-        ("close", "fsync", "fdatasync", "ftruncate", "ftruncate64", "stat", "fstat", "lstat"), Result(-1, 0)
+        ("close", "fsync", "fdatasync", "ftruncate", "ftruncate64", "stat", "fstat", "lstat"), LibraryResult(-1, 0)
     ),
     **dict.fromkeys(
-        ("access", "unlink", "rmdir", "mkdir", "chdir", "chmod", "chown", "fchmod", "fchown"), Result(-1, 0)
+        ("access", "unlink", "rmdir", "mkdir", "chdir", "chmod", "chown", "fchmod", "fchown"), LibraryResult(-1, 0)
     ),
-    "isatty": Result(0, 1),
-    "strnlen": Result(0, at_most=1),
-    **dict.fromkeys(("rand", "random", "lrand48"), Result(0, 2147483647)),
+    "isatty": LibraryResult(0, 1),
+    "strnlen": LibraryResult(0, at_most=1),
+    **dict.fromkeys(("rand", "random", "lrand48"), LibraryResult(0, 2147483647)),
 }
 """What library functions return: C (ISO/IEC 9899:2018, 7.21, 7.22 and 7.24) and POSIX, with -1 for EOF as everywhere,
 bytes of 8 bits, and ``RAND_MAX`` of no more than 31 bits. Not here: ``recv``, which returns more than it is asked for
@@ -426,7 +438,7 @@ _RENAMED: Final = re.compile(r"^(?:__isoc\d\d_|\x01_)")
 _NO_STUBS: Final[Mapping[str, Stub]] = {}
 
 
-def effect_of(name: str, stubs: Mapping[str, Stub] = _NO_STUBS) -> Effect | None:
+def effect_of(name: str, stubs: Mapping[str, Stub] = _NO_STUBS) -> LibraryEffect | None:
     """The effect of a library function on memory, or of one that ``stubs`` tell of; None where it is not known."""
     found = library_function(name, stubs)
     return None if found is None else found.effect

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from loopless.summary.approximation.method import approximated
 from loopless.summary.composition import summarize_function
-from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input, Passed
+from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, PassedLoop, SummaryInput
 from loopless.summary.model import (
     Approximation,
     Case,
     Cycle,
     Interleaving,
     Outcome,
+    PathRun,
     Residual,
-    Run,
     Step,
     Summary,
     Undefined,
 )
-from loopless.summary.nests import Known, from_entry, paths_of
+from loopless.summary.nests import KnownLoops, from_entry, paths_of
 from loopless.summary.portfolio import summarize
 from loopless.summary.presentation.entered import AtEntry, at_entry
 from loopless.summary.presentation.merging import Merged, Traced, merged
@@ -34,16 +34,16 @@ __all__ = [
     "FunctionCase",
     "FunctionOutcome",
     "FunctionSummary",
-    "Input",
     "Interleaving",
-    "Known",
+    "KnownLoops",
     "Merged",
     "Outcome",
-    "Passed",
+    "PassedLoop",
+    "PathRun",
     "Residual",
-    "Run",
     "Step",
     "Summary",
+    "SummaryInput",
     "Traced",
     "Undefined",
     "approximated",

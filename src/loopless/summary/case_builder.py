@@ -11,11 +11,11 @@ from loopless import terms as t
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
-from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined, first_to_fail
+from loopless.summary.model import Case, Cycle, Interleaving, PathRun, Residual, Step, Summary, Undefined, first_to_fail
 from loopless.summary.obligations.along_run import Undecided, for_ever, growth, repeats
 from loopless.summary.rewrite.auxiliary import Revealed, later, preimage
 from loopless.summary.transitions.elimination import ExitSegment
-from loopless.summary.transitions.system import ExitView, System, place_of
+from loopless.summary.transitions.system import ControlSystem, ExitView, place_of
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
@@ -37,7 +37,7 @@ _MAX_QUESTIONS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenIterations:
     """The iterations of a run: how many, by path, and in which order."""
 
     iterations: t.Term
@@ -96,7 +96,12 @@ class Cases:
         )
 
     def leave(
-        self, when: t.Condition, path: Path, values: Mapping[t.Var, t.Term], taken: Taken, words: Words = AS_IT_IS
+        self,
+        when: t.Condition,
+        path: Path,
+        values: Mapping[t.Var, t.Term],
+        taken: TakenIterations,
+        words: Words = AS_IT_IS,
     ) -> None:
         """Entry values that satisfy ``when`` leave by the exit ``path``, with ``values`` at the header then: a case, or
         a region where the exit is no end that a case tells of.
@@ -129,7 +134,7 @@ class Cases:
 class CaseBuilder(Cases):
     """The cases and regions of one system, made from exit segments."""
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: ControlSystem) -> None:
         super().__init__(place_of(system.paths))
         self.system = system
         self.nonlinear = False
@@ -248,7 +253,7 @@ class CaseBuilder(Cases):
         when = t.conjunction((self.system.shown(transition.where), holds, *self._with_premise(transition.where, rest)))
         if when is t.FALSE:
             return
-        taken = Taken(
+        taken = TakenIterations(
             self._shown(t.substitute(values.get(TOTAL, t.ZERO), {TOTAL: t.ZERO}), revealed),
             self._counts(transition, revealed),
             tuple(self._step(step, revealed) for step in transition.transformer.trace()),
@@ -282,8 +287,8 @@ class CaseBuilder(Cases):
     def _step(self, step: Step, revealed: Revealed) -> Step:
         times = self._shown(step.times, revealed) if step.times is not None else None
         match step:
-            case Run():
-                return Run(step.path, times)
+            case PathRun():
+                return PathRun(step.path, times)
             case Cycle():
                 return Cycle(step.body, times)
             case Interleaving():

@@ -13,7 +13,7 @@ from loopless.paths.execution import Finished
 from loopless.paths.joining import join
 from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
-from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, Input
+from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, SummaryInput
 from loopless.summary.function_paths import Callees, FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome, Residual, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
@@ -191,20 +191,20 @@ _KINDS: Final = {
 _ORDER: Final = ("parameter", "pointee", "global", "uninitialised", "nondet", "call")
 
 
-def _inputs(graph: Flowgraph, occurring: set[t.Var], unknowns: Mapping[t.Var, Unknown]) -> tuple[Input, ...]:
+def _inputs(graph: Flowgraph, occurring: set[t.Var], unknowns: Mapping[t.Var, Unknown]) -> tuple[SummaryInput, ...]:
     """What the variables of the answer stand for."""
     given = {var for p in graph.parameters for var in (p.var, p.null) if var is not None}
-    found: list[Input] = []
+    found: list[SummaryInput] = []
     for var in sorted(occurring, key=_key):
         if var in unknowns:
             origin = unknowns[var].origin
             number = int(var.name.removesuffix(OBJECT_PART).rpartition("'")[2]) if origin is Origin.NONDET else 0
-            found.append(Input(var, _KINDS[origin], number))
+            found.append(SummaryInput(var, _KINDS[origin], number))
         elif var in given:
-            found.append(Input(var, "parameter"))
+            found.append(SummaryInput(var, "parameter"))
         else:
             kind = graph.variables[var].kind if var in graph.variables else Kind.TEMPORARY
-            found.append(Input(var, kind.value if kind in (Kind.GLOBAL, Kind.POINTEE) else "uninitialised"))
+            found.append(SummaryInput(var, kind.value if kind in (Kind.GLOBAL, Kind.POINTEE) else "uninitialised"))
     order = [p.var for p in graph.parameters]
     found.sort(key=lambda i: (_ORDER.index(i.kind), order.index(i.var) if i.var in order else 0, i.number))
     return tuple(found)

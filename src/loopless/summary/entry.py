@@ -26,7 +26,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class EntrySummary:
     """A summary of the states in which a loop is entered, and the paths that it is about."""
 
     paths: LoopPaths

@@ -13,7 +13,7 @@ from loopless.summary.model import Residual, Undefined
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class SummaryInput:
     """A value that a function's summary speaks of.
 
     ``kind``: "parameter", "global" and "pointee" (their values at entry), "uninitialised" (what a local holds before it
@@ -27,7 +27,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class PassedLoop:
     """A loop on the way of a case: the loop's name, and the number (from 1) of the case of its summary."""
 
     loop: str
@@ -56,7 +56,7 @@ class FunctionCase:
     then: Mapping[t.Var, t.Term]
     iterations: Mapping[str, t.Term]
     inputs: tuple[t.Var, ...]
-    passed: tuple[Passed, ...]
+    passed: tuple[PassedLoop, ...]
     lines: tuple[int, ...]
     assumptions: tuple[str, ...] = ()
     uncounted: frozenset[str] = frozenset()
@@ -96,7 +96,7 @@ class FunctionSummary:
     name: str
     place: str
     parameters: tuple[Parameter, ...]
-    inputs: tuple[Input, ...]
+    inputs: tuple[SummaryInput, ...]
     cases: tuple[FunctionCase, ...]
     diverges: tuple[Diverges, ...]
     undefined: tuple[Undefined, ...]

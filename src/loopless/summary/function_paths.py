@@ -48,7 +48,7 @@ from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
-from loopless.summary.function import FunctionCase, FunctionOutcome, FunctionSummary, Passed
+from loopless.summary.function import FunctionCase, FunctionOutcome, FunctionSummary, PassedLoop
 from loopless.summary.model import Case, Outcome, Summary, nodes_of, with_arrays
 
 Callees = Callable[[str], "FunctionOutcome | None"]
@@ -61,7 +61,7 @@ class FunctionPath(State):
     known.
     """
 
-    passed: tuple[Passed, ...] = ()
+    passed: tuple[PassedLoop, ...] = ()
     assumptions: tuple[str, ...] = ()
     uncounted: frozenset[str] = frozenset()
 
@@ -217,7 +217,7 @@ class FunctionPaths(Execution[FunctionPath]):
             after = replace(
                 taken,
                 values=values,
-                passed=(*taken.passed, Passed(loop.name, number)),
+                passed=(*taken.passed, PassedLoop(loop.name, number)),
                 assumptions=_joined(taken.assumptions, case.assumptions),
                 exact=taken.exact and case.exact,
             )

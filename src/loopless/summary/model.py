@@ -16,7 +16,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PathRun:
     """``times`` ≥ 0 iterations of one path in a row; None inside a cycle, where each round has its own number."""
 
     path: str
@@ -39,7 +39,7 @@ class Interleaving:
     times: t.Term | None
 
 
-Step = Run | Cycle | Interleaving
+Step = PathRun | Cycle | Interleaving
 """One part of a trace."""
 
 

@@ -34,15 +34,15 @@ class _Question:
 
 
 @dataclass(slots=True)
-class Known:
+class KnownLoops:
     """What is known of the inner loops of one function: loops around the same one often ask the same."""
 
     paths: dict[_Question, LoopPaths | NoPaths] = field(default_factory=dict)
     outcomes: dict[_Question, Outcome] = field(default_factory=dict)
 
-    def apart(self) -> Known:
+    def apart(self) -> KnownLoops:
         """A copy to work with under a budget, under which less may be found."""
-        return Known(dict(self.paths), dict(self.outcomes))
+        return KnownLoops(dict(self.paths), dict(self.outcomes))
 
 
 def paths_of(
@@ -52,7 +52,7 @@ def paths_of(
     *,
     all_checks: bool | None = None,
     given: t.Condition = t.TRUE,
-    known: Known | None = None,
+    known: KnownLoops | None = None,
     approximate: bool = False,
 ) -> LoopPaths | NoPaths:
     """As :func:`loopless.paths.loop_paths`, with the loops inside summarized first.
@@ -60,7 +60,7 @@ def paths_of(
     ``known``: what was found for other loops of ``graph``; what is found is put there. ``approximate``: loops inside
     that have no complete summary are passed by what approximations of them say; the paths are then not exact.
     """
-    inside = known if known is not None else Known()
+    inside = known if known is not None else KnownLoops()
 
     def inner(within: LoopInfo, used: tuple[t.Var, ...], context: t.Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
         asked = _Question(within.header, used, checks, t.TRUE)
@@ -74,7 +74,7 @@ def paths_of(
     return loop_paths(graph, loop, interest, inner, all_checks=all_checks, given=given)
 
 
-def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: t.Condition, known: Known) -> Outcome:
+def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: t.Condition, known: KnownLoops) -> Outcome:
     """The summary of an inner loop that is entered in states of ``context`` only, which is all that it need cover."""
     kept = inductive_facts(_inner_paths(graph, loop, asked, known), context)
     if kept is t.TRUE:
@@ -85,7 +85,7 @@ def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: t.C
     return _outcome(graph, loop, asked, known) if isinstance(found, Refused) else found
 
 
-def _inner_paths(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: Known) -> LoopPaths | NoPaths:
+def _inner_paths(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: KnownLoops) -> LoopPaths | NoPaths:
     found = known.paths.get(asked)
     if found is None:
         found = paths_of(graph, loop, asked.used, all_checks=asked.all_checks, given=asked.given, known=known)
@@ -93,7 +93,7 @@ def _inner_paths(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: Know
     return found
 
 
-def _outcome(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: Known) -> Outcome:
+def _outcome(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: KnownLoops) -> Outcome:
     found = known.outcomes.get(asked)
     if found is None:
         found = known.outcomes[asked] = summarize(_inner_paths(graph, loop, asked, known))
@@ -105,7 +105,7 @@ def from_entry(
     paths: LoopPaths,
     outcome: Outcome,
     interest: Iterable[t.Var] | None = None,
-    known: Known | None = None,
+    known: KnownLoops | None = None,
 ) -> tuple[LoopPaths, Outcome]:
     """Where ``outcome``, the summary by ``paths``, is not complete: paths and a summary of the states in which the
     program enters the loop, if that is complete, or the only one.

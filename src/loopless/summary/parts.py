@@ -19,8 +19,8 @@ from loopless.summary.case_builder import CaseBuilder, Cases
 from loopless.summary.model import Summary
 from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.partition import cells
-from loopless.summary.transitions.system import System, build_system, place_of
-from loopless.summary.transitions.transformer import GuardedTransition, Nothing
+from loopless.summary.transitions.system import ControlSystem, build_system, place_of
+from loopless.summary.transitions.transformer import GuardedTransition, NoIteration
 
 PREPARING: Final = 2_000_000
 """isl's operations allowed for reading the paths and dividing the values of invariants. Some 200 ms on small sets.
@@ -43,26 +43,26 @@ MAX_CASES: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartQuestion:
     """The question for one part of a loop: the cases of ``system``, with no more than ``most`` cases and regions.
 
     ``smaller`` answers the same for a part of the part; None in such a part, which is not divided again.
     """
 
-    system: System
+    system: ControlSystem
     most: int
-    smaller: Callable[[System], Answer] | None = None
+    smaller: Callable[[ControlSystem], PartAnswer] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PartAnswer:
     """The cases of a part, and the methods that gave them, each once."""
 
     cases: CaseBuilder
     methods: tuple[str, ...]
 
 
-def summarize_parts(paths: LoopPaths, methods: Sequence[Method[Part, CaseBuilder]]) -> Summary:
+def summarize_parts(paths: LoopPaths, methods: Sequence[Method[PartQuestion, CaseBuilder]]) -> Summary:
     """The summary of a loop without inputs, each part by the first of ``methods`` that leaves nothing open.
 
     Raises :class:`NoAnswer`, :class:`loopless.logic.BudgetExceeded`, :class:`loopless.terms.TermTooLarge`.
@@ -84,18 +84,23 @@ def summarize_parts(paths: LoopPaths, methods: Sequence[Method[Part, CaseBuilder
 
 
 def _answered(
-    system: System, methods: Sequence[Method[Part, CaseBuilder]], operations: int, most: int, *, further: bool = True
-) -> Answer:
+    system: ControlSystem,
+    methods: Sequence[Method[PartQuestion, CaseBuilder]],
+    operations: int,
+    most: int,
+    *,
+    further: bool = True,
+) -> PartAnswer:
     """The cases of a part: by the first method that leaves nothing open, else by the first that says something.
 
     What has more than ``most`` cases and regions says nothing.
     """
 
-    def smaller(part: System) -> Answer:
+    def smaller(part: ControlSystem) -> PartAnswer:
         return _answered(part, methods, operations, most, further=False)
 
     with budget(TOGETHER * operations) as given:
-        question = Part(system, most, smaller if further else None)
+        question = PartQuestion(system, most, smaller if further else None)
         place = place_of(system.paths)
         tried = answered(
             [_limited(method, place) for method in methods],
@@ -105,18 +110,18 @@ def _answered(
             operations=max(1, min(operations, given)),
         )
     if tried.answer is not None:
-        return Answer(tried.answer, tried.answer.methods or (tried.method,))
+        return PartAnswer(tried.answer, tried.answer.methods or (tried.method,))
     why = next((refused for refused in tried.refused if refused.reason is Reason.BUDGET), None)
     why = why or Refused(Reason.MULTI_PATH, place, "no method says how often its paths repeat")
     builder = CaseBuilder(system)
-    builder.add(ExitSegment(GuardedTransition(system.universe, {}, Nothing()), "stuck", why=why))
-    return Answer(builder, ())
+    builder.add(ExitSegment(GuardedTransition(system.universe, {}, NoIteration()), "stuck", why=why))
+    return PartAnswer(builder, ())
 
 
-def _limited(method: Method[Part, CaseBuilder], place: str) -> Method[Part, CaseBuilder]:
+def _limited(method: Method[PartQuestion, CaseBuilder], place: str) -> Method[PartQuestion, CaseBuilder]:
     """The method without answers of more cases than are asked for."""
 
-    def run(part: Part, tried: Tried[CaseBuilder]) -> CaseBuilder:
+    def run(part: PartQuestion, tried: Tried[CaseBuilder]) -> CaseBuilder:
         found = method.run(part, tried)
         if found.size > part.most:
             raise NoAnswer(Refused(Reason.BUDGET, place, f"{found.size} cases are more than {part.most}"))

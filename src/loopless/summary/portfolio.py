@@ -16,7 +16,7 @@ from loopless.portfolio import Method, Tried, answered
 from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.data.inside import leaves_objects
-from loopless.summary.entry import Entered, Entry
+from loopless.summary.entry import Entry, EntrySummary
 from loopless.summary.methods import (
     aggregation,
     bounded_unrolling,
@@ -28,12 +28,12 @@ from loopless.summary.methods import (
     partitioning,
 )
 from loopless.summary.model import Outcome, Summary, Undefined
-from loopless.summary.parts import Part, summarize_parts
+from loopless.summary.parts import PartQuestion, summarize_parts
 from loopless.summary.rewrite.inner_loops import settled
 from loopless.summary.rewrite.univariate import with_intervals
 from loopless.summary.transitions.system import place_of
 
-PART_METHODS: Final[tuple[Method[Part, CaseBuilder], ...]] = (
+PART_METHODS: Final[tuple[Method[PartQuestion, CaseBuilder], ...]] = (
     elimination.OSCILLATION,
     elimination.ELIMINATION,
     elimination.ROUND_BY_ROUND,
@@ -72,7 +72,7 @@ METHODS: Final[tuple[Method[LoopPaths, Summary], ...]] = (
 )
 """For a loop. The summary of parts names the methods of :data:`PART_METHODS` that gave it."""
 
-ENTRY_METHODS: Final[tuple[Method[Entry, Entered], ...]] = (
+ENTRY_METHODS: Final[tuple[Method[Entry, EntrySummary], ...]] = (
     entry_values.METHOD,
     entry_invariants.METHOD,
     bounded_unrolling.METHOD,

@@ -15,7 +15,7 @@ from typing import Final
 
 from loopless import clock
 from loopless import terms as t
-from loopless.flowgraph.model import Signature
+from loopless.flowgraph.model import ContractSignature
 from loopless.logic.induction import entailed, inductive_subset
 from loopless.recurrences.relations import relations
 from loopless.refusals import Refused
@@ -83,7 +83,7 @@ def contracted(
     return None
 
 
-def _atoms(system: TransitionSystem, signature: Signature) -> list[t.Condition]:
+def _atoms(system: TransitionSystem, signature: ContractSignature) -> list[t.Condition]:
     """What the function compares of what it was given."""
     found: dict[t.Condition, None] = {}
     for transition in system.transitions:
@@ -95,7 +95,7 @@ def _atoms(system: TransitionSystem, signature: Signature) -> list[t.Condition]:
 
 
 def _candidates(
-    signature: Signature, samples: Sequence[Sample], atoms: Sequence[t.Condition], constants: Sequence[int]
+    signature: ContractSignature, samples: Sequence[Sample], atoms: Sequence[t.Condition], constants: Sequence[int]
 ) -> list[t.Condition]:
     """What held at the returns seen, for all and case by case."""
     if not samples:

@@ -20,7 +20,7 @@ from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
 from loopless.terms.ideals import independent
 from loopless.verification.candidates import Proposals, conjuncts_under
-from loopless.verification.runs import Choose, Run, Runner
+from loopless.verification.runs import Choose, ProgramRun, Runner
 from loopless.verification.shapes import (
     is_equation,
     is_of_equations,
@@ -79,7 +79,7 @@ class Search:
         }
         self.bad = [transition for transition in system.transitions if transition.target in GOALS]
         self.inner = [transition for transition in system.transitions if transition.target not in GOALS]
-        self.undefined: dict[str, Run] = {}
+        self.undefined: dict[str, ProgramRun] = {}
         """By its kind, a run that met undefined behaviour."""
         self.returned: dict[str, list[Mapping[t.Var, int]]] = {}
         """By function, what held when calls returned."""
@@ -95,7 +95,7 @@ class Search:
         self,
         seconds: float,
         most: int = 1500,
-        on_long: Callable[[Run, int], None] | None = None,
+        on_long: Callable[[ProgramRun, int], None] | None = None,
         *,
         leaps: bool = False,
     ) -> Suspect | None:
@@ -123,7 +123,7 @@ class Search:
         self._proposals = None
         return None
 
-    def _keep(self, run: Run) -> None:
+    def _keep(self, run: ProgramRun) -> None:
         """Some states of a run at each cutpoint: the first ones, the last ones, and some between."""
         for function, values in run.returned:
             known_calls = self.returned.setdefault(function, [])
@@ -422,7 +422,7 @@ class Search:
         return [(replace(transition, update={}), t.FALSE) for transition in self.bad]
 
 
-def _suspect(run: Run, method: str) -> Suspect:
+def _suspect(run: ProgramRun, method: str) -> Suspect:
     return Suspect(tuple(run.inputs), dict(run.uninitialised), method, {})
 
 

@@ -14,7 +14,7 @@ from math import lcm
 from typing import Final
 
 from loopless import terms as t
-from loopless.logic.farkas import Claim, Farkas, affine
+from loopless.logic.farkas import Farkas, FarkasClaim, affine
 from loopless.verification.transitions import Transition, apart
 
 MAX_VARIABLES: Final = 14
@@ -99,7 +99,7 @@ class AffineRanks:
         )
 
         templates = {label: Template(f"c{number} ", tuple(over[label])) for number, label in enumerate(over)}
-        claims: list[Claim] = []
+        claims: list[FarkasClaim] = []
         for index, (transition, known) in enumerate(zip(transitions, rows, strict=True)):
             after = tuple(_stepped(var, transition.update, index) for var in over[transition.target])
             new = {var for term in after for var in term.variables if var.name.endswith(f" behind {index}")}
@@ -107,9 +107,9 @@ class AffineRanks:
             before = templates[transition.source].now()
             drop = total(before, replace(templates[transition.target], basis=after).now(-1))
             if index in falling:
-                claims += [Claim(given, before), Claim(given, total(drop, plain(-1)))]
+                claims += [FarkasClaim(given, before), FarkasClaim(given, total(drop, plain(-1)))]
             else:
-                claims.append(Claim(given, drop))
+                claims.append(FarkasClaim(given, drop))
         size = {name: 1 for template in templates.values() for name in template.size()}
         constants = {name: c for template in templates.values() for name, c in template.constant().items()}
         solution = self.engine.solve(claims, least=(size, constants))

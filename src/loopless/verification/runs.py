@@ -37,7 +37,7 @@ Choose = Callable[[t.Var, Origin, str, int], int]
 
 
 @dataclass(slots=True)
-class Run:
+class ProgramRun:
     """A run: ``end`` is the kind of its end ("violation", "return", "undefined", "assumption", "steps", …), ``inputs``
     what it read, in order; ``uninitialised`` by the names of variables; ``visits``: the states at cutpoints; ``taken``:
     the values from outside by where they are taken; ``before_cutpoint``: how many inputs were read until the first;
@@ -121,11 +121,11 @@ class Runner:
 
     def run(
         self, choose: Choose, most: int, on_visit: Callable[[str], None] | None = None, *, leaps: bool = False
-    ) -> Run:
+    ) -> ProgramRun:
         """One run of at most ``most`` blocks. ``leaps``: where two iterations of a loop have changed its variables by
         the same, as many as go on so are taken at once.
         """
-        run = Run()
+        run = ProgramRun()
         values: dict[t.Var, int] = {}
         memory: dict[tuple[int, int], int] = {}
         for parameter in self.graph.parameters:
@@ -154,7 +154,7 @@ class Runner:
     def _from(
         self,
         label: str,
-        run: Run,
+        run: ProgramRun,
         values: dict[t.Var, int],
         memory: dict[tuple[int, int], int],
         choose: Choose,
@@ -175,7 +175,7 @@ class Runner:
         run.end = "steps"
         return label
 
-    def _leap(self, label: str, run: Run, values: dict[t.Var, int], memory: dict[tuple[int, int], int]) -> None:
+    def _leap(self, label: str, run: ProgramRun, values: dict[t.Var, int], memory: dict[tuple[int, int], int]) -> None:
         """Changes ``values`` by as many iterations as change the variables of a loop by the same as the last two. Of
         objects that they write nothing is known then but the element that is followed, which is among the variables.
         """
@@ -222,7 +222,7 @@ class Runner:
         """The values behind one iteration, which adds to ``written`` the objects that it changes; None where it does
         not come back or takes inputs.
         """
-        probe, values, before, held = Run(), dict(begin), self._left, dict(memory)
+        probe, values, before, held = ProgramRun(), dict(begin), self._left, dict(memory)
 
         def no_input(*_: object) -> int:
             raise KeyError
@@ -249,7 +249,7 @@ class Runner:
         self,
         call: Call,
         label: str,
-        run: Run,
+        run: ProgramRun,
         values: dict[t.Var, int],
         memory: dict[tuple[int, int], int],
         choose: Choose,
@@ -279,7 +279,7 @@ class Runner:
         return None
 
     def _block(
-        self, label: str, run: Run, values: dict[t.Var, int], memory: dict[tuple[int, int], int], choose: Choose
+        self, label: str, run: ProgramRun, values: dict[t.Var, int], memory: dict[tuple[int, int], int], choose: Choose
     ) -> Edge | None:
         clock.count(_BLOCK_S)
         block = self.graph.blocks[label]
@@ -306,7 +306,7 @@ class Runner:
         statement: Statement,
         label: str,
         index: int,
-        run: Run,
+        run: ProgramRun,
         values: dict[t.Var, int],
         memory: dict[tuple[int, int], int],
         choose: Choose,
@@ -360,7 +360,7 @@ class Runner:
         return None
 
     def _chosen(
-        self, statement: Havoc, label: str, index: int, run: Run, values: dict[t.Var, int], choose: Choose
+        self, statement: Havoc, label: str, index: int, run: ProgramRun, values: dict[t.Var, int], choose: Choose
     ) -> None:
         """A value of which nothing is known."""
         match statement:
@@ -386,7 +386,7 @@ class Runner:
         passage = self.graph.passages.get(label)
         return passage is not None and self.graph.signatures[passage.function].returned in self.graph.blocks
 
-    def _accessed(self, run: Run, access: Load | Store, offset: int) -> None:
+    def _accessed(self, run: ProgramRun, access: Load | Store, offset: int) -> None:
         """Memory is followed as long as all accesses are of one size, at multiples of it; pointers in it are not."""
         run.widths.add(access.type.width)
         holder = access.target_object if isinstance(access, Load) else access.value_object

@@ -33,7 +33,7 @@ from loopless.verification.rank_components import (
     cut,
     sides_of,
 )
-from loopless.verification.runs import Run
+from loopless.verification.runs import ProgramRun
 from loopless.verification.transitions import START, Transition, TransitionSystem
 
 MAX_COMPONENTS: Final = 7
@@ -85,7 +85,7 @@ class TerminationSearch:
             for transition in system.transitions
             if transition.source != START and transition.target in system.cutpoints
         ]
-        self.long: list[tuple[Run, int]] = []
+        self.long: list[tuple[ProgramRun, int]] = []
         self.affine = AffineRanks(self._known, self._shown)
         self._before = functools.lru_cache(MAX_BEFORE)(self._asking)
         self._dividing: list[t.Condition] = []
@@ -442,7 +442,7 @@ class TerminationSearch:
         found = (tuple(run.inputs) for run, _ in self.long)
         return list(dict.fromkeys(one for one in found if one and len({*one[len(one) // 2 :]}) == 1))
 
-    def _closed(self, run: Run, until: float) -> Trap | None:
+    def _closed(self, run: ProgramRun, until: float) -> Trap | None:
         """A closed set around the states at the end of a run that was not followed to its end."""
         if not run.exact:
             return None

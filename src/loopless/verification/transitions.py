@@ -51,7 +51,7 @@ Violates = Callable[[Statement | End], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class TransitionInput:
     """A value from outside that a transition takes: ``var`` stands for it, the havoc (or load, call, allocation) is
     statement ``index`` of ``block``.
     """
@@ -63,7 +63,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class TransitionAccess:
     """A statement that reads or changes memory, over the variables at the source and the inputs of a transition; None:
     ways meet that differ in what they have done to memory. ``gives``: the inputs that stand for what it reads or
     returns, of a pointer the offset and the object.
@@ -86,10 +86,10 @@ class Transition:
     target: str
     condition: t.Condition
     update: Mapping[t.Var, t.Term]
-    inputs: tuple[Input, ...]
+    inputs: tuple[TransitionInput, ...]
     loc: Loc | None = None
-    taken: tuple[Input, ...] = ()
-    accesses: tuple[Access, ...] = ()
+    taken: tuple[TransitionInput, ...] = ()
+    accesses: tuple[TransitionAccess, ...] = ()
     facts: tuple[t.Condition, ...] = ()
 
 
@@ -164,8 +164,8 @@ def assigned_in(graph: Flowgraph) -> Iterator[t.Var]:
 class _State:
     condition: t.Condition
     values: dict[t.Var, t.Term]
-    taken: tuple[Input, ...] = ()
-    accesses: tuple[Access, ...] = ()
+    taken: tuple[TransitionInput, ...] = ()
+    accesses: tuple[TransitionAccess, ...] = ()
     reads: Reads = ()
 
 
@@ -188,7 +188,7 @@ class _Maker:
         self.failing: list[Transition] = []
         self.open: list[Refused] = []
         self.start = START
-        self.inputs: list[Input] = []
+        self.inputs: list[TransitionInput] = []
         self.facts: list[t.Condition] = []
         self.arrived: dict[str, list[_State]] = {}
 
@@ -342,7 +342,7 @@ class _Maker:
         given = before if before is not None else state.values
         shown = _over(statement, given)
         gives = (value if isinstance(value, t.Var) else None, state.values.get(owner) if owner is not None else None)
-        state.accesses = (*state.accesses, Access(shown, gives))  # type: ignore[arg-type]
+        state.accesses = (*state.accesses, TransitionAccess(shown, gives))  # type: ignore[arg-type]
 
     def _check(self, check: Check, state: _State) -> None:
         condition = t.substitute(check.condition, state.values)
@@ -357,7 +357,7 @@ class _Maker:
 
     def _input(self, state: _State, target: t.Var, origin: Origin, label: str, index: int, part: str = "") -> t.Var:
         var = t.Var(f"?{self.start}>{label}:{index}.{part}", target.type)
-        found = Input(var, origin, label, index)
+        found = TransitionInput(var, origin, label, index)
         if found not in self.inputs:
             self.inputs.append(found)
         if found not in state.taken:
@@ -423,14 +423,14 @@ def _over(statement: Statement, values: Mapping[t.Var, t.Term]) -> Statement:
             return statement
 
 
-def _together(states: Sequence[_State]) -> tuple[Access, ...]:
+def _together(states: Sequence[_State]) -> tuple[TransitionAccess, ...]:
     """What states that meet have all done to memory, up to where they differ."""
     every = [state.accesses for state in states]
     common = 0
     while all(len(one) > common and one[common] == every[0][common] for one in every):
         common += 1
     differ = any(len(one) > common for one in every)
-    return (*every[0][:common], *((Access(None),) if differ else ()))
+    return (*every[0][:common], *((TransitionAccess(None),) if differ else ()))
 
 
 def variables_of(transitions: Iterable[Transition]) -> frozenset[t.Var]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.iteration.facts import Facts, Intervals
+from loopless.bounds.iteration.facts import Facts, SymbolIntervals
 from loopless.bounds.iteration.meetings import Meetings, ways
 from loopless.flowgraph.callees.call_sites import Handed
 from loopless.flowgraph.model import Call, Flowgraph, Kind, Pointer
@@ -28,7 +28,7 @@ MAX_BLOCKS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReturnWay:
     """One way to a return: what holds there, the ``values`` of the variables that changed, and the result."""
 
     facts: Facts
@@ -46,18 +46,18 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Transformer:
+class CallTransformer:
     """What calls of a function do. ``bits``: the widths of its parameters as compiled, None for those that are no
     integers; ``intervals``: where the symbols of ``outcomes`` lie. No outcomes: no call returns.
     """
 
     graph: Flowgraph
     bits: Sequence[int | None]
-    outcomes: tuple[Outcome, ...]
-    intervals: Intervals
+    outcomes: tuple[ReturnWay, ...]
+    intervals: SymbolIntervals
 
 
-Walked = Callable[[Flowgraph, "Transformers"], tuple[Sequence[Returned], Meetings, Intervals] | None]
+Walked = Callable[[Flowgraph, "Transformers"], tuple[Sequence[Returned], Meetings, SymbolIntervals] | None]
 """The returns of a function; None where they cannot be told."""
 
 
@@ -73,16 +73,16 @@ class Transformers:
     graphs: Callable[[str], tuple[Flowgraph, Sequence[int | None]] | None]
     walked: Walked
     taken: bool = True
-    _known: dict[str, Transformer | None] = field(default_factory=dict)
+    _known: dict[str, CallTransformer | None] = field(default_factory=dict)
 
-    def of(self, name: str) -> Transformer | None:
+    def of(self, name: str) -> CallTransformer | None:
         """The transformer of a function; None where nothing is known, and while it is being made: it calls itself."""
         if name not in self._known:
             self._known[name] = None
             self._known[name] = self._made(name)
         return self._known[name]
 
-    def _made(self, name: str) -> Transformer | None:
+    def _made(self, name: str) -> CallTransformer | None:
         found = self.graphs(name)
         if found is None or len(found[0].blocks) > MAX_BLOCKS:
             return None
@@ -93,9 +93,9 @@ class Transformers:
         returns, meetings, intervals = walked
         outcomes = [outcome for one in returns for outcome in _outcomes(graph, one, meetings, intervals)]
         if len(outcomes) > MAX_OUTCOMES:
-            merged = (Outcome(one.facts, _seen(graph, one.values), one.result) for one in returns)
+            merged = (ReturnWay(one.facts, _seen(graph, one.values), one.result) for one in returns)
             outcomes = [_told(one, intervals) for one in merged]
-        return Transformer(graph, bits, tuple(outcomes), intervals) if len(outcomes) <= MAX_OUTCOMES else None
+        return CallTransformer(graph, bits, tuple(outcomes), intervals) if len(outcomes) <= MAX_OUTCOMES else None
 
 
 def is_seen(graph: Flowgraph, var: t.Var) -> bool:
@@ -108,7 +108,7 @@ def _seen(graph: Flowgraph, values: Mapping[t.Var, t.Term]) -> dict[t.Var, t.Ter
     return {var: value for var, value in values.items() if value is not var and is_seen(graph, var)}
 
 
-def _outcomes(graph: Flowgraph, returned: Returned, meetings: Meetings, intervals: Intervals) -> list[Outcome]:
+def _outcomes(graph: Flowgraph, returned: Returned, meetings: Meetings, intervals: SymbolIntervals) -> list[ReturnWay]:
     seen = _seen(graph, returned.values)
     variables = list(seen)
     terms = [*seen.values(), *([returned.result] if returned.result is not None else [])]
@@ -116,18 +116,18 @@ def _outcomes(graph: Flowgraph, returned: Returned, meetings: Meetings, interval
     for way in ways(terms, returned.facts, meetings, intervals):
         values = dict(zip(variables, way.terms, strict=False))
         result = way.terms[-1] if returned.result is not None else None
-        found.append(_told(Outcome(way.facts, values, result), intervals))
+        found.append(_told(ReturnWay(way.facts, values, result), intervals))
     return found
 
 
-def _told(outcome: Outcome, intervals: Intervals) -> Outcome:
+def _told(outcome: ReturnWay, intervals: SymbolIntervals) -> ReturnWay:
     """Without what is read from memory, which callers know by other names."""
     facts = outcome.facts
     most = {linear: number for linear, number in facts.most.items() if not _reads(linear)}
     unequal = tuple(term for term in facts.unequal if not _reads(term))
     values = {v: intervals.symbol(v.type) if _reads(term) else term for v, term in outcome.values.items()}
     result = None if outcome.result is not None and _reads(outcome.result) else outcome.result
-    return Outcome(Facts(most, unequal, facts.possible), values, result)
+    return ReturnWay(Facts(most, unequal, facts.possible), values, result)
 
 
 def _reads(term: t.Term) -> bool:
@@ -152,10 +152,10 @@ class At:
     graph: Flowgraph
     values: Mapping[t.Var, t.Term]
     facts: Facts
-    intervals: Intervals
+    intervals: SymbolIntervals
 
 
-def behind(transformer: Transformer, call: Call, at: At, unknown: Callable[[t.Var], t.Term]) -> list[Behind] | None:
+def behind(transformer: CallTransformer, call: Call, at: At, unknown: Callable[[t.Var], t.Term]) -> list[Behind] | None:
     """The ways behind a call; none where it does not return; None where nothing is known. ``unknown`` gives a value for
     a variable of which nothing is.
     """
@@ -165,7 +165,7 @@ def behind(transformer: Transformer, call: Call, at: At, unknown: Callable[[t.Va
         return None
 
 
-def told_at(transformer: Transformer, call: Call, graph: Flowgraph, *, listed: bool) -> list[str] | None:
+def told_at(transformer: CallTransformer, call: Call, graph: Flowgraph, *, listed: bool) -> list[str] | None:
     """What is taken for granted of pointers where a transformer is used at a call; None where that is not so, or must
     not be taken for granted, since it is not ``listed``.
     """
@@ -178,7 +178,7 @@ def told_at(transformer: Transformer, call: Call, graph: Flowgraph, *, listed: b
     return [f"where {shown} is called, {text}" for text in granted] if listed else []
 
 
-def _overlap(transformer: Transformer, call: Call, graph: Flowgraph) -> bool:
+def _overlap(transformer: CallTransformer, call: Call, graph: Flowgraph) -> bool:
     """Whether two pointers that a call is given surely lead into one object, or one into a global that the callee uses
     as a variable.
     """
@@ -198,7 +198,7 @@ def _overlap(transformer: Transformer, call: Call, graph: Flowgraph) -> bool:
 class _AtCall:
     """One call: the values of the callee over those of the caller."""
 
-    def __init__(self, transformer: Transformer, call: Call, at: At) -> None:
+    def __init__(self, transformer: CallTransformer, call: Call, at: At) -> None:
         self.transformer, self.call, self.values, self.intervals = transformer, call, at.values, at.intervals
         self.handed = Handed(at.graph, transformer.graph, transformer.bits)
         self.found: dict[t.Var, t.Term] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from loopless import terms as t
 from loopless.bounds.asymptotics.compare import surely_at_most
 from loopless.bounds.induction.fact_counts import Counts
-from loopless.bounds.iteration.body_facts import Point, Whole
+from loopless.bounds.iteration.body_facts import LoopBodyFacts, Point
 from loopless.bounds.looperman.nested import raised
 from loopless.bounds.model import LARGE, Bounds, positive
 from loopless.flowgraph.model import Flowgraph
@@ -15,7 +15,7 @@ from loopless.paths.written import written_objects
 class EntryOf:
     """Where a loop is entered: in each iteration of the loop around it, or in the function."""
 
-    def __init__(self, graph: Flowgraph, around: Whole, point: Point, visits: t.Term | None = None) -> None:
+    def __init__(self, graph: Flowgraph, around: LoopBodyFacts, point: Point, visits: t.Term | None = None) -> None:
         self.around, self.point, self.visits = around, point, visits
         labels = graph.blocks if around.loop is None else around.loop.blocks
         written = written_objects(graph, labels)

@@ -18,12 +18,12 @@ from loopless import terms as t
 from loopless.bounds.callees.effects import Returned, Transformers, is_seen
 from loopless.bounds.claims.endings import Endings
 from loopless.bounds.claims.entries import EntryOf
-from loopless.bounds.induction.fact_counts import Count, Counts
+from loopless.bounds.induction.fact_counts import Counts, FactCount
 from loopless.bounds.induction.modular_counts import modular_counts
 from loopless.bounds.induction.slacks import Slacks
-from loopless.bounds.iteration.body_facts import Beyond, Whole
+from loopless.bounds.iteration.body_facts import Beyond, LoopBodyFacts
 from loopless.bounds.iteration.constants import constants
-from loopless.bounds.iteration.facts import Facts, Intervals
+from loopless.bounds.iteration.facts import Facts, SymbolIntervals
 from loopless.bounds.iteration.left_behind import left_behind
 from loopless.bounds.iteration.loop_effects import LoopEffect
 from loopless.bounds.iteration.meetings import Meetings, ways
@@ -32,7 +32,7 @@ from loopless.bounds.iteration.outside import NO_READS, Reads
 from loopless.bounds.looperman.nested import raised
 from loopless.bounds.looperman.scopes import deciding
 from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
-from loopless.bounds.reads.moves import Entered
+from loopless.bounds.reads.moves import EntryFacts
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
 from loopless.refusals import Refused
@@ -68,7 +68,7 @@ class Counted:
     """What is taken for granted of the calls of the function."""
 
 
-def walked(graph: Flowgraph, calls: Transformers) -> tuple[Sequence[Returned], Meetings, Intervals] | None:
+def walked(graph: Flowgraph, calls: Transformers) -> tuple[Sequence[Returned], Meetings, SymbolIntervals] | None:
     """The returns of a function, for its callers; None where they are not known."""
     untold = any(block.end is not None and block.end.kind == "unsupported" for block in graph.blocks.values())
     if untold or graph.refused is not None:
@@ -78,7 +78,7 @@ def walked(graph: Flowgraph, calls: Transformers) -> tuple[Sequence[Returned], M
     effects: dict[str, LoopEffect] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
         whole = whole_iteration(graph, loop, wanted, live, effects, beyond=Beyond(calls=calls))
-        if isinstance(whole, Whole):
+        if isinstance(whole, LoopBodyFacts):
             effects[loop.header] = _effect(whole, counted(whole), live[loop.header])
     found = whole_iteration(graph, None, wanted, live, effects, beyond=Beyond(calls=calls))
     if isinstance(found, Refused):
@@ -86,7 +86,7 @@ def walked(graph: Flowgraph, calls: Transformers) -> tuple[Sequence[Returned], M
     return found.returned, found.meetings, found.intervals
 
 
-def _effect(whole: Whole, counts: Counted, live: frozenset[t.Var]) -> LoopEffect:
+def _effect(whole: LoopBodyFacts, counts: Counted, live: frozenset[t.Var]) -> LoopEffect:
     """What a loop does to what is around it, where values of ``live`` variables are followed at its header."""
     number = counts.exact if counts.endless is t.FALSE else None
     tops = [bound.term for bound in counts.bounds if bound.when is t.TRUE]
@@ -105,7 +105,7 @@ def induction_counts(
     fixed = constants(graph, live[graph.entry])
     effects: dict[str, LoopEffect] = {}
     bounded: set[str] = set()
-    wholes: dict[str, Whole | Refused] = {}
+    wholes: dict[str, LoopBodyFacts | Refused] = {}
     found: dict[str, Counted | Refused] = {}
     for loop in sorted(graph.loops, key=lambda loop: -loop.depth):
         beyond = Beyond(endings.behind(loop), constants=fixed)
@@ -118,7 +118,7 @@ def induction_counts(
         if calls is not None and _is_open(counts):  # cheap first: what calls do is asked for where it may help
             beyond = replace(beyond, calls=calls)
             told = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=beyond)
-            if isinstance(told, Whole) and told.called and not _is_open(more := counted(told)):
+            if isinstance(told, LoopBodyFacts) and told.called and not _is_open(more := counted(told)):
                 wholes[loop.header], whole, counts = told, told, more
         for slack in (0, 1) if all(by_types(bound.term) for bound in counts.bounds) else ():
             known = left_behind(whole, slack)
@@ -141,7 +141,9 @@ def induction_counts(
             one = found[loop.name]
             if isinstance(one, Counted) and _is_open(one):
                 found[loop.name] = replace(one, reads=_reads(graph, loop, wholes))
-    granted = tuple(dict.fromkeys(g for whole in wholes.values() if isinstance(whole, Whole) for g in whole.granted))
+    granted = tuple(
+        dict.fromkeys(g for whole in wholes.values() if isinstance(whole, LoopBodyFacts) for g in whole.granted)
+    )
     return {n: replace(one, granted=granted) if isinstance(one, Counted) else one for n, one in found.items()}
 
 
@@ -151,7 +153,7 @@ def _is_open(counts: Counted) -> bool:
     return (most is None or by_types(most)) and (counts.exact is None or counts.endless is not t.FALSE)
 
 
-def _where(when: t.Condition, known: Counted, again: Whole | Refused) -> Counted:
+def _where(when: t.Condition, known: Counted, again: LoopBodyFacts | Refused) -> Counted:
     """What is known, with the bounds that another look at the iteration gives where something holds at the entry."""
     if isinstance(again, Refused):
         return known
@@ -159,7 +161,7 @@ def _where(when: t.Condition, known: Counted, again: Whole | Refused) -> Counted
     return replace(known, bounds=kept((*known.bounds, *(bound for bound in more if not by_types(bound.term)))))
 
 
-def _from_the_second(whole: Whole, known: Counted, again: Whole | Refused) -> Counted:
+def _from_the_second(whole: LoopBodyFacts, known: Counted, again: LoopBodyFacts | Refused) -> Counted:
     """What is known, with bounds that hold from the second iteration on, over the values that the first one leaves."""
     if isinstance(again, Refused) or least(known.bounds) is not None:
         return known
@@ -177,13 +179,13 @@ def _from_the_second(whole: Whole, known: Counted, again: Whole | Refused) -> Co
     return replace(known, bounds=kept(bounds))
 
 
-def _at_most(whole: Whole, part: t.Term) -> t.Term | None:
+def _at_most(whole: LoopBodyFacts, part: t.Term) -> t.Term | None:
     """What a linear term never exceeds behind a completed iteration."""
     most = whole.facts.most_of(part, whole.intervals)
     return None if most is None or most >= LARGE else t.const(most)
 
 
-def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refused]) -> Reads:
+def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, LoopBodyFacts | Refused]) -> Reads:
     """What is read anew in each iteration and alone decides how long a loop runs."""
     whole = wholes[loop.header]
     if isinstance(whole, Refused) or whole.game is None:
@@ -192,8 +194,8 @@ def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, Whole | Refuse
 
 
 def _context(
-    graph: Flowgraph, loop: LoopInfo, changed: frozenset[t.Var], wholes: Mapping[str, Whole | Refused]
-) -> Entered:
+    graph: Flowgraph, loop: LoopInfo, changed: frozenset[t.Var], wholes: Mapping[str, LoopBodyFacts | Refused]
+) -> EntryFacts:
     """What is known wherever a loop is entered, by the code before it in each loop around it that leaves that alone."""
     by_header = {other.header: other for other in graph.loops}
     begun: dict[t.Var, int] = {}
@@ -203,7 +205,7 @@ def _context(
     header, set_before = loop.header, set[t.Var]()
     while header:
         around = wholes[by_header[header].parent or ""]
-        point = around.entered.get(header) if isinstance(around, Whole) else None
+        point = around.entered.get(header) if isinstance(around, LoopBodyFacts) else None
         if isinstance(around, Refused) or point is None:
             break
         for var, value in point.values.items():
@@ -228,10 +230,10 @@ def _context(
         starting += [claim for claim in about if not claim.variables.isdisjoint(changed)]
         set_before |= around.changed | point.values.keys()
         header = by_header[header].parent or ""
-    return Entered(begun, defined, holding, starting)
+    return EntryFacts(begun, defined, holding, starting)
 
 
-def _ends(value: t.Term, facts: Facts, around: Whole) -> Range:
+def _ends(value: t.Term, facts: Facts, around: LoopBodyFacts) -> Range:
     """Between what a value lies on all ways that lead here."""
     some = ways((value,), facts, around.meetings, around.intervals)
     most = [way.facts.most_of(way.terms[0], around.intervals) for way in some]
@@ -266,7 +268,7 @@ def _beside(own: Counted | Refused, other: Counted) -> Counted:
 
 
 def _carry_outwards(
-    graph: Flowgraph, wholes: Mapping[str, Whole | Refused], found: dict[str, Counted | Refused]
+    graph: Flowgraph, wholes: Mapping[str, LoopBodyFacts | Refused], found: dict[str, Counted | Refused]
 ) -> None:
     """Add what bounds on one entry say of a call."""
     by_header = {loop.header: loop for loop in graph.loops}
@@ -301,7 +303,7 @@ def _carry_outwards(
         found[loop.name] = replace(counts, any_entry=some, total=whole)
 
 
-def counted(whole: Whole) -> Counted:
+def counted(whole: LoopBodyFacts) -> Counted:
     """What is known of the iterations of one entry, over the values there."""
     if not whole.facts.possible:
         return Counted((Bound(t.ZERO, method=NAME),), t.ZERO)
@@ -315,7 +317,7 @@ def counted(whole: Whole) -> Counted:
         slower = (Bound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
         bounds = kept((*bounds, *slower))
     exact_ones = [count for count in counts if count.exact and count.when is t.TRUE]
-    completed, round_a_modulus = _exact(whole, whole.exits, exact_ones), list[Count]()
+    completed, round_a_modulus = _exact(whole, whole.exits, exact_ones), list[FactCount]()
     if completed is None:
         round_a_modulus = list(modular_counts(all_counts, counts))
         exact_ones += [count for count in round_a_modulus if count.when is t.TRUE]
@@ -330,7 +332,7 @@ def counted(whole: Whole) -> Counted:
     return Counted(bounds, exact, completed=completed)
 
 
-def on_its_only_way(whole: Whole) -> Whole | None:
+def on_its_only_way(whole: LoopBodyFacts) -> LoopBodyFacts | None:
     """The iteration where all ways but one contradict what holds whenever it is completed; None where that is not so.
 
     As where the rest of a range is the last part: the iteration that takes it leaves the loop.
@@ -344,7 +346,7 @@ def on_its_only_way(whole: Whole) -> Whole | None:
     return replace(whole, after={**whole.after, **dict(zip(moving, found[0].terms, strict=True))}, facts=found[0].facts)
 
 
-def _unless_endless(whole: Whole, counts: Sequence[Count], known: Counted) -> Counted:
+def _unless_endless(whole: LoopBodyFacts, counts: Sequence[FactCount], known: Counted) -> Counted:
     """What is known, with the count of a fact that each way out contradicts, and that may hold for ever."""
     for count in counts:
         if count.never is not t.FALSE and whole.exits and all(count.fact.fails(facts, whole) for facts in whole.exits):
@@ -353,9 +355,9 @@ def _unless_endless(whole: Whole, counts: Sequence[Count], known: Counted) -> Co
     return known
 
 
-def _exact(whole: Whole, exits: Sequence[Facts], counts: Sequence[Count]) -> t.Term | None:
+def _exact(whole: LoopBodyFacts, exits: Sequence[Facts], counts: Sequence[FactCount]) -> t.Term | None:
     """The least of the counts of facts, where each of these ways out contradicts one of them."""
-    used: dict[Count, None] = {}
+    used: dict[FactCount, None] = {}
     for facts in exits:
         failing = next((count for count in counts if count.fact.fails(facts, whole)), None)
         if failing is None:

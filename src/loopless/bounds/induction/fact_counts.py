@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from loopless import terms as t
 from loopless.bounds.induction.halving import divisions, euclid, is_remainder, log, quotient_of
 from loopless.bounds.induction.slacks import fallen
-from loopless.bounds.iteration.body_facts import Whole
+from loopless.bounds.iteration.body_facts import LoopBodyFacts
 from loopless.bounds.iteration.facts import Facts, split
 from loopless.bounds.model import LARGE, size
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class InductionFact:
     """``linear`` ≤ ``most``, or for None ``linear`` ≠ 0, in every completed iteration."""
 
     linear: t.Term
     most: int | None
 
-    def fails(self, facts: Facts, whole: Whole) -> bool:
+    def fails(self, facts: Facts, whole: LoopBodyFacts) -> bool:
         """Whether it does not hold where ``facts`` do."""
         if not facts.possible:
             return True
@@ -31,14 +31,14 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class FactCount:
     """A bound on the iterations in which a fact holds from the first one on; ``exact``: it fails right behind them.
 
     ``never``: where the fact always holds, as where its limit is the end of the type, or beyond.
     """
 
     term: t.Term
-    fact: Fact
+    fact: InductionFact
     exact: bool = False
     when: t.Condition = t.TRUE
     never: t.Condition = t.FALSE
@@ -47,16 +47,16 @@ class Count:
 class Counts:
     """The counts that the facts of a loop give."""
 
-    def __init__(self, whole: Whole) -> None:
+    def __init__(self, whole: LoopBodyFacts) -> None:
         self.whole = whole
         self.changed = whole.changed - whole.steady
         self.after = {v: whole.intervals.unwrapped(term, whole.facts) for v, term in whole.after.items()}
 
-    def all(self) -> Iterator[Count]:
+    def all(self) -> Iterator[FactCount]:
         """All counts. Those of what holds at the end of an iteration are about the value that it has then."""
         facts = self.whole.facts
-        every = [Fact(linear, most) for linear, most in facts.most.items()]
-        every += [Fact(term, None) for term in facts.unequal]
+        every = [InductionFact(linear, most) for linear, most in facts.most.items()]
+        every += [InductionFact(term, None) for term in facts.unequal]
         for fact in every:
             try:
                 yield from self._at_the_beginning(fact)
@@ -73,11 +73,11 @@ class Counts:
 
     def visits(self, facts: Facts) -> t.Term | None:
         """A bound on the visits of a place where ``facts`` hold, of which there is at most one in an iteration."""
-        found = [fact for linear, most in facts.most.items() for fact in self._strictly(Fact(linear, most))]
+        found = [fact for linear, most in facts.most.items() for fact in self._strictly(InductionFact(linear, most))]
         found += [count.term + 1 for count in self.all() if count.when is t.TRUE]
         return min(found, key=lambda term: (size(term), term.key), default=None)
 
-    def _strictly(self, fact: Fact) -> Iterator[t.Term]:
+    def _strictly(self, fact: InductionFact) -> Iterator[t.Term]:
         """The count of a fact that need not hold in iterations that do not come past."""
         assert fact.most is not None
         slack, _ = self._slack(fact.most - fact.linear)
@@ -92,7 +92,7 @@ class Counts:
         found = self._step(linear, self.whole.facts, held=False)
         return None if found is None else found[0]
 
-    def _at_the_beginning(self, fact: Fact) -> Iterator[Count]:
+    def _at_the_beginning(self, fact: InductionFact) -> Iterator[FactCount]:
         if fact.most is None:
             yield from self._unequal(fact, fact.linear, {})
             yield from self._strides(fact, fact.linear, {})
@@ -106,7 +106,7 @@ class Counts:
                 yield from self._shrinking(fact, slack)
         yield from self._bits(fact)
 
-    def _at_the_end(self, fact: Fact) -> Iterator[Count]:
+    def _at_the_end(self, fact: InductionFact) -> Iterator[FactCount]:
         """Where a fact speaks of what a variable will be, and of nothing else that changes."""
         becomes: dict[t.Term, t.Term] = {
             term: v for v, term in self.whole.after.items() if isinstance(term, t.Wrap) and self.is_named(term)
@@ -244,8 +244,8 @@ class Counts:
         return None
 
     def _falling(
-        self, fact: Fact, slack: t.Term, facts: Facts, first: Mapping[t.Var, t.Term], *, sharp: bool
-    ) -> Iterator[Count]:
+        self, fact: InductionFact, slack: t.Term, facts: Facts, first: Mapping[t.Var, t.Term], *, sharp: bool
+    ) -> Iterator[FactCount]:
         """``slack`` is at least 0 in every iteration, or behind it, where ``first`` says what the first one makes of
         variables.
         """
@@ -259,9 +259,11 @@ class Counts:
         start = t.substitute(slack, first) if first else slack
         exact = sharp and low == high
         # In single steps a variable is within the limit or at the end of its type, which is no further.
-        yield Count(fallen(start, -high), fact, exact, when, ~when if exact and high == -1 else t.FALSE)
+        yield FactCount(fallen(start, -high), fact, exact, when, ~when if exact and high == -1 else t.FALSE)
 
-    def _around(self, fact: Fact, slack: t.Term, first: Mapping[t.Var, t.Term], *, sharp: bool) -> Iterator[Count]:
+    def _around(
+        self, fact: InductionFact, slack: t.Term, first: Mapping[t.Var, t.Term], *, sharp: bool
+    ) -> Iterator[FactCount]:
         """A variable is at most a limit in every iteration and falls, until it wraps around to beyond the limit."""
         changing = [(m, c) for m, c in t.polynomial(slack).items() if not self.is_same(m)]
         if len(changing) != 1 or len(changing[0][0]) != 1 or changing[0][1] != -1:
@@ -281,11 +283,11 @@ class Counts:
         start, held = (t.substitute(term, first) if first else term for term in (var, slack))
         count, top = start // -high + 1, self.whole.intervals.range_of(limit)[1]
         if sharp and low == high:
-            yield Count(t.ite(held.ge(0), count, t.ZERO), fact, exact=True, when=when)
+            yield FactCount(t.ite(held.ge(0), count, t.ZERO), fact, exact=True, when=when)
         short = top is not None and top < LARGE
-        yield Count(t.const(max(0, top // -high + 1)) if top is not None and short else count, fact, when=when)
+        yield FactCount(t.const(max(0, top // -high + 1)) if top is not None and short else count, fact, when=when)
 
-    def _unequal(self, fact: Fact, term: t.Term, first: Mapping[t.Var, t.Term]) -> Iterator[Count]:
+    def _unequal(self, fact: InductionFact, term: t.Term, first: Mapping[t.Var, t.Term]) -> Iterator[FactCount]:
         """``term`` ≠ 0, and every iteration moves it by 1, modulo 2^width."""
         if not self.is_named(term):
             return
@@ -314,9 +316,9 @@ class Counts:
         start = (t.substitute(term, first) if first else term) * -steps
         least = t.range_of(start)[0]
         count = start if least is not None and least >= 0 else t.wrap(start, t.IntType(width, signed=False))
-        yield Count(count, fact, exact=True)
+        yield FactCount(count, fact, exact=True)
 
-    def _strides(self, fact: Fact, term: t.Term, first: Mapping[t.Var, t.Term]) -> Iterator[Count]:
+    def _strides(self, fact: InductionFact, term: t.Term, first: Mapping[t.Var, t.Term]) -> Iterator[FactCount]:
         """``term`` ≠ 0, and every iteration moves it by more than 1, or by what does not change: it is met where the
         distance is a multiple of that, and nothing wraps around before, since all values lie between the first and that
         where the term is 0.
@@ -342,9 +344,9 @@ class Counts:
             fastest, farthest = t.range_of(stride)[1], t.range_of(length)[1]
             if (fastest is None or fastest >= 1) and (farthest is None or farthest >= 0):
                 when = [stride.ge(1), length.ge(0), (length % stride).eq(0)]
-                yield Count(length // stride, fact, exact=True, when=t.conjunction(when))
+                yield FactCount(length // stride, fact, exact=True, when=t.conjunction(when))
 
-    def _quotient(self, fact: Fact) -> Iterator[Count]:
+    def _quotient(self, fact: InductionFact) -> Iterator[FactCount]:
         """A variable that is not 0, and is divided: rounded to 0 in any case, rounded down if it is not negative."""
         var = fact.linear
         if not isinstance(var, t.Var) or var not in self.after:
@@ -352,7 +354,7 @@ class Counts:
         value, (low, high) = self.after[var], t.range_of(var)
         if self._is_remainder(var) and isinstance(value, t.Op) and value.op == "trunc_rem":
             if low is not None and high is not None:  # the same of what they are without their signs
-                yield Count(t.const(euclid(max(-low, high))), fact)
+                yield FactCount(t.const(euclid(max(-low, high))), fact)
             return
         by = quotient_of(value, var)
         if by is not None and isinstance(value, t.Op):
@@ -360,9 +362,9 @@ class Counts:
             start = t.maximum(var, -var) if to_zero else var
             # What is negative stays so where it is rounded down, and never is 0.
             when = t.TRUE if to_zero else var.ge(0)
-            yield Count(log(start, by), fact, True, when, ~when)
+            yield FactCount(log(start, by), fact, True, when, ~when)
 
-    def _shrinking(self, fact: Fact, slack: t.Term) -> Iterator[Count]:
+    def _shrinking(self, fact: InductionFact, slack: t.Term) -> Iterator[FactCount]:
         """A variable that is positive in every iteration, and is divided, or loses a bit, by each."""
         linear, constant = split(slack)
         if not isinstance(linear, t.Var) or constant >= 0 or linear not in self.after:
@@ -371,15 +373,15 @@ class Counts:
         by, most = quotient_of(value, linear), t.range_of(linear)[1]
         if by is not None:
             # The value is at least -constant ≥ 1: however it is rounded, k divisions leave floor(value / by^k).
-            yield Count(log(linear, by, -constant), fact, exact=True)
+            yield FactCount(log(linear, by, -constant), fact, exact=True)
             return
         if most is not None and self._is_remainder(linear):
-            yield Count(t.const(euclid(most)), fact)
+            yield FactCount(t.const(euclid(most)), fact)
         times = None if most is None else divisions(value, linear, most)
         if times is not None:
-            yield Count(t.const(times), fact)
+            yield FactCount(t.const(times), fact)
 
-    def _bits(self, fact: Fact) -> Iterator[Count]:
+    def _bits(self, fact: InductionFact) -> Iterator[FactCount]:
         """Some bits that do not change, of which one is set in a value that is shifted right by each iteration: until
         it has none of them, or nothing is left of it.
         """
@@ -395,7 +397,7 @@ class Counts:
             shift, at = by.bit_length() - 1, t.position()
             left = t.shift_right(var, at * shift)
             length = t.const(-(-high.bit_length() // shift))
-            yield Count(t.first(at, length, t.bit_and(mask, left).eq(0)), fact, exact=True)
+            yield FactCount(t.first(at, length, t.bit_and(mask, left).eq(0)), fact, exact=True)
 
     def _is_remainder(self, var: t.Var) -> bool:
         """Whether a variable becomes the remainder of another by it, and the other what it was."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from loopless import terms as t
-from loopless.bounds.induction.fact_counts import Count, Counts, Fact
+from loopless.bounds.induction.fact_counts import Counts, FactCount, InductionFact
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +26,20 @@ class _Clock:
     lowest: int
 
 
-def modular_counts(counts: Counts, plain: Sequence[Count]) -> Iterator[Count]:
+def modular_counts(counts: Counts, plain: Sequence[FactCount]) -> Iterator[FactCount]:
     """Exact counts of facts about one value that goes round a modulus, with where these never fail. ``plain``: what is
     known without that.
     """
     facts = counts.whole.facts
-    every = [Fact(linear, most) for linear, most in facts.most.items()]
-    every += [Fact(term, None) for term in facts.unequal]
+    every = [InductionFact(linear, most) for linear, most in facts.most.items()]
+    every += [InductionFact(term, None) for term in facts.unequal]
     for fact in every:
         own = [count for count in plain if count.exact and count.fact in _same(fact)]
         if not any(count.when is t.TRUE or count.never is not t.FALSE for count in own):
             yield from _of_fact(counts, fact, own)
 
 
-def _same(fact: Fact) -> tuple[Fact, ...]:
+def _same(fact: InductionFact) -> tuple[InductionFact, ...]:
     """A fact, and others that say the same: that what is reduced into a type without a sign is not 0."""
     inside = -fact.linear
     if fact.most != -1 or not isinstance(inside, t.Wrap) or inside.type.min != 0 or inside.type.max is None:
@@ -47,10 +47,10 @@ def _same(fact: Fact) -> tuple[Fact, ...]:
     (low, high), most = t.range_of(inside.arg), inside.type.max
     if low is None or high is None or low < -most or high > most:
         return (fact,)
-    return fact, Fact(inside.arg, None), Fact(-inside.arg, None)
+    return fact, InductionFact(inside.arg, None), InductionFact(-inside.arg, None)
 
 
-def _of_fact(counts: Counts, fact: Fact, plain: Sequence[Count]) -> Iterator[Count]:
+def _of_fact(counts: Counts, fact: InductionFact, plain: Sequence[FactCount]) -> Iterator[FactCount]:
     moving = [(m, c) for m, c in t.polynomial(fact.linear).items() if not counts.is_same(m)]
     if len(moving) != 1 or len(moving[0][0]) != 1 or moving[0][0][0][1] != 1 or abs(moving[0][1]) != 1:
         return
@@ -71,7 +71,7 @@ def _of_fact(counts: Counts, fact: Fact, plain: Sequence[Count]) -> Iterator[Cou
     term, never = found
     for when, told in dict.fromkeys((count.when, count.term) for count in plain):
         term = t.ite(when, told, term)
-    yield Count(term, fact, True, ~never, never)
+    yield FactCount(term, fact, True, ~never, never)
 
 
 def _visit(clock: _Clock, low: t.Term, high: t.Term) -> tuple[t.Term, t.Condition] | None:

@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.iteration.body_facts import Whole
+from loopless.bounds.iteration.body_facts import LoopBodyFacts
 from loopless.bounds.iteration.facts import Facts
-from loopless.bounds.iteration.meetings import Way, ways
+from loopless.bounds.iteration.meetings import MeetingWay, ways
 from loopless.bounds.iteration.quotients import divided
 from loopless.bounds.model import LARGE, ceiling, positive
 
@@ -67,7 +67,7 @@ def log_of_ratio(limit: t.Term, start: t.Term, base: int) -> t.Term:
 class Slacks:
     """The slacks of a loop, and what the ways of an iteration do to them."""
 
-    def __init__(self, whole: Whole, slacks: Sequence[t.Term]) -> None:
+    def __init__(self, whole: LoopBodyFacts, slacks: Sequence[t.Term]) -> None:
         self.whole = whole
         self.intervals = whole.intervals
         moving = [slack for slack in dict.fromkeys(slacks) if self._moves(slack)]
@@ -98,7 +98,7 @@ class Slacks:
         changing = [m for m in t.polynomial(slack) if any(not a.variables.isdisjoint(self.whole.changed) for a, _ in m)]
         return bool(changing) and all(len(m) == 1 and m[0][1] == 1 and m[0][0] in self.whole.after for m in changing)
 
-    def _ways(self, variables: Sequence[t.Var]) -> list[Way]:
+    def _ways(self, variables: Sequence[t.Var]) -> list[MeetingWay]:
         values = [self.whole.after[v] for v in variables]
         return ways(values, self.whole.facts, self.whole.meetings, self.intervals)
 
@@ -247,7 +247,7 @@ class Slacks:
             when.append((by - rest).ge(var.type.min))
         yield positive(ceiling(slack + 1, drop)), t.conjunction(when)
 
-    def _factor(self, var: t.Var, way: Way) -> _Growth | None:
+    def _factor(self, var: t.Var, way: MeetingWay) -> _Growth | None:
         """By what factor, and how much more, a way makes a variable grow; None where it need not."""
         value = self.intervals.unwrapped(way.terms[self.variables.index(var)], way.facts)
         reduced = isinstance(value, t.Wrap) and value.type == var.type

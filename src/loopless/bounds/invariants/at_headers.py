@@ -8,7 +8,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph
 from loopless.paths import Path
-from loopless.paths.invariants import Step, TooManyQuestions, inductive_subsets
+from loopless.paths.invariants import PlaceStep, TooManyQuestions, inductive_subsets
 
 MAX_CANDIDATES: Final = 48
 """So many inequalities are tried at each header. A guess: halved or doubled it gives as many bounds, 62 for the 72
@@ -25,7 +25,7 @@ def invariants_at(cutpoints: CutpointGraph) -> Mapping[str, t.Condition]:
     proposed = list(_candidates(cutpoints, known))[:MAX_CANDIDATES]
     candidates = {header: proposed if header != ENTRY else [] for header in headers}
     steps = (
-        Step(cutpoints.source[path.id], cutpoints.target[path.id], path.condition, path.update)
+        PlaceStep(cutpoints.source[path.id], cutpoints.target[path.id], path.condition, path.update)
         for path in cutpoints.paths.iterative
     )
     try:

@@ -9,7 +9,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.bounds.induction.measures import entails
 from loopless.bounds.looperman.scopes import Scope, Scopes, SymbolicState
-from loopless.paths.invariants import Step, inductive_subsets
+from loopless.paths.invariants import PlaceStep, inductive_subsets
 from loopless.refusals import Refused
 
 MAX_FACTS: Final = 16
@@ -34,7 +34,7 @@ def _facts(scope: Scope, around: Scope, variables: frozenset[t.Var]) -> Iterator
     if not states:
         return
     candidates = list(dict.fromkeys(_candidates(states[0], scope, variables)))[:MAX_FACTS]
-    steps = (Step("", "", iteration.condition, iteration.values) for iteration in scope.iterations)
+    steps = (PlaceStep("", "", iteration.condition, iteration.values) for iteration in scope.iterations)
     yield from inductive_subsets({"": [c for c in candidates if _enters(states, c)]}, steps, solver=False)[""]
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.callees.effects import Returned, Transformers
-from loopless.bounds.iteration.facts import NO_FACTS, Facts, Intervals
+from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals
 from loopless.bounds.iteration.loop_effects import Drift, LoopEffect, drift_of, effect_of
 from loopless.bounds.iteration.meetings import Meetings
 from loopless.bounds.reads.choices import Game
@@ -28,7 +28,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class LoopBodyFacts:
     """What is known of all iterations of a loop.
 
     ``facts`` hold in every iteration that is completed, over the values at its beginning and symbols; ``after`` are the
@@ -45,7 +45,7 @@ class Whole:
     facts: Facts
     after: Mapping[t.Var, t.Term]
     exits: tuple[Facts, ...]
-    intervals: Intervals
+    intervals: SymbolIntervals
     changed: frozenset[t.Var]
     entered: Mapping[str, Point] = field(default_factory=dict)
     game: Game | None = None

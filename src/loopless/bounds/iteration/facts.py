@@ -28,7 +28,7 @@ _N = TypeVar("_N", t.Term, t.Condition)
 
 
 @dataclass(slots=True)
-class Intervals:
+class SymbolIntervals:
     """Symbols for values that are not known, and the intervals in which some of them lie."""
 
     known: dict[t.Var, Range] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class Facts:
         """What holds where no run comes."""
         return Facts(possible=False)
 
-    def imply(self, claim: t.Term, intervals: Intervals) -> bool:
+    def imply(self, claim: t.Term, intervals: SymbolIntervals) -> bool:
         """Whether ``claim`` ≤ 0 follows from one fact."""
         high = intervals.range_of(claim)[1]
         if high is not None and high <= 0:
@@ -177,7 +177,7 @@ class Facts:
         ]
         return bool(facts) and intervals.follow_from_one(linear, -constant, facts)
 
-    def most_of(self, term: t.Term, intervals: Intervals) -> int | None:
+    def most_of(self, term: t.Term, intervals: SymbolIntervals) -> int | None:
         """The greatest value of a term, as far as one fact, intervals, and what quotients are tell; None where they do
         not.
         """
@@ -194,7 +194,7 @@ class Facts:
                 best = found if best is None else min(best, found)
         return best
 
-    def _most_of(self, term: t.Term, intervals: Intervals) -> int | None:
+    def _most_of(self, term: t.Term, intervals: SymbolIntervals) -> int | None:
         linear, constant = split(term)
         best = intervals.range_of(linear)[1]
         coefficients = t.polynomial(linear)
@@ -207,7 +207,7 @@ class Facts:
                     best = high + times * most
         return None if best is None else best + constant
 
-    def under(self, condition: t.Compare, intervals: Intervals) -> Facts | None:
+    def under(self, condition: t.Compare, intervals: SymbolIntervals) -> Facts | None:
         """The facts where ``condition`` holds too; None where it cannot."""
         term = condition.term
         match condition.relation:
@@ -228,7 +228,7 @@ class Facts:
                     return self
                 return Facts(self.most, (*self.unequal, term))
 
-    def at_most(self, term: t.Term, intervals: Intervals) -> Facts | None:
+    def at_most(self, term: t.Term, intervals: SymbolIntervals) -> Facts | None:
         """With ``term`` ≤ 0; None where that cannot be."""
         if self.imply(1 - term, intervals):
             return None
@@ -241,7 +241,7 @@ class Facts:
             return Facts({**self.most, linear: most}, self.unequal)
         return self
 
-    def joined_with(self, other: Facts, intervals: Intervals) -> Facts | None:
+    def joined_with(self, other: Facts, intervals: SymbolIntervals) -> Facts | None:
         """Both; None where they cannot hold together."""
         found = self
         for linear, most in other.most.items():
@@ -255,7 +255,7 @@ class Facts:
         return Facts(found.most, (*found.unequal, *more)) if more else found
 
     @staticmethod
-    def met(all_of_them: Sequence[Facts], intervals: Intervals) -> Facts:
+    def met(all_of_them: Sequence[Facts], intervals: SymbolIntervals) -> Facts:
         """What holds wherever any of some facts do."""
         first, *others = [facts for facts in all_of_them if facts.possible] or all_of_them
         if not others or all(other is first for other in others):
@@ -277,11 +277,11 @@ class Facts:
         unequal = tuple(term for term in first.unequal if all(other.excludes(term, intervals) for other in others))
         return Facts(most, unequal)
 
-    def excludes(self, term: t.Term, intervals: Intervals) -> bool:
+    def excludes(self, term: t.Term, intervals: SymbolIntervals) -> bool:
         """Whether ``term`` ≠ 0."""
         return term in self.unequal or self.imply(term + 1, intervals) or self.imply(1 - term, intervals)
 
-    def contradict(self, linear: t.Term, most: int, intervals: Intervals) -> bool:
+    def contradict(self, linear: t.Term, most: int, intervals: SymbolIntervals) -> bool:
         """Whether ``linear`` > ``most`` follows."""
         return self.imply(most + 1 - linear, intervals)
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.iteration.body_facts import Whole
+from loopless.bounds.iteration.body_facts import LoopBodyFacts
 from loopless.bounds.iteration.facts import NO_FACTS, Facts
 
 MOST: Final = 4
 """No more claims than this are made. A guess."""
 
 
-def left_behind(whole: Whole, slack: int) -> tuple[Facts, t.Condition] | None:
+def left_behind(whole: LoopBodyFacts, slack: int) -> tuple[Facts, t.Condition] | None:
     """What holds in every iteration where it does in the first one: as facts, and as a condition on the values there.
 
     ``slack``: the limits are larger by that, since a first iteration may begin beyond the others, as with n = 0 above.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from loopless import terms as t
-from loopless.bounds.iteration.facts import Facts, Intervals
+from loopless.bounds.iteration.facts import Facts, SymbolIntervals
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Origin, Pointer, Statement
 from loopless.source.vocabulary import RESULTS
 from loopless.terms.ranges import Range
@@ -21,7 +21,7 @@ class Results:
     """What is known of the results of the calls of one iteration, by the variables that take them."""
 
     graph: Flowgraph
-    intervals: Intervals
+    intervals: SymbolIntervals
     _known: dict[t.Var, tuple[str, Range, t.Term | None]] = field(default_factory=dict)
 
     def note(self, call: Call, value: Callable[[t.Term], t.Term | None], facts: Facts) -> None:

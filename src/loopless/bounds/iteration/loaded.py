@@ -16,7 +16,7 @@ from loopless.paths.written import Written
 
 
 @dataclass(slots=True)
-class Cells:
+class LoadedCells:
     """The places of memory that an iteration has read, each with a variable of its own that no program has."""
 
     cells: dict[tuple[t.Term, t.Term, int | None, int | None, bool], t.Var] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.iteration.facts import FAR, Facts, Intervals
+from loopless.bounds.iteration.facts import FAR, Facts, SymbolIntervals
 from loopless.terms.ranges import Range
 
 MAX_KEPT: Final = 8
@@ -47,7 +47,7 @@ class LoopEffect:
         tops = tuple(term for term in most if term.variables <= live)
         return replace(self, kept=tuple(kept[:MAX_KEPT]), count=number, most=tops)
 
-    def times(self, values: Mapping[t.Var, t.Term], facts: Facts, intervals: Intervals) -> Range:
+    def times(self, values: Mapping[t.Var, t.Term], facts: Facts, intervals: SymbolIntervals) -> Range:
         """How many iterations an entry with these values takes, at least and at most."""
         least, most = 0, None
         for term in (self.count, *self.most):
@@ -61,7 +61,7 @@ class LoopEffect:
                 least = max(least, low)
         return least, most
 
-    def moved(self, var: t.Var, value: t.Term, times: Range, intervals: Intervals) -> t.Term | None:
+    def moved(self, var: t.Var, value: t.Term, times: Range, intervals: SymbolIntervals) -> t.Term | None:
         """What becomes of a variable; None where nothing is known of it."""
         if var not in self.drift:
             return None
@@ -81,7 +81,7 @@ class LoopEffect:
         after: Mapping[t.Var, t.Term],
         facts: Facts,
         times: Range,
-        intervals: Intervals,
+        intervals: SymbolIntervals,
     ) -> Facts:
         """The facts at the entry with those that hold at each visit of the header."""
         for linear, most in self.kept:
@@ -93,7 +93,7 @@ class LoopEffect:
         return facts
 
 
-def _range_of(term: t.Term, facts: Facts, intervals: Intervals) -> Range:
+def _range_of(term: t.Term, facts: Facts, intervals: SymbolIntervals) -> Range:
     if isinstance(term, t.Op) and term.op in ("max", "min"):
         best = max if term.op == "max" else min
         lows, highs = zip(*(_range_of(arg, facts, intervals) for arg in term.args), strict=True)
@@ -127,7 +127,7 @@ def _extreme(by: int | None, times: Range, *, lowest: bool) -> int | None:
 
 
 def drift_of(
-    after: Mapping[t.Var, t.Term], facts: Facts, intervals: Intervals
+    after: Mapping[t.Var, t.Term], facts: Facts, intervals: SymbolIntervals
 ) -> tuple[dict[t.Var, Range], frozenset[t.Var]]:
     """By how much each variable grows in an iteration, and of which of them the value is reduced into its type."""
     found: dict[t.Var, Range] = {}
@@ -145,7 +145,7 @@ def drift_of(
 
 
 def effect_of(
-    after: Mapping[t.Var, t.Term], facts: Facts, intervals: Intervals, changed: frozenset[t.Var]
+    after: Mapping[t.Var, t.Term], facts: Facts, intervals: SymbolIntervals, changed: frozenset[t.Var]
 ) -> LoopEffect:
     """The effect of a loop of which one iteration is known, but for the number of iterations."""
     drift, reduced = drift_of(after, facts, intervals)
@@ -153,7 +153,7 @@ def effect_of(
 
 
 def _kept(
-    facts: Facts, drift: Drift, reduced: frozenset[t.Var], changed: frozenset[t.Var], intervals: Intervals
+    facts: Facts, drift: Drift, reduced: frozenset[t.Var], changed: frozenset[t.Var], intervals: SymbolIntervals
 ) -> Iterator[tuple[t.Term, int]]:
     for linear, most in facts.most.items():
         moving = linear.variables & changed

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.iteration.facts import Facts, Intervals
+from loopless.bounds.iteration.facts import Facts, SymbolIntervals
 
 MAX_WAYS: Final = 24
 """No more ways than this are told apart. A guess."""
@@ -42,7 +42,7 @@ class Meeting:
             return values
 
 
-def ends_of(meeting: Meeting, intervals: Intervals) -> list[t.Term]:
+def ends_of(meeting: Meeting, intervals: SymbolIntervals) -> list[t.Term]:
     """What is at most 0 where ways meet: a value is the least, or the greatest, of those that were brought along, as
     of a minimum that is written as a choice.
     """
@@ -58,7 +58,7 @@ def ends_of(meeting: Meeting, intervals: Intervals) -> list[t.Term]:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class MeetingWay:
     """Some terms as they are on one of the ways of an iteration, and what holds there."""
 
     terms: tuple[t.Term, ...]
@@ -69,14 +69,14 @@ Meetings = Mapping[t.Var, Meeting]
 """By symbols for values that ways brought along where these met, in the order of the iteration."""
 
 
-def ways(terms: Sequence[t.Term], facts: Facts, meetings: Meetings, intervals: Intervals) -> list[Way]:
+def ways(terms: Sequence[t.Term], facts: Facts, meetings: Meetings, intervals: SymbolIntervals) -> list[MeetingWay]:
     """The terms way by way: on each way of an iteration on which ``facts`` hold at the end, one of these is right.
 
     The latest meetings come first, since the values that they stand for may speak of earlier ones.
     """
     place = {symbol: number for number, symbol in enumerate(meetings)}
-    done: list[Way] = []
-    waiting = [Way(tuple(terms), facts)]
+    done: list[MeetingWay] = []
+    waiting = [MeetingWay(tuple(terms), facts)]
     while waiting:
         way = waiting.pop()
         symbols = [v for term in way.terms for v in term.variables if v in place]
@@ -85,15 +85,15 @@ def ways(terms: Sequence[t.Term], facts: Facts, meetings: Meetings, intervals: I
             continue
         meeting = meetings[max(symbols, key=place.__getitem__)]
         if len(done) + len(waiting) + len(meeting.facts) > MAX_WAYS:
-            return [Way(tuple(terms), facts)]
+            return [MeetingWay(tuple(terms), facts)]
         try:
             waiting += _divided(way, meeting, intervals)
         except t.TermTooLarge:
-            return [Way(tuple(terms), facts)]
+            return [MeetingWay(tuple(terms), facts)]
     return done
 
 
-def _divided(way: Way, meeting: Meeting, intervals: Intervals) -> list[Way]:
+def _divided(way: MeetingWay, meeting: Meeting, intervals: SymbolIntervals) -> list[MeetingWay]:
     """A way once for each of those that meet, without those that cannot be. Raises
     :class:`loopless.terms.TermTooLarge`.
     """
@@ -105,11 +105,11 @@ def _divided(way: Way, meeting: Meeting, intervals: Intervals) -> list[Way]:
         brought = {symbol: value[number] for symbol, value in (*meeting.values.items(), *meeting.others.items())}
         here = _told(both, brought, intervals)
         if here is not None:
-            found.append(Way(tuple(t.substitute(term, brought) for term in way.terms), here))
+            found.append(MeetingWay(tuple(t.substitute(term, brought) for term in way.terms), here))
     return found
 
 
-def _told(facts: Facts, brought: Mapping[t.Var, t.Term], intervals: Intervals) -> Facts | None:
+def _told(facts: Facts, brought: Mapping[t.Var, t.Term], intervals: SymbolIntervals) -> Facts | None:
     """The facts with what they say of what a way brought along; None where it cannot have been that way. Raises
     :class:`loopless.terms.TermTooLarge`.
     """

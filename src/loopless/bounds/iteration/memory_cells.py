@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.iteration.facts import NO_FACTS, Facts, Intervals
+from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.memory.places import HEAP
 from loopless.flowgraph.memory.pointees import POINTEE, STANDING_IN
@@ -297,7 +297,7 @@ def _writes(block: Block) -> Iterator[_Write]:
 def _is_beside(cell: _Cell, write: _Write) -> bool:
     """Whether a write to the same object surely is in front of a cell, or behind it."""
     assert write.at is not None
-    intervals = Intervals()
+    intervals = SymbolIntervals()
     facts: Facts = NO_FACTS
     for part in write.checked:
         facts = facts.under(part, intervals) or facts

@@ -15,16 +15,16 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.callees.effects import At, Behind, Returned, behind, told_at
-from loopless.bounds.iteration.body_facts import NOTHING_BEYOND, Beyond, Point, Whole
-from loopless.bounds.iteration.facts import NO_FACTS, Facts, Intervals, factors, hull, split
+from loopless.bounds.iteration.body_facts import NOTHING_BEYOND, Beyond, LoopBodyFacts, Point
+from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals, factors, hull, split
 from loopless.bounds.iteration.library_results import Results
-from loopless.bounds.iteration.loaded import Cells
+from loopless.bounds.iteration.loaded import LoadedCells
 from loopless.bounds.iteration.loop_effects import LoopEffect
 from loopless.bounds.iteration.meetings import Meeting, ends_of
 from loopless.bounds.iteration.walk_values import is_short, is_truth, substituted
 from loopless.bounds.model import LARGE
 from loopless.bounds.reads.choices import Game
-from loopless.bounds.reads.moves import Choices, Move
+from loopless.bounds.reads.moves import IterationMoves, Move
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import (
     Assign,
@@ -65,7 +65,7 @@ def whole_iteration(
     bounded: frozenset[str] = frozenset(),
     *,
     beyond: Beyond = NOTHING_BEYOND,
-) -> Whole | Refused:
+) -> LoopBodyFacts | Refused:
     """What is known of all iterations of ``loop``, for None of a call of the function; a refusal where runs go on in
     ways that are not followed.
 
@@ -88,7 +88,7 @@ class _Walk:
     wanted: frozenset[t.Var]
     live: Mapping[str, frozenset[t.Var]]
     effects: Mapping[str, LoopEffect]
-    intervals: Intervals = field(default_factory=Intervals)
+    intervals: SymbolIntervals = field(default_factory=SymbolIntervals)
     origins: dict[t.Var, Meeting] = field(default_factory=dict)
     """By symbols for values that ways brought along: where these met."""
     met: dict[t.Var, Meeting] = field(default_factory=dict)
@@ -96,8 +96,8 @@ class _Walk:
     bounded: frozenset[str] = frozenset()
     """The headers of loops inside that have a bound."""
     beyond: Beyond = NOTHING_BEYOND
-    choices: Choices = field(default_factory=Choices)
-    cells: Cells = field(default_factory=Cells)
+    choices: IterationMoves = field(default_factory=IterationMoves)
+    cells: LoadedCells = field(default_factory=LoadedCells)
     waiting: dict[str, list[Point]] = field(default_factory=dict)
     entered: dict[str, Point] = field(default_factory=dict)
     back: list[Point] = field(default_factory=list)
@@ -124,13 +124,13 @@ class _Walk:
         """The loops inside, by their headers."""
         return {info.header: info for info in self.graph.loops if self.loop is None or info.blocks < self.labels}
 
-    def whole(self) -> Whole | Refused:
+    def whole(self) -> LoopBodyFacts | Refused:
         try:
             return self._whole()
         except _Unfollowed as unfollowed:
             return unfollowed.refused
 
-    def _whole(self) -> Whole:
+    def _whole(self) -> LoopBodyFacts:
         loop = self.loop
         changed = changed_variables(self.graph, loop) if loop is not None else frozenset()
         self._walked(changed)
@@ -147,7 +147,7 @@ class _Walk:
         loop, start, labels = self.loop, self.start, self.labels
         written = written_objects(self.graph, labels)
         symbols = self.intervals.symbols
-        self.choices = Choices.of(self.graph, start, written, lambda var: var in changed or var in symbols)
+        self.choices = IterationMoves.of(self.graph, start, written, lambda var: var in changed or var in symbols)
         order = reverse_postorder({label: self._following(label) for label in labels}, start)
         self.waiting[start] = [Point(self._at_entry(), self.beyond.holding)]
         for label in order:
@@ -175,8 +175,8 @@ class _Walk:
             result = self._value(value, after.values, after.facts, self.graph.result)
         return Returned(after.facts, after.values, result)
 
-    def _whole_function(self) -> Whole:
-        return Whole(
+    def _whole_function(self) -> LoopBodyFacts:
+        return LoopBodyFacts(
             None,
             NO_FACTS,
             {},
@@ -190,10 +190,10 @@ class _Walk:
             granted=tuple(self.granted),
         )
 
-    def _whole_loop(self, loop: LoopInfo, changed: frozenset[t.Var]) -> Whole:
+    def _whole_loop(self, loop: LoopInfo, changed: frozenset[t.Var]) -> LoopBodyFacts:
         exits, ended, granted = tuple(self.exits), tuple(self.ended), tuple(self.granted)
         if not self.back:  # no iteration is ever completed
-            return Whole(
+            return LoopBodyFacts(
                 loop,
                 NO_FACTS.impossible(),
                 {},
@@ -212,7 +212,7 @@ class _Walk:
         tracked = changed & kept & self.wanted
         steady = frozenset(var for var in tracked if end.values.get(var, var) is var)
         game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
-        return Whole(
+        return LoopBodyFacts(
             loop,
             end.facts,
             after_all,

@@ -34,7 +34,7 @@ from loopless.flowgraph.words import function_in_words
 from loopless.graphs import predecessors, reachable
 from loopless.paths.written import Written
 from loopless.refusals import Reason, Refused
-from loopless.source.vocabulary import FROM_OUTSIDE, Effect, library_function
+from loopless.source.vocabulary import FROM_OUTSIDE, LibraryEffect, library_function
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def read_from(statement: Statement, variables: Mapping[t.Var, VariableInfo]) -> 
         case Call(callee=callee, writes_memory=False, loc=loc):
             known = library_function(callee)
             what, sure = f"what {function_in_words(callee)} returns", known is not None and callee in FROM_OUTSIDE
-            if known is None or (known.pure and known.effect is not Effect.READS):
+            if known is None or (known.pure and known.effect is not LibraryEffect.READS):
                 return "", False
         case Havoc(origin=Origin.CALL, name=name, loc=loc, refused=Refused(reason=Reason.MEMORY)):
             what, sure = f"what functions that {function_in_words(name)} may call leave in memory", False

@@ -37,7 +37,7 @@ MAX_MEASURES: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class CountedTarget:
     """What is counted in a loop: ``conditions`` under which it happens in an iteration, ``iterations`` that may come
     past it.
     """
@@ -46,7 +46,7 @@ class Target:
     iterations: frozenset[int]
 
 
-class Counter(LoopCounts):
+class PathCounters(LoopCounts):
     """Bounds for the loops of one function. Bounds are over the values at the entry of a loop, the base."""
 
     def __init__(self, scopes: Scopes, given: Mapping[str, Bounds] | None = None, *, in_call: bool = False) -> None:
@@ -125,7 +125,7 @@ class Counter(LoopCounts):
         """Iterations and entries."""
         yield from self._with_entries(base, header, self.count(base, header, ITERATIONS))
 
-    def _in_iterations_and_at_the_end(self, base: str, header: str, target: Target) -> Iterator[Bound]:
+    def _in_iterations_and_at_the_end(self, base: str, header: str, target: CountedTarget) -> Iterator[Bound]:
         """The iterations that may come past, and entries."""
         yield from self._with_entries(base, header, self.count(base, header, tuple(sorted(target.iterations))))
 
@@ -135,7 +135,7 @@ class Counter(LoopCounts):
         for bound in iterations:
             yield from (Bound(plus(bound.term, entry.term), both(bound.when, entry.when)) for entry in entries)
 
-    def _by_parts(self, header: str, what: What, target: Target) -> Iterator[Bound]:
+    def _by_parts(self, header: str, what: What, target: CountedTarget) -> Iterator[Bound]:
         """Each iteration counted for itself, and all iterations for what happens in some of them."""
         if not isinstance(what, tuple) and what != ITERATIONS:
             whole = self.count(header, header, ITERATIONS)
@@ -147,21 +147,21 @@ class Counter(LoopCounts):
                 last = t.ZERO if exactly else t.ONE
                 yield Bound(plus(last, *(part[0].term for part in parts)), t.conjunction(p[0].when for p in parts))
 
-    def _target(self, scope: Scope, what: What) -> Target | None:
+    def _target(self, scope: Scope, what: What) -> CountedTarget | None:
         if what == ITERATIONS:
-            return Target(
+            return CountedTarget(
                 tuple(iteration.condition for iteration in scope.iterations), frozenset(range(len(scope.iterations)))
             )
         if isinstance(what, tuple):
-            return Target(tuple(scope.iterations[number].condition for number in what), frozenset(what))
+            return CountedTarget(tuple(scope.iterations[number].condition for number in what), frozenset(what))
         if what == scope.header:
-            return Target((t.TRUE,), frozenset(range(len(scope.iterations))))
+            return CountedTarget((t.TRUE,), frozenset(range(len(scope.iterations))))
         if self.scopes.home(what) != scope.header and self.scopes.parent(what) != scope.header:
             raise ValueError(f"{what} does not lie directly in {scope.header}")
         if what not in scope.visits:
-            return Target((), frozenset())
+            return CountedTarget((), frozenset())
         past = frozenset(n for n, iteration in enumerate(scope.iterations) if what in iteration.visited)
-        return Target(tuple(state.holds for state in scope.visits[what]), past)
+        return CountedTarget(tuple(state.holds for state in scope.visits[what]), past)
 
     def measures(self, scope: Scope) -> list[t.Term]:
         """Terms that are at least 1 wherever an iteration of the loop is complete, the short ones first."""
@@ -175,7 +175,7 @@ class Counter(LoopCounts):
 
     # -- measures -----------------------------------------------------------------------------------------------------
 
-    def _measures(self, base: str, scope: Scope, target: Target) -> list[tuple[t.Term, bool]]:
+    def _measures(self, base: str, scope: Scope, target: CountedTarget) -> list[tuple[t.Term, bool]]:
         """Terms that may be measures, the short ones first; with True those that must be known not to be negative."""
         found: dict[tuple[t.Term, bool], None] = {}
         havocs = scope.havocs()
@@ -194,7 +194,9 @@ class Counter(LoopCounts):
         usable.sort(key=lambda pair: (pair[1], size(pair[0]), pair[0].key))
         return usable[:MAX_MEASURES]
 
-    def _ranked(self, base: str, scope: Scope, target: Target, candidate: tuple[t.Term, bool]) -> Iterator[Bound]:
+    def _ranked(
+        self, base: str, scope: Scope, target: CountedTarget, candidate: tuple[t.Term, bool]
+    ) -> Iterator[Bound]:
         """The bound that a measure gives, if it is one."""
         measure, two_sided = candidate
         kept_up: t.Condition = t.TRUE
@@ -227,7 +229,7 @@ class Counter(LoopCounts):
         if bound is not None:
             yield Bound(bound.term, both(bound.when, kept_up))
 
-    def _progressing(self, scope: Scope, target: Target, candidate: tuple[t.Term, bool]) -> Iterator[Bound]:
+    def _progressing(self, scope: Scope, target: CountedTarget, candidate: tuple[t.Term, bool]) -> Iterator[Bound]:
         """The bound that the closed form of a measure gives."""
         measure, two_sided = candidate
         if not two_sided and all(entails(condition, at_least_one(measure)) for condition in target.conditions):

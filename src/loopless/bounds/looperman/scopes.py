@@ -177,7 +177,7 @@ def scopes_of(graph: Flowgraph, watched: frozenset[t.Var] = frozenset()) -> Scop
     moves: dict[str, Moves] = {}
     inner_first = sorted(graph.loops, key=lambda loop: -loop.depth)
     for loop in (*inner_first, None):
-        around = Around(graph, loop, wanted, live, moves)
+        around = ScopeExecution(graph, loop, wanted, live, moves)
         try:
             around.run()
         except TooManyPaths:
@@ -216,7 +216,7 @@ def deciding(graph: Flowgraph, watched: frozenset[t.Var] = frozenset()) -> froze
     return frozenset(wanted)
 
 
-class Around(Execution[SymbolicState]):
+class ScopeExecution(Execution[SymbolicState]):
     """One iteration of a loop, or the function, executed on symbols."""
 
     questions: ClassVar[int] = 2

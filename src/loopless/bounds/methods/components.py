@@ -18,10 +18,10 @@ from loopless.bounds.asymptotics.compare import lesser
 from loopless.bounds.invariants.at_headers import invariants_at
 from loopless.bounds.model import Bound, CallBounds, FunctionBounds
 from loopless.bounds.question import BoundQuestion
-from loopless.bounds.ranking.components import Component
+from loopless.bounds.ranking.components import HeaderComponent
 from loopless.bounds.ranking.cutpoints import END, ENTRY, CutpointGraph, cutpoints_of, under
 from loopless.bounds.ranking.refinement import refined
-from loopless.bounds.ranking.transition_system import Transition, TransitionGraph, system
+from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph, system
 from loopless.flowgraph.model import Flowgraph
 from loopless.graphs import components, predecessors, reachable
 from loopless.logic import BudgetExceeded, budget
@@ -123,7 +123,7 @@ class CallSearch:
         self.engine.allow(WORK)
         self.system = system(known, t.TRUE, split=True)
         self.graph = TransitionGraph(self.system, cutpoints.source, cutpoints.target, cutpoints.back)
-        self.components: dict[str, Component] = {}
+        self.components: dict[str, HeaderComponent] = {}
 
     def _is_about_inputs(self, facts: t.Condition) -> bool:
         return any(fact.variables <= frozenset(self.cutpoints.paths.invariants) for fact in t.conjuncts(facts))
@@ -140,10 +140,10 @@ class CallSearch:
         known = {h: Bound(often) for h, often in sorted(loops.items()) if often is not None}
         return CallBounds(known, Bound(whole) if whole is not None else None)
 
-    def searched(self) -> list[Component]:
+    def searched(self) -> list[HeaderComponent]:
         """The components but for the entry's, their transitions counted, each after those that lead to it."""
         self.components[ENTRY] = self._component(frozenset((ENTRY,)))
-        order: list[Component] = []
+        order: list[HeaderComponent] = []
         for headers in self._in_order():
             component = self._component(headers)
             self.components |= dict.fromkeys(headers, component)
@@ -151,7 +151,7 @@ class CallSearch:
             order.append(component)
         return order
 
-    def _component(self, headers: frozenset[str]) -> Component:
+    def _component(self, headers: frozenset[str]) -> HeaderComponent:
         target, source = self.graph.target_of, self.graph.source_of
         entering = [
             (self.components[source(transition)], transition)
@@ -160,7 +160,7 @@ class CallSearch:
             and source(transition) not in headers
             and source(transition) in self.components
         ]
-        return Component(self.graph, self.engine, self.cutpoints.inputs, headers, entering)
+        return HeaderComponent(self.graph, self.engine, self.cutpoints.inputs, headers, entering)
 
     def growth(self, variable: t.Var, start: t.Term) -> t.Term | None:
         """By how much a variable is larger than ``start`` at the end at most: what the components on the way add, and
@@ -190,7 +190,11 @@ class CallSearch:
         return result if result.variables <= self.cutpoints.inputs else None
 
     def _on_the_way(
-        self, order: Sequence[Component], first: Transition, variable: t.Var, raised: Mapping[int, t.Term | None]
+        self,
+        order: Sequence[HeaderComponent],
+        first: LinearTransition,
+        variable: t.Var,
+        raised: Mapping[int, t.Term | None],
     ) -> t.Term | None:
         """What is added to a variable at most between a transition from the entry and the end."""
         known: dict[int, t.Term] = {}
@@ -216,10 +220,10 @@ class CallSearch:
                 ends.append(known[id(component)])
         return t.maximum(*ends) if ends else t.ZERO
 
-    def _together(self, order: Sequence[Component], loops: Collection[str]) -> t.Term | None:
+    def _together(self, order: Sequence[HeaderComponent], loops: Collection[str]) -> t.Term | None:
         """The iterations of loops, by header, in a call: those inside components, and those on the way between them."""
 
-        def chosen(transition: Transition) -> bool:
+        def chosen(transition: LinearTransition) -> bool:
             return self.cutpoints.back.get(transition.path.id) in loops
 
         inside: list[t.Term] = []

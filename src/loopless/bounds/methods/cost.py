@@ -11,7 +11,7 @@ from loopless.bounds.asymptotics.classes import asymptotic_class
 from loopless.bounds.claims.of_summaries import MAX_PIECES, piecewise
 from loopless.bounds.invariants.in_call import with_invariants
 from loopless.bounds.looperman.nested import above
-from loopless.bounds.looperman.path_counters import Counter
+from loopless.bounds.looperman.path_counters import PathCounters
 from loopless.bounds.looperman.scopes import scopes_of
 from loopless.bounds.methods.components import growth_in_call
 from loopless.bounds.model import by_types
@@ -82,7 +82,7 @@ def _by_summary(summary: FunctionSummary, variable: t.Var, start: t.Term) -> Cos
 def _by_counts(graph: Flowgraph, variable: t.Var, start: t.Term) -> Cost:
     """How often loops run times what they add."""
     scopes = with_invariants(scopes_of(graph, frozenset((variable,))))
-    counter = Counter(scopes, in_call=True)
+    counter = PathCounters(scopes, in_call=True)
     function = scopes.scopes[""]
     place = str(graph.loc) if graph.loc is not None else graph.source_name
     if isinstance(function, Refused):

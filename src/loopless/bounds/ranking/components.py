@@ -10,13 +10,13 @@ from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY
 from loopless.bounds.ranking.lexicographic import Functions, LexicographicSearch
 from loopless.bounds.ranking.refinement import longest
-from loopless.bounds.ranking.size_bounds import Counted, SizeBounds, least_of
+from loopless.bounds.ranking.size_bounds import SizeBounds, TakenAtMost, least_of
 from loopless.bounds.ranking.templates import bound_above
-from loopless.bounds.ranking.transition_system import Transition, TransitionGraph
+from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph
 from loopless.logic.farkas import Farkas
 
 
-class Component:
+class HeaderComponent:
     """Headers that lead to one another, and what is known of how often the transitions between them are taken.
 
     ``graph`` has the transitions of the whole function; ``entering`` are those that come from other components, with
@@ -29,7 +29,7 @@ class Component:
         engine: Farkas,
         inputs: frozenset[t.Var],
         headers: frozenset[str],
-        entering: Sequence[tuple[Component, Transition]],
+        entering: Sequence[tuple[HeaderComponent, LinearTransition]],
     ) -> None:
         self.graph = graph.within(headers)
         self.inputs = inputs
@@ -43,7 +43,7 @@ class Component:
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def after(self, transition: Transition, term: t.Term) -> t.Term | None:
+    def after(self, transition: LinearTransition, term: t.Term) -> t.Term | None:
         """The most that an affine term is after a transition that begins in the component."""
         return least_of(bound for sizes in self.sizes for bound in sizes.after(transition, term))
 
@@ -61,7 +61,7 @@ class Component:
                 values.append(value)
         return values
 
-    def _start(self, found: Functions, falling: Sequence[Transition]) -> t.Term | None:
+    def _start(self, found: Functions, falling: Sequence[LinearTransition]) -> t.Term | None:
         """The most that functions are where a run comes into the component; or, since only that counts, before it
         first takes one of those transitions.
         """
@@ -87,11 +87,13 @@ class Component:
         """Counts transition after transition, as long as one is found that can be counted."""
         chain = longest(self.transitions, lambda a, b: self.graph.target_of(a) == self.graph.source_of(b))
         if chain is not None:
-            self.ranked.count(Counted(frozenset(transition.name for transition in self.transitions), t.const(chain)))
+            self.ranked.count(
+                TakenAtMost(frozenset(transition.name for transition in self.transitions), t.const(chain))
+            )
         else:
             self.ranked.search()
 
-    def often(self, transitions: Collection[Transition]) -> t.Term | None:
+    def often(self, transitions: Collection[LinearTransition]) -> t.Term | None:
         """How often these transitions are taken in a call; None where that is not known."""
         return self.ranked.often(transitions)
 
@@ -121,7 +123,7 @@ class Component:
             parts.append(often * amount)
         return t.add(*parts)
 
-    def added(self, transition: Transition, variable: t.Var) -> int | None:
+    def added(self, transition: LinearTransition, variable: t.Var) -> int | None:
         """The most that a transition adds to a variable, where that is a number."""
         change = transition.step(variable) - variable
         most = bound_above(self.ranked.engine, transition.rows, change, ())

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.looperman.scopes import Around, SymbolicState, deciding
+from loopless.bounds.looperman.scopes import ScopeExecution, SymbolicState, deciding
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, Origin
 from loopless.paths import LoopPaths, Path, Unknown
@@ -94,7 +94,7 @@ def _path(graph: Flowgraph, name: str, state: SymbolicState) -> Path:
     return Path(name, condition, update, None, unknowns, ())
 
 
-class _Between(Around):
+class _Between(ScopeExecution):
     """From one header, or the entry, to the headers that come next."""
 
     def __init__(

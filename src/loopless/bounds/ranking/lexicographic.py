@@ -16,26 +16,26 @@ from math import lcm
 
 from loopless import terms as t
 from loopless.bounds.asymptotics.classes import asymptotic_class
-from loopless.bounds.ranking.size_bounds import Counted, Effect, SizeBounds, least_of, small
-from loopless.bounds.ranking.templates import Function, Template, bound_above, plain, total, unknown
-from loopless.bounds.ranking.transition_system import Transition, TransitionGraph
-from loopless.logic.farkas import Claim, Form
+from loopless.bounds.ranking.size_bounds import SizeBounds, SizeEffect, TakenAtMost, least_of, small
+from loopless.bounds.ranking.templates import RationalFunction, Template, bound_above, plain, total, unknown
+from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph
+from loopless.logic.farkas import FarkasClaim, Form
 
-Functions = Mapping[str, Function]
+Functions = Mapping[str, RationalFunction]
 """A function for each header, all with one divisor."""
 
-Start = Callable[[Functions, Sequence[Transition]], t.Term | None]
+Start = Callable[[Functions, Sequence[LinearTransition]], t.Term | None]
 """The most that functions are where a run comes to the headers from outside, or before it first takes one of the
 transitions: over entry values, times the divisor. None where that is not known.
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RankedGroup:
     """Transitions, by name, that are together taken at most so often, and the functions that fall with them."""
 
-    transitions: tuple[Transition, ...]
-    counted: Counted
+    transitions: tuple[LinearTransition, ...]
+    counted: TakenAtMost
     functions: Functions
 
 
@@ -52,8 +52,8 @@ class LexicographicSearch:
         self.sizes = sizes
         self.engine = sizes[0].engine
         self.start = start
-        self.groups: list[Group] = []
-        self.counted: list[Counted] = []
+        self.groups: list[RankedGroup] = []
+        self.counted: list[TakenAtMost] = []
         self.headers = sorted(
             {h for transition in self.transitions for h in (graph.source_of(transition), graph.target_of(transition))}
         )
@@ -62,13 +62,13 @@ class LexicographicSearch:
         known = (*graph.system.state, *graph.system.parameters)
         self.variables = tuple(v for v in known if v in used or v in moved)
 
-    def rows(self, transition: Transition) -> tuple[t.Term, ...]:
+    def rows(self, transition: LinearTransition) -> tuple[t.Term, ...]:
         """The rows that are used of a transition."""
         return self.sizes[0].rows(transition)
 
     # -- counts -------------------------------------------------------------------------------------------------------
 
-    def often(self, transitions: Collection[Transition]) -> t.Term | None:
+    def often(self, transitions: Collection[LinearTransition]) -> t.Term | None:
         """How often these transitions are taken; None where that is not known."""
         names = {transition.name for transition in transitions}
         known = [c for c in self.counted if names & c.names]
@@ -76,7 +76,7 @@ class LexicographicSearch:
             return None
         return t.add(*(c.bound for c in known))
 
-    def count(self, counted: Counted) -> None:
+    def count(self, counted: TakenAtMost) -> None:
         """Takes note of how often some transitions are taken."""
         self.counted.append(counted)
         for sizes in self.sizes:
@@ -94,10 +94,10 @@ class LexicographicSearch:
             remaining = [transition for transition in remaining if transition not in found.transitions]
         return True
 
-    def _next(self, remaining: Sequence[Transition]) -> Group | None:
+    def _next(self, remaining: Sequence[LinearTransition]) -> RankedGroup | None:
         """Some of the ``remaining`` and how often they are taken: of several choices the one of the lowest class."""
         done = [transition for transition in self.transitions if transition not in remaining]
-        found: list[Group] = []
+        found: list[RankedGroup] = []
         for falling in self._choices(remaining):
             group = self._counted(falling, remaining, done)
             if group is None:
@@ -107,7 +107,7 @@ class LexicographicSearch:
                 break
         return min(found, key=lambda group: _degree(group.counted.bound), default=None)
 
-    def _choices(self, remaining: Sequence[Transition]) -> Iterator[tuple[Transition, ...]]:
+    def _choices(self, remaining: Sequence[LinearTransition]) -> Iterator[tuple[LinearTransition, ...]]:
         """Which transitions are to fall together: all iterations, the iterations of one loop, each by itself."""
         back = self.graph.back
         iterations = tuple(transition for transition in remaining if transition.path.id in back)
@@ -123,8 +123,11 @@ class LexicographicSearch:
                 yield choice
 
     def _counted(
-        self, falling: Sequence[Transition], remaining: Sequence[Transition], done: Sequence[Transition]
-    ) -> Group | None:
+        self,
+        falling: Sequence[LinearTransition],
+        remaining: Sequence[LinearTransition],
+        done: Sequence[LinearTransition],
+    ) -> RankedGroup | None:
         """Transitions with which functions fall that fall with those of ``falling``, how often they are taken, and the
         functions.
         """
@@ -140,18 +143,24 @@ class LexicographicSearch:
             )
             bound = self._count(found, group, done)
             if bound is not None:
-                return Group(group, Counted(frozenset(term.name for term in group), bound), found)
+                return RankedGroup(group, TakenAtMost(frozenset(term.name for term in group), bound), found)
         return None
 
     def _with_done(
-        self, falling: Sequence[Transition], steady: Sequence[Transition], done: Sequence[Transition], at_all: Functions
+        self,
+        falling: Sequence[LinearTransition],
+        steady: Sequence[LinearTransition],
+        done: Sequence[LinearTransition],
+        at_all: Functions,
     ) -> Iterator[Functions | None]:
         """What those ``done`` may do to functions: not raise them, raise them by a constant, anything (``at_all``)."""
         yield self.functions(falling, (*steady, *done), ())
         yield self.functions(falling, steady, done)
         yield at_all
 
-    def _count(self, found: Functions, falling: Sequence[Transition], done: Sequence[Transition]) -> t.Term | None:
+    def _count(
+        self, found: Functions, falling: Sequence[LinearTransition], done: Sequence[LinearTransition]
+    ) -> t.Term | None:
         """How often transitions with which the functions fall are taken, while those that are ``done`` may raise them
         or set them to something, each as often as is known.
         """
@@ -159,8 +168,8 @@ class LexicographicSearch:
         start = self.start(found, falling)
         if start is None:
             return None
-        raised: dict[Counted, list[t.Term]] = {}
-        renewed: dict[Counted, list[t.Term]] = {}
+        raised: dict[TakenAtMost, list[t.Term]] = {}
+        renewed: dict[TakenAtMost, list[t.Term]] = {}
         for term in done:
             counted = next(c for c in self.counted if term.name in c.names)
             effect = self._effect(found, term)
@@ -188,7 +197,7 @@ class LexicographicSearch:
         except t.TermTooLarge:
             return None
 
-    def _stretches(self, counted: Counted, falling: Sequence[Transition]) -> t.Term | None:
+    def _stretches(self, counted: TakenAtMost, falling: Sequence[LinearTransition]) -> t.Term | None:
         """Into how many stretches the ``counted`` transitions divide those of ``falling``; None where there may be one
         more than there are of them.
 
@@ -209,9 +218,9 @@ class LexicographicSearch:
 
     def functions(
         self,
-        falling: Sequence[Transition],
-        steady: Sequence[Transition],
-        limited: Sequence[Transition],
+        falling: Sequence[LinearTransition],
+        steady: Sequence[LinearTransition],
+        limited: Sequence[LinearTransition],
         *,
         drops: Mapping[str, int] | None = None,
         basis: Sequence[t.Term] | None = None,
@@ -224,16 +233,16 @@ class LexicographicSearch:
             return None
         over = self.variables if basis is None else tuple(basis)
         templates = {header: Template(f"f{at} ", over) for at, header in enumerate(self.headers)}
-        claims: list[Claim] = []
+        claims: list[FarkasClaim] = []
         for value in falling:
             now, then = self._forms(templates, value)
             drop = drops[value.name] if drops else 1
-            claims.append(Claim(self.rows(value), total(now, plain(-drop))))
-            claims.append(Claim(self.rows(value), total(now, then, plain(-drop))))
-        claims += [Claim(self.rows(value), total(*self._forms(templates, value))) for value in steady]
+            claims.append(FarkasClaim(self.rows(value), total(now, plain(-drop))))
+            claims.append(FarkasClaim(self.rows(value), total(now, then, plain(-drop))))
+        claims += [FarkasClaim(self.rows(value), total(*self._forms(templates, value))) for value in steady]
         rises = [f"rise {value.name}" for value in limited]
         for value, rise in zip(limited, rises, strict=True):
-            claims.append(Claim(self.rows(value), total(*self._forms(templates, value), unknown(rise))))
+            claims.append(FarkasClaim(self.rows(value), total(*self._forms(templates, value), unknown(rise))))
         size = {name: 1 for template in templates.values() for name in template.size()}
         constants = {name: c for template in templates.values() for name, c in template.constant().items()}
         least = (size, constants)
@@ -242,30 +251,30 @@ class LexicographicSearch:
             return None
         found = {header: template.found(solution) for header, template in templates.items()}
         common = lcm(*(f.divisor for f in found.values()))
-        found = {h: Function(f.term * (common // f.divisor), common) for h, f in found.items()}
+        found = {h: RationalFunction(f.term * (common // f.divisor), common) for h, f in found.items()}
         falls = all(self._falls(found, value, drops[value.name] if drops else 1) for value in falling)
         return found if falls and all(self._never_rises(found, value) for value in steady) else None
 
-    def _forms(self, templates: Mapping[str, Template], transition: Transition) -> tuple[Form, Form]:
+    def _forms(self, templates: Mapping[str, Template], transition: LinearTransition) -> tuple[Form, Form]:
         return templates[self.graph.source_of(transition)].now(), templates[self.graph.target_of(transition)].then(
             transition, -1
         )
 
-    def _sides(self, found: Functions, transition: Transition) -> tuple[Function, Function]:
+    def _sides(self, found: Functions, transition: LinearTransition) -> tuple[RationalFunction, RationalFunction]:
         return found[self.graph.source_of(transition)], found[self.graph.target_of(transition)]
 
-    def _falls(self, found: Functions, transition: Transition, by: int = 1) -> bool:
+    def _falls(self, found: Functions, transition: LinearTransition, by: int = 1) -> bool:
         before, after = self._sides(found, transition)
         drop = before.term - self.sizes[0].exact(transition, after.term)
         least = t.const(before.divisor * by)
         claim = before.term.ge(least) & drop.ge(least)
         return self.sizes[0].proves(transition, claim)
 
-    def _never_rises(self, found: Functions, transition: Transition) -> bool:
+    def _never_rises(self, found: Functions, transition: LinearTransition) -> bool:
         before, after = self._sides(found, transition)
         return self.sizes[0].proves(transition, before.term.ge(self.sizes[0].exact(transition, after.term)))
 
-    def _effect(self, found: Functions, transition: Transition) -> Effect | None:
+    def _effect(self, found: Functions, transition: LinearTransition) -> SizeEffect | None:
         """What a counted transition does to the functions at most, by constants before terms."""
         before, after = self._sides(found, transition)
         sizes = self.sizes[0]
@@ -275,12 +284,12 @@ class LexicographicSearch:
         constant = bound_above(self.engine, self.rows(transition), change, ())
         if constant is not None and sizes.proves(transition, exact_change.le(constant.floor)):
             most = constant.floor
-            return Effect(resets=False, amount=t.ZERO if isinstance(most, t.Const) and most.value <= 0 else most)
+            return SizeEffect(resets=False, amount=t.ZERO if isinstance(most, t.Const) and most.value <= 0 else most)
         value = least_of(bound for each in self.sizes for bound in each.bounded(transition, then, exact))
         if value is not None:
-            return Effect(resets=True, amount=value)
+            return SizeEffect(resets=True, amount=value)
         amount = least_of(bound for each in self.sizes for bound in each.bounded(transition, change, exact_change))
-        return None if amount is None else Effect(resets=False, amount=amount)
+        return None if amount is None else SizeEffect(resets=False, amount=amount)
 
 
 def ceil_div(term: t.Term, divisor: int) -> t.Term:

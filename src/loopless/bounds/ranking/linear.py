@@ -22,10 +22,16 @@ from loopless.bounds.invariants.of_loops import candidates, is_inductive, kept
 from loopless.bounds.ranking.lexicographic import Functions, LexicographicSearch
 from loopless.bounds.ranking.multiphase import Phased, geometric, grows, nested
 from loopless.bounds.ranking.size_bounds import sizes_in_loop, small
-from loopless.bounds.ranking.templates import Function, Template, plain, total
-from loopless.bounds.ranking.transition_system import System, Transition, difference, system, with_not_followed
+from loopless.bounds.ranking.templates import RationalFunction, Template, plain, total
+from loopless.bounds.ranking.transition_system import (
+    LinearTransition,
+    TransitionSystem,
+    difference,
+    system,
+    with_not_followed,
+)
 from loopless.logic import BudgetExceeded, budget, feasible
-from loopless.logic.farkas import Claim, Farkas
+from loopless.logic.farkas import Farkas, FarkasClaim
 from loopless.paths import LoopPaths
 from loopless.refusals import Reason, Refused
 
@@ -177,7 +183,7 @@ class _Question:
             return None
         invariants = (*self.base, *assumed)
         given, valid_when = t.conjunction(invariants), t.conjunction(assumed)
-        single: System | None = None
+        single: TransitionSystem | None = None
         for split in (False, True):
             made = system(self.paths, given, split=split)
             if single is not None and _seen(made) == _seen(single):
@@ -194,11 +200,11 @@ class _Question:
         return None
 
 
-def _seen(made: System) -> list[tuple[object, ...]]:
+def _seen(made: TransitionSystem) -> list[tuple[object, ...]]:
     return [(transition.rows, transition.wide, dict(transition.after)) for transition in made.transitions]
 
 
-def _covers(paths: LoopPaths, made: System, given: t.Condition) -> bool:
+def _covers(paths: LoopPaths, made: TransitionSystem, given: t.Condition) -> bool:
     """Whether every iteration is one of the transitions."""
     for path in paths.iterative:
         parts = t.disjunction(transition.condition for transition in made.transitions if transition.path is path)
@@ -213,14 +219,14 @@ Found = tuple[str, tuple[RankingFunction, ...], t.Term, Mapping[str, t.Term]]
 class _Search:
     """One search for ranking functions, on one system."""
 
-    def __init__(self, made: System, engine: Farkas, *, wide: bool) -> None:
+    def __init__(self, made: TransitionSystem, engine: Farkas, *, wide: bool) -> None:
         self.system = made
         self.header = made.paths.loop.header
         self.sizes = sizes_in_loop(made, engine, wide=wide)
         self.in_turn = LexicographicSearch(self.sizes.graph, (self.sizes,), self._start)
         self.variables = self.in_turn.variables
 
-    def _start(self, found: Functions, _: Sequence[Transition]) -> t.Term:
+    def _start(self, found: Functions, _: Sequence[LinearTransition]) -> t.Term:
         """What functions are at the entry, which is the header."""
         return self.sizes.meaning(found[self.header].term)
 
@@ -250,7 +256,7 @@ class _Search:
         """Whether some function falls in each iteration, be it ≥ 0 or not: what many kinds of ranking need."""
         template = Template("f", self.variables)
         claims = [
-            Claim(self.sizes.rows(transition), total(template.now(), template.then(transition, -1), plain(-1)))
+            FarkasClaim(self.sizes.rows(transition), total(template.now(), template.then(transition, -1), plain(-1)))
             for transition in self.system.transitions
         ]
         return self.sizes.engine.solve(claims) is not None
@@ -260,19 +266,19 @@ class _Search:
         return kind, tuple(self._ranking_function(f, self.system.transitions, None) for f in functions), bound, {}
 
     def _ranking_function(
-        self, f: Function, transitions: Sequence[Transition], bound: t.Term | None
+        self, f: RationalFunction, transitions: Sequence[LinearTransition], bound: t.Term | None
     ) -> RankingFunction:
         names = tuple(dict.fromkeys(transition.path.id for transition in transitions))
         meaning = self.sizes.meaning
         return RankingFunction(meaning(f.term), f.divisor, names, meaning(bound) if bound is not None else None)
 
-    def _from_conditions(self, transitions: Sequence[Transition]) -> list[Function]:
+    def _from_conditions(self, transitions: Sequence[LinearTransition]) -> list[RationalFunction]:
         """Functions that are the term of a condition, scaled and shifted."""
         known = frozenset(self.variables)
         rows = dict.fromkeys(
             r for transition in transitions for r in self.sizes.rows(transition) if r.variables <= known
         )
-        found: list[Function] = []
+        found: list[RationalFunction] = []
         for row in rows:
             if any(
                 isinstance(d, t.Const) and d.value >= 0
@@ -286,7 +292,7 @@ class _Search:
                     break
         return found
 
-    def _function(self, transitions: Sequence[Transition], basis: Sequence[t.Term]) -> Function | None:
+    def _function(self, transitions: Sequence[LinearTransition], basis: Sequence[t.Term]) -> RationalFunction | None:
         """A combination of ``basis`` that is ≥ 0 before and falls by 1 with each of the transitions; proved."""
         found = self.in_turn.functions(transitions, (), (), basis=basis)
         return None if found is None else _from_zero(found[self.header])
@@ -313,11 +319,11 @@ class _Search:
                 yield path.id, often
 
 
-def _from_zero(f: Function) -> Function:
+def _from_zero(f: RationalFunction) -> RationalFunction:
     """A function that is ≥ 1 where it falls as one that is ≥ 0 there."""
-    return Function(f.term - f.divisor, f.divisor)
+    return RationalFunction(f.term - f.divisor, f.divisor)
 
 
-def _often(f: Function) -> t.Term:
+def _often(f: RationalFunction) -> t.Term:
     """How often a function can fall by 1 from its value while it is ≥ 0."""
     return t.maximum(t.ZERO, f.floor + 1)

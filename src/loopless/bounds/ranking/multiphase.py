@@ -18,9 +18,9 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.ranking.size_bounds import SizeBounds
-from loopless.bounds.ranking.templates import Function, Template, plain, total
-from loopless.bounds.ranking.transition_system import Transition
-from loopless.logic.farkas import Claim, affine
+from loopless.bounds.ranking.templates import RationalFunction, Template, plain, total
+from loopless.bounds.ranking.transition_system import LinearTransition
+from loopless.logic.farkas import FarkasClaim, affine
 
 MAX_PHASES: Final = 4
 """Loops of more phases are not looked for. A guess."""
@@ -28,22 +28,22 @@ MAX_PHASES: Final = 4
 MAX_RATIOS: Final = 4
 """So many factors by which something may grow are tried. A guess."""
 
-Phased = tuple[tuple[Function, ...], t.Term]
+Phased = tuple[tuple[RationalFunction, ...], t.Term]
 """Functions, and the bound that follows from them."""
 
 
-def nested(sizes: SizeBounds, transitions: Sequence[Transition], basis: Sequence[t.Term]) -> Phased | None:
+def nested(sizes: SizeBounds, transitions: Sequence[LinearTransition], basis: Sequence[t.Term]) -> Phased | None:
     """Two functions or more, each of which falls once the one before is negative, in all ``transitions``; proved."""
     for depth in range(2, MAX_PHASES + 1):
         templates = [Template(f"f{i}_", tuple(basis)) for i in range(depth)]
-        claims: list[Claim] = []
+        claims: list[FarkasClaim] = []
         for transition in transitions:
             rows = sizes.rows(transition)
             first, last = templates[0], templates[-1]
-            claims.append(Claim(rows, total(first.now(), first.then(transition, -1), plain(-1))))
-            claims.append(Claim(rows, last.now()))
+            claims.append(FarkasClaim(rows, total(first.now(), first.then(transition, -1), plain(-1))))
+            claims.append(FarkasClaim(rows, last.now()))
             for before, after in pairwise(templates):
-                claims.append(Claim(rows, total(after.now(), after.then(transition, -1), before.now())))
+                claims.append(FarkasClaim(rows, total(after.now(), after.then(transition, -1), before.now())))
         of_size: dict[str, int] = {name: 1 for template in templates for name in template.size()}
         constants = (template.constant() for template in reversed(templates))
         solution = sizes.engine.solve(claims, least=(of_size, *constants))
@@ -57,7 +57,7 @@ def nested(sizes: SizeBounds, transitions: Sequence[Transition], basis: Sequence
     return None
 
 
-def _nested_on(sizes: SizeBounds, transition: Transition, terms: Sequence[t.Term], divisor: int) -> bool:
+def _nested_on(sizes: SizeBounds, transition: LinearTransition, terms: Sequence[t.Term], divisor: int) -> bool:
     drops = [term - sizes.exact(transition, term) for term in terms]
     parts = [drops[0].ge(divisor), terms[-1].ge(0)]
     parts += [(drop + before).ge(0) for drop, before in zip(drops[1:], terms, strict=False)]
@@ -87,7 +87,7 @@ def _falling(count: int) -> list[int]:
 # -- geometric growth -------------------------------------------------------------------------------------------------
 
 
-def geometric(sizes: SizeBounds, transitions: Sequence[Transition], basis: Sequence[t.Term]) -> Phased | None:
+def geometric(sizes: SizeBounds, transitions: Sequence[LinearTransition], basis: Sequence[t.Term]) -> Phased | None:
     """Two functions whose quotient falls by a constant factor in all ``transitions``; proved."""
     for numerator, denominator in _ratios(transitions):
         for shrinks in (True, False):
@@ -97,7 +97,7 @@ def geometric(sizes: SizeBounds, transitions: Sequence[Transition], basis: Seque
     return None
 
 
-def _ratios(transitions: Sequence[Transition]) -> Iterator[tuple[int, int]]:
+def _ratios(transitions: Sequence[LinearTransition]) -> Iterator[tuple[int, int]]:
     """The factors that occur in updates, and what a quotient by them adds, the greatest first."""
     factors: set[int] = set()
     for transition in transitions:
@@ -113,7 +113,7 @@ def _ratios(transitions: Sequence[Transition]) -> Iterator[tuple[int, int]]:
 
 def _quotient(
     sizes: SizeBounds,
-    transitions: Sequence[Transition],
+    transitions: Sequence[LinearTransition],
     bases: tuple[Sequence[t.Term], Sequence[t.Term]],
     ratio: tuple[int, int],
 ) -> Phased | None:
@@ -121,16 +121,16 @@ def _quotient(
     a, b = ratio
     low, high = Template("g", tuple(bases[0])), Template("h", tuple(bases[1]))
     shrinks = not bases[0]
-    claims: list[Claim] = []
+    claims: list[FarkasClaim] = []
     for transition in transitions:
         rows = sizes.rows(transition)
-        claims.append(Claim(rows, total(low.now(), plain(-1))))
-        claims.append(Claim(rows, total(high.now(), low.now(-1))))
+        claims.append(FarkasClaim(rows, total(low.now(), plain(-1))))
+        claims.append(FarkasClaim(rows, total(high.now(), low.now(-1))))
         if shrinks:
-            claims.append(Claim(rows, total(high.now(b), high.then(transition, -a))))
+            claims.append(FarkasClaim(rows, total(high.now(b), high.then(transition, -a))))
         else:
-            claims.append(Claim(rows, total(low.then(transition, b), low.now(-a))))
-            claims.append(Claim(rows, total(high.now(), high.then(transition, -1))))
+            claims.append(FarkasClaim(rows, total(low.then(transition, b), low.now(-a))))
+            claims.append(FarkasClaim(rows, total(high.now(), high.then(transition, -1))))
     least = {**low.size(), **high.size()}
     solution = sizes.engine.solve(claims, least=(least, low.constant(), high.constant()))
     if solution is None:
@@ -148,7 +148,12 @@ def _quotient(
 
 
 def _quotient_on(
-    sizes: SizeBounds, transition: Transition, pair: tuple[Function, Function], ratio: Sequence[int], *, shrinks: bool
+    sizes: SizeBounds,
+    transition: LinearTransition,
+    pair: tuple[RationalFunction, RationalFunction],
+    ratio: Sequence[int],
+    *,
+    shrinks: bool,
 ) -> t.Condition:
     g, h = pair
     a, b = ratio
@@ -161,7 +166,7 @@ def _quotient_on(
     return t.conjunction(parts)
 
 
-def grows(transitions: Sequence[Transition]) -> bool:
+def grows(transitions: Sequence[LinearTransition]) -> bool:
     """Whether something is multiplied or divided in every one of the ``transitions``."""
     return all(any(_is_scaled(term) for term in transition.after.values()) for transition in transitions)
 

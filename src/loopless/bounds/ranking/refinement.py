@@ -13,7 +13,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph
-from loopless.bounds.ranking.transition_system import System, Transition
+from loopless.bounds.ranking.transition_system import LinearTransition, TransitionSystem
 from loopless.logic import feasible
 from loopless.paths import Path
 from loopless.refusals import Reason, Refused
@@ -26,7 +26,7 @@ LONGEST: Final = 5
 """Chains of so many transitions are long. A guess."""
 
 
-def refined(cutpoints: CutpointGraph, made: System) -> CutpointGraph | Refused:
+def refined(cutpoints: CutpointGraph, made: TransitionSystem) -> CutpointGraph | Refused:
     """The same transitions, each header distinguished by the transition that led to it."""
     found: list[Path] = []
     source: dict[str, str] = {}
@@ -54,11 +54,11 @@ def refined(cutpoints: CutpointGraph, made: System) -> CutpointGraph | Refused:
     )
 
 
-def _node(cutpoints: CutpointGraph, transition: Transition) -> str:
+def _node(cutpoints: CutpointGraph, transition: LinearTransition) -> str:
     return f"{cutpoints.target[transition.path.id]} {transition.name}"
 
 
-def _can_follow(earlier: Transition, later: Transition) -> bool:
+def _can_follow(earlier: LinearTransition, later: LinearTransition) -> bool:
     try:
         condition = earlier.condition & _after(later.condition, later, earlier.path.update, "")
     except t.TermTooLarge:
@@ -66,12 +66,12 @@ def _can_follow(earlier: Transition, later: Transition) -> bool:
     return condition is not t.FALSE and feasible(condition, solver=False)
 
 
-def _after(condition: t.Condition, of: Transition, values: Mapping[t.Var, t.Term], mark: str) -> t.Condition:
+def _after(condition: t.Condition, of: LinearTransition, values: Mapping[t.Var, t.Term], mark: str) -> t.Condition:
     """A condition of a transition that comes after a step to ``values``; what comes from outside is new there."""
     return t.substitute(condition, {**values, **_renewed(of, mark)})
 
 
-def _renewed(of: Transition, mark: str) -> dict[t.Var, t.Term]:
+def _renewed(of: LinearTransition, mark: str) -> dict[t.Var, t.Term]:
     return {u.var: t.Var(f"{u.var.name}~{mark}", u.var.type) for u in of.path.unknowns}
 
 
@@ -79,13 +79,15 @@ def _renewed(of: Transition, mark: str) -> dict[t.Var, t.Term]:
 class _Chain:
     """Transitions one after another: when they can be taken so, and the values behind them, over those before."""
 
-    last: Transition
+    last: LinearTransition
     length: int
     condition: t.Condition
     values: Mapping[t.Var, t.Term]
 
 
-def longest(transitions: Sequence[Transition], leads: Callable[[Transition, Transition], bool]) -> int | None:
+def longest(
+    transitions: Sequence[LinearTransition], leads: Callable[[LinearTransition, LinearTransition], bool]
+) -> int | None:
     """How many of the transitions are taken one after another at most, where that is less than :data:`LONGEST`.
 
     ``leads``: whether one ends where another begins.
@@ -107,7 +109,7 @@ def longest(transitions: Sequence[Transition], leads: Callable[[Transition, Tran
     return most
 
 
-def _longer(chain: _Chain, following: Transition) -> _Chain | None:
+def _longer(chain: _Chain, following: LinearTransition) -> _Chain | None:
     mark = str(chain.length)
     try:
         condition = chain.condition & _after(following.condition, following, chain.values, mark)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.ranking.templates import Function, bound_above
-from loopless.bounds.ranking.transition_system import System, Transition, TransitionGraph, loop_graph
+from loopless.bounds.ranking.templates import RationalFunction, bound_above
+from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph, TransitionSystem, loop_graph
 from loopless.logic import feasible
 from loopless.logic.farkas import Farkas
 
@@ -29,7 +29,7 @@ MAX_NODES: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class TakenAtMost:
     """Transitions, by name, that are together taken at most ``bound`` times; a term over entry values, ≥ 0."""
 
     names: frozenset[str]
@@ -37,7 +37,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class SizeEffect:
     """What one transition does to a term: raises it by at most ``amount``, or sets it to at most ``amount``, which is
     ≤ a term over entry values.
     """
@@ -65,20 +65,20 @@ class SizeBounds:
         self.entering = entering
         self.by_value = by_value
         self.wide = wide
-        self.counted: list[Counted] = []
+        self.counted: list[TakenAtMost] = []
         self._known: dict[tuple[str, t.Term], t.Term | None] = {}
         self._open: set[tuple[str, t.Term]] = set()
 
-    def rows(self, transition: Transition) -> tuple[t.Term, ...]:
+    def rows(self, transition: LinearTransition) -> tuple[t.Term, ...]:
         """The rows that are used of a transition."""
         return transition.rows + transition.wide if self.wide else transition.rows
 
-    def count(self, counted: Counted) -> None:
+    def count(self, counted: TakenAtMost) -> None:
         """Takes note of a further bound."""
         self.counted.append(counted)
         self._known = {key: bound for key, bound in self._known.items() if bound is not None}
 
-    def group(self, transition: Transition) -> Counted | None:
+    def group(self, transition: LinearTransition) -> TakenAtMost | None:
         """The bound that a transition is counted in."""
         return next((c for c in self.counted if transition.name in c.names), None)
 
@@ -96,7 +96,7 @@ class SizeBounds:
     def _upper(self, header: str, term: t.Term) -> t.Term | None:
         """By what transitions set the term to, and what they add to it, on the paths to a header."""
         values: list[t.Term] = []
-        amounts: dict[Counted, list[t.Term]] = {}
+        amounts: dict[TakenAtMost, list[t.Term]] = {}
         reaching = [header]
         for here in reaching:  # which grows meanwhile
             entering = self.entering(here, term)
@@ -125,18 +125,18 @@ class SizeBounds:
         except t.TermTooLarge:
             return None
 
-    def _set_or_raised(self, transition: Transition, term: t.Term) -> Effect | None:
+    def _set_or_raised(self, transition: LinearTransition, term: t.Term) -> SizeEffect | None:
         """What a step sets the affine ``term`` to at most, where it does not depend on what it was; else its effect."""
         if term.variables.isdisjoint(transition.after):
-            return Effect(resets=False, amount=t.ZERO)
+            return SizeEffect(resets=False, amount=t.ZERO)
         then = transition.step(term)
         if then.variables.isdisjoint(term.variables):
             value = least_of(self.bounded(transition, then, self.exact(transition, term)))
             if value is not None:
-                return Effect(resets=True, amount=value)
+                return SizeEffect(resets=True, amount=value)
         return self.effect(transition, term, counted=self.group(transition) is not None)
 
-    def effect(self, transition: Transition, term: t.Term, *, counted: bool) -> Effect | None:
+    def effect(self, transition: LinearTransition, term: t.Term, *, counted: bool) -> SizeEffect | None:
         """What a step does to the affine ``term`` at most, by constants before terms; with a raise only if
         ``counted``, apart from one by nothing.
         """
@@ -147,48 +147,52 @@ class SizeBounds:
         if raised is not None and self.proves(transition, _at_most(self.exact(transition, term) - term, raised)):
             amount = raised.floor
             if isinstance(amount, t.Const) and amount.value <= 0:
-                return Effect(resets=False, amount=t.ZERO)
+                return SizeEffect(resets=False, amount=t.ZERO)
         else:
             amount = None
         if counted and amount is not None and not self.by_value:
-            return Effect(resets=False, amount=amount)
+            return SizeEffect(resets=False, amount=amount)
         value = self._bounded(transition, rows, after, self.exact(transition, term))
         if value is not None:
-            return Effect(resets=True, amount=value)
+            return SizeEffect(resets=True, amount=value)
         if not counted:
             return None
         if amount is not None:
-            return Effect(resets=False, amount=amount)
+            return SizeEffect(resets=False, amount=amount)
         amount_found = self._bounded(transition, rows, change, self.exact(transition, term) - term)
-        return Effect(resets=False, amount=amount_found) if amount_found is not None else None
+        return SizeEffect(resets=False, amount=amount_found) if amount_found is not None else None
 
-    def _bounded(self, transition: Transition, rows: Sequence[t.Term], affine: t.Term, exact: t.Term) -> t.Term | None:
+    def _bounded(
+        self, transition: LinearTransition, rows: Sequence[t.Term], affine: t.Term, exact: t.Term
+    ) -> t.Term | None:
         """A bound over entry values on an affine term of the state before a step."""
         found = self._by_parameters(transition, rows, affine, exact)
         return found if found is not None else self._by_state(transition, rows, affine, exact)
 
-    def after(self, transition: Transition, term: t.Term) -> list[t.Term]:
+    def after(self, transition: LinearTransition, term: t.Term) -> list[t.Term]:
         """Bounds over entry values on the affine ``term`` after a step: by the condition alone, and by what is known
         of the values before it.
         """
         return self.bounded(transition, transition.step(term), self.exact(transition, term))
 
-    def bounded(self, transition: Transition, affine: t.Term, exact: t.Term) -> list[t.Term]:
+    def bounded(self, transition: LinearTransition, affine: t.Term, exact: t.Term) -> list[t.Term]:
         """Bounds over entry values on an affine term of the state before a step, which stands for the ``exact`` one."""
         rows = self.rows(transition)
         found = [find(transition, rows, affine, exact) for find in (self._by_parameters, self._by_state)]
         return [bound for bound in found if bound is not None]
 
     def _by_parameters(
-        self, transition: Transition, rows: Sequence[t.Term], affine: t.Term, exact: t.Term
+        self, transition: LinearTransition, rows: Sequence[t.Term], affine: t.Term, exact: t.Term
     ) -> t.Term | None:
         found = bound_above(self.engine, rows, affine, self.system.parameters)
         if found is None or not self.proves(transition, _at_most(exact, found)):
             return None
         return self.meaning(found.floor)
 
-    def _by_state(self, transition: Transition, rows: Sequence[t.Term], affine: t.Term, exact: t.Term) -> t.Term | None:
-        found = Function(affine, 1)
+    def _by_state(
+        self, transition: LinearTransition, rows: Sequence[t.Term], affine: t.Term, exact: t.Term
+    ) -> t.Term | None:
+        found = RationalFunction(affine, 1)
         if not affine.variables <= {*self.system.parameters, *self.system.state}:
             near = bound_above(self.engine, rows, affine, (*self.system.parameters, *self.system.state))
             if near is None:
@@ -197,17 +201,17 @@ class SizeBounds:
         if not self.proves(transition, _at_most(exact, found)):
             return None
         outer = self.upper(self.graph.source_of(transition), found.term)
-        return Function(outer, found.divisor).floor if outer is not None else None
+        return RationalFunction(outer, found.divisor).floor if outer is not None else None
 
     def meaning(self, term: t.Term) -> t.Term:
         """``term`` with the terms that parameters are names of."""
         return t.substitute(term, self.system.fixed)
 
-    def exact(self, transition: Transition, term: t.Term) -> t.Term:
+    def exact(self, transition: LinearTransition, term: t.Term) -> t.Term:
         """The value of a term over state and parameters after a step, as the path has it."""
         return t.substitute(term, transition.path.update)
 
-    def proves(self, transition: Transition, claim: t.Condition) -> bool:
+    def proves(self, transition: LinearTransition, claim: t.Condition) -> bool:
         """Whether ``claim`` about the state before a step holds whenever the transition is taken."""
         claim = t.substitute(claim, self.system.fixed)
         if isinstance(claim, t.Truth):
@@ -215,14 +219,14 @@ class SizeBounds:
         return not feasible(transition.condition & ~claim)
 
 
-def sizes_in_loop(made: System, engine: Farkas, *, wide: bool, by_value: bool = False) -> SizeBounds:
+def sizes_in_loop(made: TransitionSystem, engine: Farkas, *, wide: bool, by_value: bool = False) -> SizeBounds:
     """Of a loop: over the values at its entry, where a run comes to its header with any values."""
     return SizeBounds(
         loop_graph(made), engine, lambda _, term: (t.substitute(term, made.fixed),), wide=wide, by_value=by_value
     )
 
 
-def _at_most(term: t.Term, limit: Function) -> t.Condition:
+def _at_most(term: t.Term, limit: RationalFunction) -> t.Condition:
     return (term * limit.divisor).le(limit.term)
 
 

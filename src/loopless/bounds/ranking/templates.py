@@ -8,12 +8,12 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from loopless import terms as t
-from loopless.bounds.ranking.transition_system import Transition
-from loopless.logic.farkas import Claim, Farkas, Form, Linear, affine
+from loopless.bounds.ranking.transition_system import LinearTransition
+from loopless.logic.farkas import Farkas, FarkasClaim, Form, Linear, affine
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class RationalFunction:
     """The rational function ``term`` / ``divisor`` of the state; ``divisor`` ≥ 1, ``term`` affine with integers."""
 
     term: t.Term
@@ -38,7 +38,7 @@ class Template:
         """``factor`` times the function, before a step."""
         return total(*(_weighted(term, self._unknown(at, factor)) for at, term in enumerate((t.ONE, *self.basis))))
 
-    def then(self, transition: Transition, factor: int = 1) -> Form:
+    def then(self, transition: LinearTransition, factor: int = 1) -> Form:
         """``factor`` times the function after a step, in terms of what is before."""
         terms = (t.ONE, *(transition.step(term) for term in self.basis))
         return total(*(_weighted(term, self._unknown(at, factor)) for at, term in enumerate(terms)))
@@ -51,7 +51,7 @@ class Template:
         """The constant."""
         return self._unknown(0, 1)
 
-    def found(self, solution: Mapping[str, Fraction]) -> Function:
+    def found(self, solution: Mapping[str, Fraction]) -> RationalFunction:
         """The function that a solution describes."""
         zero = Fraction(0)
         values = [
@@ -62,7 +62,7 @@ class Template:
         parts = (term * int(value * divisor) for term, value in zip((t.ONE, *self.basis), values, strict=True))
         whole = t.add(*parts)
         common = gcd(divisor, *t.polynomial(whole).values())
-        return Function(exactly_divided(whole, common), divisor // common)
+        return RationalFunction(exactly_divided(whole, common), divisor // common)
 
     def _unknown(self, at: int, factor: int) -> dict[str, int]:
         return {f"{self.name}{at}+": factor, f"{self.name}{at}-": -factor}
@@ -103,18 +103,18 @@ def unknown(name: str) -> Form:
     return {None: {name: 1}}
 
 
-def bound_above(engine: Farkas, rows: Sequence[t.Term], term: t.Term, over: Iterable[t.Var]) -> Function | None:
+def bound_above(engine: Farkas, rows: Sequence[t.Term], term: t.Term, over: Iterable[t.Var]) -> RationalFunction | None:
     """A small affine function of ``over`` that is ≥ the affine ``term`` wherever ``rows`` are ≥ 0; a constant if there
     is one.
     """
     if isinstance(term, t.Const):
-        return Function(term, 1)
+        return RationalFunction(term, 1)
     variables = tuple(over)
     for chosen in ((), variables) if variables else ((),):
         template = Template("g", chosen)
         form = total(template.now(), fixed(term, -1))
         least = (template.size(), template.constant()) if chosen else (template.constant(),)
-        solution = engine.solve([Claim(tuple(rows), form)], least=least)
+        solution = engine.solve([FarkasClaim(tuple(rows), form)], least=least)
         if solution is not None:
             return template.found(solution)
     return None

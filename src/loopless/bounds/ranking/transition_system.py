@@ -31,7 +31,7 @@ MAX_WRAPS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class LinearTransition:
     """A part of an iterative path.
 
     ``condition``: when it is taken, exactly; the parts of a path cover its condition. ``rows``: affine terms that are
@@ -53,14 +53,14 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class TransitionSystem:
     """The transitions of a loop over its ``state`` and its ``parameters``, the variables that it does not change.
 
     ``fixed``: the parameters that are names of terms.
     """
 
     paths: LoopPaths
-    transitions: tuple[Transition, ...]
+    transitions: tuple[LinearTransition, ...]
     state: tuple[t.Var, ...]
     parameters: tuple[t.Var, ...]
     fixed: Mapping[t.Var, t.Term]
@@ -74,16 +74,16 @@ class TransitionGraph:
     are iterations of a loop ``back``, its header.
     """
 
-    system: System
+    system: TransitionSystem
     source: Mapping[str, str]
     target: Mapping[str, str]
     back: Mapping[str, str]
 
-    def source_of(self, transition: Transition) -> str:
+    def source_of(self, transition: LinearTransition) -> str:
         """The header at which a transition begins."""
         return self.source[transition.path.id]
 
-    def target_of(self, transition: Transition) -> str:
+    def target_of(self, transition: LinearTransition) -> str:
         """The header to which a transition leads."""
         return self.target[transition.path.id]
 
@@ -97,7 +97,7 @@ class TransitionGraph:
         return replace(self, system=replace(self.system, transitions=tuple(inside)))
 
 
-def loop_graph(made: System) -> TransitionGraph:
+def loop_graph(made: TransitionSystem) -> TransitionGraph:
     """The transitions of a loop, all from its header back to it."""
     headers = dict.fromkeys((path.id for path in made.paths.iterative), made.paths.loop.header)
     return TransitionGraph(made, headers, headers, headers)
@@ -121,7 +121,7 @@ def with_not_followed(paths: LoopPaths) -> LoopPaths:
     return replace(plain, iterative=(*plain.iterative, *made))
 
 
-def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> System:
+def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> TransitionSystem:
     """The iterative paths under ``given``, which holds at the header in all states that count.
 
     ``split``: alternatives in conditions and updates make several transitions of a path; otherwise each path is one,
@@ -133,7 +133,7 @@ def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> System:
     )
     checks = _checks(paths)
     most = min(MAX_PARTS, MAX_TRANSITIONS // max(len(paths.iterative), 1))
-    found: list[Transition] = []
+    found: list[LinearTransition] = []
     fixed: dict[t.Var, t.Term] = {}
     for path in paths.iterative:
         whole = [(given, path.condition, path.update)]
@@ -146,12 +146,12 @@ def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> System:
                 continue
             name = path.id if len(parts) == 1 else f"{path.id}.{number}"
             linearizer = Linearizer(extra & condition, name, changed)
-            found.append(_linear(Transition(name, path, exact, (), (), update), linearizer, checks))
+            found.append(_linear(LinearTransition(name, path, exact, (), (), update), linearizer, checks))
             fixed |= linearizer.fixed
     unknown = {u.var for path in paths.iterative for u in path.unknowns}
     state = tuple(v for v in paths.state if v not in unknown)
     parameters = tuple(sorted((set(paths.invariants) - changed) | set(fixed), key=lambda v: v.key))
-    return System(paths, tuple(found), state, parameters, fixed)
+    return TransitionSystem(paths, tuple(found), state, parameters, fixed)
 
 
 def _checks(paths: LoopPaths) -> frozenset[t.Condition]:
@@ -169,7 +169,7 @@ def _checks(paths: LoopPaths) -> frozenset[t.Condition]:
     return frozenset(needed - asked)
 
 
-def _linear(taken: Transition, linearizer: Linearizer, checks: frozenset[t.Condition]) -> Transition:
+def _linear(taken: LinearTransition, linearizer: Linearizer, checks: frozenset[t.Condition]) -> LinearTransition:
     for part in t.conjuncts(linearizer.condition):
         if not isinstance(part, t.Compare) or part.relation == "ne":
             continue
@@ -286,6 +286,6 @@ def _replaced(condition: t.Condition, node: t.Term, value: t.Term) -> t.Conditio
     return t.with_comparisons(condition, compared)
 
 
-def difference(transition: Transition, term: t.Term) -> t.Term:
+def difference(transition: LinearTransition, term: t.Term) -> t.Term:
     """By how much a step changes the affine ``term``."""
     return transition.step(term) - term

@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 from loopless import terms as t
-from loopless.bounds.iteration.facts import Intervals
+from loopless.bounds.iteration.facts import SymbolIntervals
 from loopless.bounds.iteration.meetings import Meetings
 from loopless.bounds.iteration.outside import NO_READS, Reads
-from loopless.bounds.reads.moves import Atom, Choices, Entered, Place, memory_of
+from loopless.bounds.reads.moves import Atom, EntryFacts, IterationMoves, Place, memory_of
 
 MAX_STEPS: Final = 1500
 """No more steps are made in looking for constants. A guess."""
@@ -41,12 +41,12 @@ class Game:
 
     def __init__(
         self,
-        choices: Choices,
+        choices: IterationMoves,
         start: Place,
         changed: frozenset[t.Var],
         after: Mapping[t.Var, t.Term],
         meetings: Meetings,
-        intervals: Intervals,
+        intervals: SymbolIntervals,
     ) -> None:
         self.choices, self.start, self.changed, self.after = choices, start, changed, after
         self.meetings, self.intervals = meetings, intervals
@@ -64,7 +64,7 @@ class Game:
         self._reading: dict[t.Node, bool] = {}
         self._steps = 0
 
-    def reads(self, entered: Entered) -> Reads:
+    def reads(self, entered: EntryFacts) -> Reads:
         """What decides how long the loop runs, where nothing else does."""
         self._begun, self._defined = entered.begun, entered.defined
         self.choices.sort()
@@ -79,7 +79,7 @@ class Game:
         brought = [value, *(term for met in value.variables for term in self._brought(met) or ())]
         return any(var in term.variables for term in brought)
 
-    def _reads(self, entered: Entered) -> Reads:
+    def _reads(self, entered: EntryFacts) -> Reads:
         self._atoms_of.clear()
         if self._is_hopeless():
             return NO_READS

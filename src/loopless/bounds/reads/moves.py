@@ -28,7 +28,7 @@ class Move:
 
 
 @dataclass(slots=True)
-class Choices:
+class IterationMoves:
     """The moves of one iteration, by node.
 
     ``fresh``: symbols for values that are read anew, with where from; ``loads``: those from memory; ``same``: symbols
@@ -54,9 +54,9 @@ class Choices:
     _places: dict[tuple[t.Term, t.Term, int | None, bool], t.Var] = field(default_factory=dict)
 
     @staticmethod
-    def of(graph: Flowgraph, start: str, written: Written, moving: Callable[[t.Var], bool]) -> Choices:
+    def of(graph: Flowgraph, start: str, written: Written, moving: Callable[[t.Var], bool]) -> IterationMoves:
         """Those of a loop that begins at ``start``, before its moves are known."""
-        return Choices(free_objects(graph, written), written.some, moving, Before(graph, start, written))
+        return IterationMoves(free_objects(graph, written), written.some, moving, Before(graph, start, written))
 
     def note(self, symbol: t.Var, statement: Statement, values: Mapping[t.Var, t.Term], *, left: bool = False) -> None:
         """A symbol stands for a value that comes from ``statement``, where variables have these ``values``.
@@ -107,7 +107,7 @@ def memory_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class EntryFacts:
     """What is known wherever a loop is entered.
 
     ``begun``: the values of variables there, those that are known; ``defined``: those of variables that no iteration

@@ -27,12 +27,12 @@ from typing import Any, Final
 
 from loopless import terms as t
 from loopless.check.certificates.formulas import condition_of, symbols_of
-from loopless.check.certificates.judge import Claim, Judgement, judged, judged_recurrent
+from loopless.check.certificates.judge import CertifiedClaim, Judgement, judged, judged_recurrent
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
-from loopless.flowgraph.model import Signature
+from loopless.flowgraph.model import ContractSignature
 from loopless.source import Program, SourceOptions, load
-from loopless.source.targets import Target
+from loopless.source.targets import SourceTarget
 
 FORMAT: Final = "loopless-certificate"
 VERSION: Final = 1
@@ -52,7 +52,7 @@ class Subject:
 def document_of(
     subject: Subject,
     property_: Property,
-    claim: Claim,
+    claim: CertifiedClaim,
     places: Mapping[str, tuple[str, int]],
     contracts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _options(told: Mapping[str, Any]) -> SourceOptions:
         clang=told.get("clang"),
         compile_database=None if database is None else Path(database),
         stubs=tuple(Path(file) for file in told.get("stubs", ())),
-        target=Target(**told["target"]) if "target" in told else None,
+        target=SourceTarget(**told["target"]) if "target" in told else None,
     )
 
 
@@ -123,7 +123,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     property_ = Property(document["property"])
     contracts = {one["function"]: tuple(one["conjuncts"]) for one in document.get("contracts", ())}
 
-    def contract_of(signature: Signature) -> tuple[t.Condition, ...] | None:
+    def contract_of(signature: ContractSignature) -> tuple[t.Condition, ...] | None:
         symbols = symbols_of(dict.fromkeys(signature.variables))
         texts = contracts.get(signature.function)
         return None if texts is None else tuple(condition_of(text, symbols) for text in texts)
@@ -144,7 +144,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     if "repeating" in document:
         return judgement_json(_judged_run(program, document, seconds))
     ranks = document.get("ranks")
-    claim = Claim(
+    claim = CertifiedClaim(
         {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["invariants"]},
         None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
     )

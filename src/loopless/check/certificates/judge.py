@@ -16,7 +16,7 @@ import z3  # type: ignore[import-untyped]
 from loopless import clock
 from loopless import terms as t
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
-from loopless.check.certificates.regions import Arrival, Region, check_cut
+from loopless.check.certificates.regions import Arrival, CutpointRegion, check_cut
 from loopless.check.certificates.theories import Bits, Integers
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
@@ -35,7 +35,7 @@ THEORIES: Final = (Integers, Bits)
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class CertifiedClaim:
     """What a certificate says: ``invariants`` by label, each a conjunction of SMT-LIB expressions; ``ranks``, where it
     is about termination, by label what falls lexicographically from one visit of a cutpoint to the next. ``recurrent``:
     by label, a set of states that no run leaves in which the values from outside are the ``chosen`` ones. Or
@@ -63,7 +63,9 @@ class Judgement:
     theories: tuple[str, ...] = field(default_factory=tuple)
 
 
-def judged(graph: Flowgraph, claim: Claim, violates: Violates, follows: Follows, *, seconds: float = 60.0) -> Judgement:
+def judged(
+    graph: Flowgraph, claim: CertifiedClaim, violates: Violates, follows: Follows, *, seconds: float = 60.0
+) -> Judgement:
     """Whether the claim holds of the flowgraph.
 
     Raises:
@@ -85,7 +87,7 @@ def judged(graph: Flowgraph, claim: Claim, violates: Violates, follows: Follows,
     return Judgement(not failed, failed, undefined, judge.questions, clock.now() - begun, tuple(judge.used))
 
 
-def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -> Judgement:
+def judged_recurrent(graph: Flowgraph, claim: CertifiedClaim, *, seconds: float = 60.0) -> Judgement:
     """Whether the recurrent set of the claim is closed: from each of its states a run that takes the chosen values
     comes to another one. That it is reached is not said.
 
@@ -109,7 +111,7 @@ def judged_recurrent(graph: Flowgraph, claim: Claim, *, seconds: float = 60.0) -
         if statement.origin not in (Origin.NONDET, Origin.CALL, Origin.UNINITIALISED):
             raise UsageError(f"the certificate chooses a value at {place[0]} that is not for the run to choose")
     for start, conditions in held.items():
-        region = Region(graph, start, labels, lambda _: False, lambda _: False, claim.chosen)
+        region = CutpointRegion(graph, start, labels, lambda _: False, lambda _: False, claim.chosen)
         stays = t.disjunction(
             t.conjunction((one.guard, *(t.substitute(condition, one.values) for condition in held[one.target])))
             for one in region.arrivals
@@ -141,7 +143,7 @@ class _Judge:
 
     def region(self, start: str | None) -> None:
         """All questions about what happens from one cutpoint on."""
-        region = Region(self.graph, start, self.held, self.violates, self.follows)
+        region = CutpointRegion(self.graph, start, self.held, self.violates, self.follows)
         given = t.conjunction((*region.facts, *(self.held[start] if start is not None else ())))
         place = "the beginning" if start is None else start
         for arrival in region.arrivals:

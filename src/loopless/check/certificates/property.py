@@ -12,7 +12,7 @@ from typing import Final
 
 from loopless.check.certificates.unseen import unseen
 from loopless.flowgraph import Options, build
-from loopless.flowgraph.callees.call_graph import Reach, Reached
+from loopless.flowgraph.callees.call_graph import CallGraph, ReachedFunctions
 from loopless.flowgraph.callees.dispatch import dispatched
 from loopless.flowgraph.callees.entering import CONTRACT, ContractOf, entered, given_any_pointers
 from loopless.flowgraph.memory.array_cells import with_cells
@@ -63,7 +63,7 @@ class Follows:
     def __init__(self, property_: Property, module: Module, also: Iterable[str] = ()) -> None:
         self._property = property_
         self._module = module
-        self._reach = Reach(module)
+        self._reach = CallGraph(module)
         self._erring = {function.name for function in module.defined() if self._errs(function.name)} | set(also)
         self._strangers = any(meaning_of(name) in _ERRORS for name in self._reach.strangers)
 
@@ -80,7 +80,7 @@ class Follows:
         """The functions of the program that a call may come to."""
         return self._reached(call).names
 
-    def _reached(self, call: Call) -> Reached:
+    def _reached(self, call: Call) -> ReachedFunctions:
         defined = {function.name for function in self._module.defined()}
         if call.callee == THROUGH_POINTER:
             return self._reach.of((), "a pointer")

@@ -89,7 +89,7 @@ def multiplies(graph: Flowgraph) -> bool:
     return False
 
 
-class Region:
+class CutpointRegion:
     """All that happens from ``start`` on until the next of ``labels``; ``start`` None is the beginning of the run."""
 
     def __init__(

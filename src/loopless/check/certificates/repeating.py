@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopless import clock
 from loopless.check.certificates.judge import Judgement
-from loopless.check.interpreter.run import Interpreter, Run
+from loopless.check.interpreter.run import Interpreter, InterpreterRun
 from loopless.flowgraph import Options, build
 from loopless.source import Program
 
@@ -23,7 +23,7 @@ class Follower:
         graph = build(module.functions[entry], module, options)
         self._interpreter = Interpreter(module, graph, options=options)
 
-    def run(self, inputs: Sequence[int], seconds: float, max_steps: int = MAX_STEPS) -> Run:
+    def run(self, inputs: Sequence[int], seconds: float, max_steps: int = MAX_STEPS) -> InterpreterRun:
         """A run: it ``diverges`` where a loop comes to a state in which it was before in the same activation (what is
         read later, memory, inputs to come), or a call begins in the state of one that has not returned.
         """

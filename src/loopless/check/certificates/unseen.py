@@ -12,7 +12,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph import Options, build
-from loopless.flowgraph.callees.call_graph import Reach
+from loopless.flowgraph.callees.call_graph import CallGraph
 from loopless.flowgraph.memory.initial_memory import CONSTRUCTORS
 from loopless.flowgraph.model import Assign, Assume, Block, Check, Flowgraph, Kind
 from loopless.refusals import Reason, Refused
@@ -45,7 +45,7 @@ def unseen(module: Module, *, only_errors: bool) -> Refused | None:
     found = _assembly(module, only_errors=only_errors)
     if found is not None:
         return found
-    reach = Reach(module)
+    reach = CallGraph(module)
     if reach.taken or reach.strangers:
         for function in module.defined():
             for instruction in function.instructions():

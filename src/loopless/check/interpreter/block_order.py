@@ -19,15 +19,15 @@ MAX_NESTING = 12
 
 
 @dataclass(slots=True, eq=False)
-class Region:
+class BlockRegion:
     """``loop`` is the index of its loop, None for the whole function; ``items`` are labels and inner regions."""
 
     loop: int | None
     header: str
     blocks: frozenset[str]
-    parent: Region | None
+    parent: BlockRegion | None
     depth: int
-    items: list[str | Region] = field(default_factory=list)
+    items: list[str | BlockRegion] = field(default_factory=list)
     place: dict[str, int] = field(default_factory=dict)
     """For each block inside, the index of the item that holds it."""
     low: int = 0
@@ -39,21 +39,21 @@ class Region:
 
 
 @dataclass(slots=True)
-class Layout:
+class BlockLayout:
     """The regions of a function, the number of each block, and the innermost region that holds it."""
 
-    top: Region
+    top: BlockRegion
     numbers: dict[str, int]
-    home: dict[str, Region]
+    home: dict[str, BlockRegion]
     incoming: dict[str, int]
     order: list[str]
 
 
-def layout(blocks: Mapping[str, Block], entry: str, loops: Sequence[LoopInfo]) -> Layout:
+def layout(blocks: Mapping[str, Block], entry: str, loops: Sequence[LoopInfo]) -> BlockLayout:
     """Arrange the blocks."""
     order = reverse_postorder({label: block.successors for label, block in blocks.items()}, entry)
     index = {label: at for at, label in enumerate(order)}
-    top = Region(None, entry, frozenset(order), None, 0)
+    top = BlockRegion(None, entry, frozenset(order), None, 0)
     regions = [top]
     for number, loop in sorted(enumerate(loops), key=lambda pair: (-len(pair[1].blocks), pair[0])):
         inside = loop.blocks & top.blocks
@@ -63,8 +63,8 @@ def layout(blocks: Mapping[str, Block], entry: str, loops: Sequence[LoopInfo]) -
             continue
         parent = min(around, key=lambda region: len(region.blocks), default=top)
         if parent.depth < MAX_NESTING:
-            regions.append(Region(number, loop.header, inside, parent, parent.depth + 1))
-    found = Layout(top, {}, {}, dict.fromkeys(order, 0), order)
+            regions.append(BlockRegion(number, loop.header, inside, parent, parent.depth + 1))
+    found = BlockLayout(top, {}, {}, dict.fromkeys(order, 0), order)
     for region in regions:  # larger regions first, so the innermost one stays
         for label in region.blocks:
             found.home[label] = region
@@ -73,12 +73,12 @@ def layout(blocks: Mapping[str, Block], entry: str, loops: Sequence[LoopInfo]) -
     return found
 
 
-def _arrange(regions: list[Region], index: Mapping[str, int], found: Layout) -> None:
+def _arrange(regions: list[BlockRegion], index: Mapping[str, int], found: BlockLayout) -> None:
     for region in regions:
-        inner: list[str | Region] = [r for r in regions if r.parent is region]
-        own: list[str | Region] = [label for label in region.blocks if found.home[label] is region]
+        inner: list[str | BlockRegion] = [r for r in regions if r.parent is region]
+        own: list[str | BlockRegion] = [label for label in region.blocks if found.home[label] is region]
 
-        def first(item: str | Region) -> int:
+        def first(item: str | BlockRegion) -> int:
             return index[item] if isinstance(item, str) else index[item.header]
 
         region.items = sorted(inner + own, key=first)
@@ -88,7 +88,7 @@ def _arrange(regions: list[Region], index: Mapping[str, int], found: Layout) -> 
     _number(regions[0], found)
 
 
-def _number(region: Region, found: Layout) -> None:
+def _number(region: BlockRegion, found: BlockLayout) -> None:
     region.low = len(found.numbers)
     for item in region.items:
         if isinstance(item, str):
@@ -98,12 +98,12 @@ def _number(region: Region, found: Layout) -> None:
     region.high = len(found.numbers) - 1
 
 
-def _connect(regions: list[Region], blocks: Mapping[str, Block], found: Layout) -> None:
+def _connect(regions: list[BlockRegion], blocks: Mapping[str, Block], found: BlockLayout) -> None:
     doors: dict[int, set[str]] = {id(region): set() for region in regions}
     for label in found.order:
         for edge in blocks[label].edges:
             found.incoming[edge.target] += 1
-            region: Region | None = found.home[edge.target]
+            region: BlockRegion | None = found.home[edge.target]
             while region is not None:
                 if label not in region.blocks:
                     doors[id(region)].add(edge.target)

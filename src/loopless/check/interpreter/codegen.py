@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from loopless import terms as t
-from loopless.check.interpreter.block_order import Layout, Region, layout
+from loopless.check.interpreter.block_order import BlockLayout, BlockRegion, layout
 from loopless.check.interpreter.expressions import HELPERS
 from loopless.check.interpreter.guarded import Held
-from loopless.check.interpreter.relevance import Relevance, perhaps_missing
+from loopless.check.interpreter.relevance import RelevantVariables, perhaps_missing
 from loopless.check.interpreter.statements import Shared, StatementWriter, as_integer, as_pointer, assigned
-from loopless.check.interpreter.values import Missing, Stop, Value
+from loopless.check.interpreter.values import MissingValue, Stop, Value
 from loopless.flowgraph.model import (
     Block,
     Call,
@@ -106,15 +106,15 @@ class _Writer(StatementWriter):
     ) -> None:
         super().__init__(flowgraph, defined, pointer_size, checked=checked)
         self.hooked = hooked
-        self.layout: Layout = layout(flowgraph.blocks, flowgraph.entry, flowgraph.loops)
-        relevance = Relevance(flowgraph)
+        self.layout: BlockLayout = layout(flowgraph.blocks, flowgraph.entry, flowgraph.loops)
+        relevance = RelevantVariables(flowgraph)
         self.keys = tuple(
             tuple(v for v in self.variables if v in relevance.at[loop.header] and v in self.assigned)
             for loop in flowgraph.loops
         )
         self.emitted: set[str] = set()
         self.begun: list[tuple[int, Loc | None]] = []
-        live = Relevance(flowgraph, results=True).at[flowgraph.entry]
+        live = RelevantVariables(flowgraph, results=True).at[flowgraph.entry]
         given = {var for p in flowgraph.parameters for var in (p.var, p.null) if var is not None}
         given |= {var for item in self.shared if not item.local for var in (item.var, item.owner) if var is not None}
         doubtful = perhaps_missing(flowgraph, frozenset(given), live)
@@ -158,7 +158,7 @@ class _Writer(StatementWriter):
                 out(f"activation.leave(({''.join(f'i{loop}, ' for loop in loops)}))")
         source = "\n".join(out.lines) + "\n"
         namespace: dict[str, Any] = dict(HELPERS)
-        namespace.update(Stop=Stop, Missing=Missing, stop=self._stopper(), lost=_lost)
+        namespace.update(Stop=Stop, Missing=MissingValue, stop=self._stopper(), lost=_lost)
         namespace.update(chk=_check_range, same=_check_same)
         namespace.update(K=self.missing, P=self.places, as_integer=as_integer, as_pointer=as_pointer)
         exec(compile(source, f"<{self.flowgraph.source_name}>", "exec"), namespace)  # noqa: S102  our own code
@@ -206,7 +206,7 @@ class _Writer(StatementWriter):
         else:
             self._items(top)
 
-    def _items(self, region: Region) -> None:
+    def _items(self, region: BlockRegion) -> None:
         """The body of a region: its items one after the other, each behind a test of the number."""
         out = self.out
         for at, item in enumerate(region.items):
@@ -214,7 +214,7 @@ class _Writer(StatementWriter):
             if isinstance(item, str) and item in self.emitted:
                 continue
             unguarded = at == 0 and region.doors <= {label}
-            if isinstance(item, Region) and item.doors - {item.header}:
+            if isinstance(item, BlockRegion) and item.doors - {item.header}:
                 unguarded = at == 0 and region.doors <= item.blocks
                 out("if True:" if unguarded else f"if {item.low} <= b <= {item.high}:")
             else:
@@ -226,7 +226,7 @@ class _Writer(StatementWriter):
                     self._loop(item, region)
         out("lost(b)")
 
-    def _loop(self, region: Region, around: Region) -> None:
+    def _loop(self, region: BlockRegion, around: BlockRegion) -> None:
         out, loop = self.out, region.loop
         assert loop is not None
         if self.hooked:
@@ -251,12 +251,12 @@ class _Writer(StatementWriter):
             self._while(region)
         self._onward(region, around)
 
-    def _while(self, region: Region) -> None:
+    def _while(self, region: BlockRegion) -> None:
         self.out("while True:")
         with self.out.deeper():
             self._items(region)
 
-    def _onward(self, region: Region, around: Region) -> None:
+    def _onward(self, region: BlockRegion, around: BlockRegion) -> None:
         """Where to go after a loop: on, back in the region around it, or out of that too."""
         leaves = {e.target for label in region.blocks for e in self.flowgraph.blocks[label].edges} - region.blocks
         at = around.place[region.header]
@@ -269,7 +269,7 @@ class _Writer(StatementWriter):
 
     # -- blocks and edges ---------------------------------------------------------------------------------------------
 
-    def _block(self, label: str, region: Region) -> None:
+    def _block(self, label: str, region: BlockRegion) -> None:
         self.emitted.add(label)
         block = self.flowgraph.blocks[label]
         refused = self.flowgraph.blocked.get(label)
@@ -292,7 +292,7 @@ class _Writer(StatementWriter):
         else:
             self._edges(block, region)
 
-    def _edges(self, block: Block, region: Region) -> None:
+    def _edges(self, block: Block, region: BlockRegion) -> None:
         out, edges = self.out, block.edges
         nowhere = self.stop("unknown", "no way on from a block of the flowgraph: its conditions do not cover", None)
         if self.checked and len(edges) > 1:
@@ -325,7 +325,7 @@ class _Writer(StatementWriter):
                 return
         out(f"if n: {nowhere}" if grouped else f"else: {nowhere}" if edges else nowhere)
 
-    def _edge(self, label: str, edge: Edge, region: Region, *, inline: bool = True) -> None:
+    def _edge(self, label: str, edge: Edge, region: BlockRegion, *, inline: bool = True) -> None:
         """Assignments, the count of a back edge, and the transfer of control."""
         out, target = self.out, edge.target
         self._assigns(edge)
@@ -401,12 +401,12 @@ def _forgotten(called: str, behind: Sequence[Statement]) -> frozenset[t.Var]:
 
 def _check_same(before: tuple[Value, ...], after: tuple[Value, ...], called: str, name: str, where: str) -> None:
     for old, new in zip(before, after, strict=True):
-        if old.__class__ is Missing and new.__class__ is Missing:
+        if old.__class__ is MissingValue and new.__class__ is MissingValue:
             continue
-        if old.__class__ is Missing or new.__class__ is Missing or old != new:
+        if old.__class__ is MissingValue or new.__class__ is MissingValue or old != new:
             raise Stop("unknown", f"the flowgraph says that {called} does not change {name}, which it does at {where}")
 
 
 def _check_range(value: Value, low: int, high: int, name: str, where: str) -> None:
-    if value.__class__ is not Missing and not low <= value <= high:
+    if value.__class__ is not MissingValue and not low <= value <= high:
         raise Stop("unknown", f"the flowgraph gives {name} the value {value!r} outside its type at {where}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from loopless.check.interpreter.memory import Frame, World
+from loopless.check.interpreter.memory import ActivationMemory, World
 from loopless.check.interpreter.values import Stop, Value
 from loopless.flowgraph.model import MemoryObject
 
@@ -17,7 +17,7 @@ Held = Mapping[int, tuple[tuple[int, int], ...]]
 """By the number of an object the bytes that variables stand for, each from the first to before the second."""
 
 
-class GuardedFrame(Frame):
+class GuardedFrame(ActivationMemory):
     """The memory of an activation whose variables stand for what ``held`` says. ``assumptions``: what the flowgraph
     takes for granted.
     """

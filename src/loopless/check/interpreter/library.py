@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from loopless import terms as t
-from loopless.check.interpreter.memory import Frame
-from loopless.check.interpreter.values import Missing, Stop
+from loopless.check.interpreter.memory import ActivationMemory
+from loopless.check.interpreter.values import MissingValue, Stop
 
 Pointer = tuple[int, int]
 _LONGEST = 1 << 20
 
 
-def _text(frame: Frame, at: Pointer, limit: int = _LONGEST) -> bytes:
+def _text(frame: ActivationMemory, at: Pointer, limit: int = _LONGEST) -> bytes:
     """The bytes of a string up to its end, or ``limit`` of them."""
     number, offset = at
     found = bytearray()
@@ -31,7 +31,7 @@ def _text(frame: Frame, at: Pointer, limit: int = _LONGEST) -> bytes:
     return bytes(found)
 
 
-def _difference(frame: Frame, a: Pointer, b: Pointer, limit: int, *, text: bool) -> int:
+def _difference(frame: ActivationMemory, a: Pointer, b: Pointer, limit: int, *, text: bool) -> int:
     """The difference of the first two bytes that differ; only the bytes up to there are read."""
     for at in range(limit):
         left = frame.load(a[0], a[1] + at, 1, False)
@@ -45,7 +45,7 @@ def _difference(frame: Frame, a: Pointer, b: Pointer, limit: int, *, text: bool)
     return 0
 
 
-def _find(frame: Frame, at: Pointer, byte: int, limit: int, *, text: bool) -> Pointer:
+def _find(frame: ActivationMemory, at: Pointer, byte: int, limit: int, *, text: bool) -> Pointer:
     for position in range(limit):
         found = frame.load(at[0], at[1] + position, 1, False)
         if found == byte & 255:
@@ -57,13 +57,13 @@ def _find(frame: Frame, at: Pointer, byte: int, limit: int, *, text: bool) -> Po
     return 0, 0
 
 
-def _find_last(frame: Frame, at: Pointer, byte: int) -> Pointer:
+def _find_last(frame: ActivationMemory, at: Pointer, byte: int) -> Pointer:
     """strrchr: the end counts as a byte of the string."""
     position = (_text(frame, at) + b"\0").rfind(byte & 255)
     return (at[0], at[1] + position) if position >= 0 else (0, 0)
 
 
-def _span(frame: Frame, at: Pointer, among: Pointer, *, inside: bool) -> int:
+def _span(frame: ActivationMemory, at: Pointer, among: Pointer, *, inside: bool) -> int:
     """How many bytes at the beginning of a string are ``inside`` of those of another, or outside."""
     members = frozenset(_text(frame, among))
     for position in range(_LONGEST):
@@ -73,13 +73,13 @@ def _span(frame: Frame, at: Pointer, among: Pointer, *, inside: bool) -> int:
     raise Stop("unknown", "a string is longer than the interpreter reads")
 
 
-def _find_among(frame: Frame, at: Pointer, among: Pointer) -> Pointer:
+def _find_among(frame: ActivationMemory, at: Pointer, among: Pointer) -> Pointer:
     position = _span(frame, at, among, inside=False)
     return (at[0], at[1] + position) if frame.load(at[0], at[1] + position, 1, False) else (0, 0)
 
 
-def _absolute(width: int) -> Callable[[Frame, int], int]:
-    def absolute(frame: Frame, value: int) -> int:
+def _absolute(width: int) -> Callable[[ActivationMemory, int], int]:
+    def absolute(frame: ActivationMemory, value: int) -> int:
         if value == -1 << (width - 1) and not frame.mathematical:
             raise Stop("undefined", "signed overflow")
         return abs(value)
@@ -87,10 +87,10 @@ def _absolute(width: int) -> Callable[[Frame, int], int]:
     return absolute
 
 
-def _class(test: Callable[[str], bool]) -> Callable[[Frame, int], int]:
+def _class(test: Callable[[str], bool]) -> Callable[[ActivationMemory, int], int]:
     members = frozenset(code for code in range(128) if test(chr(code)))
 
-    def member(_: Frame, code: int) -> int:
+    def member(_: ActivationMemory, code: int) -> int:
         if not -1 <= code <= 255:
             raise Stop("undefined", f"a character function is given {code}")
         return int(code in members)
@@ -98,7 +98,7 @@ def _class(test: Callable[[str], bool]) -> Callable[[Frame, int], int]:
     return member
 
 
-def _free(frame: Frame, at: Pointer) -> None:
+def _free(frame: ActivationMemory, at: Pointer) -> None:
     storage, offset = frame.pointer(*at)
     if storage is None:
         return
@@ -107,7 +107,9 @@ def _free(frame: Frame, at: Pointer) -> None:
     frame.world.end(storage, "which was freed")
 
 
-def _copy_text(frame: Frame, to: Pointer, source: Pointer, *, limit: int = _LONGEST, behind: int = 0) -> Pointer:
+def _copy_text(
+    frame: ActivationMemory, to: Pointer, source: Pointer, *, limit: int = _LONGEST, behind: int = 0
+) -> Pointer:
     """Like ``strcpy``: the text and its end go ``behind`` bytes after ``to``."""
     text = _text(frame, source, limit) + b"\0"
     _apart(frame, (to[0], to[1] + behind), len(text), source, len(text))
@@ -116,7 +118,7 @@ def _copy_text(frame: Frame, to: Pointer, source: Pointer, *, limit: int = _LONG
     return to
 
 
-def _copy_padded(frame: Frame, to: Pointer, source: Pointer, limit: int) -> Pointer:
+def _copy_padded(frame: ActivationMemory, to: Pointer, source: Pointer, limit: int) -> Pointer:
     """strncpy: at most ``limit`` bytes, filled up with zeros."""
     text = _text(frame, source, min(limit, _LONGEST - 1))
     read = min(len(text) + 1, limit)
@@ -126,17 +128,17 @@ def _copy_padded(frame: Frame, to: Pointer, source: Pointer, limit: int) -> Poin
     return to
 
 
-def _copied(frame: Frame, to: Pointer, source: Pointer, length: int) -> Pointer:
+def _copied(frame: ActivationMemory, to: Pointer, source: Pointer, length: int) -> Pointer:
     frame.copy(to, source, length, True)
     return to
 
 
-def _moved(frame: Frame, to: Pointer, source: Pointer, length: int) -> Pointer:
+def _moved(frame: ActivationMemory, to: Pointer, source: Pointer, length: int) -> Pointer:
     frame.copy(to, source, length)
     return to
 
 
-def _apart(frame: Frame, to: Pointer, written: int, source: Pointer, read: int) -> None:
+def _apart(frame: ActivationMemory, to: Pointer, written: int, source: Pointer, read: int) -> None:
     """End the run where the bytes written and those read overlap, which only ``memmove`` allows."""
     target, start = frame.pointer(*to)
     held, at = frame.pointer(*source)
@@ -148,7 +150,7 @@ def _behind(at: Pointer, length: int) -> Pointer:
     return at[0], at[1] + length
 
 
-def _filled(frame: Frame, to: Pointer, byte: int, length: int) -> Pointer:
+def _filled(frame: ActivationMemory, to: Pointer, byte: int, length: int) -> Pointer:
     frame.fill(*to, byte, length)
     return to
 
@@ -200,7 +202,7 @@ the function does with the caller's frame and the arguments, pointers in the cal
 """
 
 
-def library_call(name: str, frame: Frame, arguments: tuple[Any, ...]) -> Any:
+def library_call(name: str, frame: ActivationMemory, arguments: tuple[Any, ...]) -> Any:
     """The result of a library function; None for one without result. Use :func:`is_library` first."""
     kinds, function = _FUNCTIONS[name]
     if len(arguments) != len(kinds):
@@ -208,7 +210,7 @@ def library_call(name: str, frame: Frame, arguments: tuple[Any, ...]) -> Any:
     widths = {"i": 32, "q": 64, "l": 8 * frame.pointer_size, "n": 8 * frame.pointer_size}
     read: list[Any] = []
     for kind, argument in zip(kinds, arguments, strict=True):
-        if isinstance(argument, Missing):
+        if isinstance(argument, MissingValue):
             argument.refuse()
         if (kind == "p") != isinstance(argument, tuple):
             raise Stop("unknown", f"{name} is called with an argument of another type")

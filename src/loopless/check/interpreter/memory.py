@@ -1,7 +1,8 @@
 """Memory of interpreted runs: the objects that there are, and what activations call them.
 
-Functions number objects each in their own way (see :class:`loopless.flowgraph.model.MemoryObject`). A :class:`Frame`
-translates between the numbers of one activation and the storages, which all activations of a run share.
+Functions number objects each in their own way (see :class:`loopless.flowgraph.model.MemoryObject`). A
+:class:`ActivationMemory` translates between the numbers of one activation and the storages, which all activations of a
+run share.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from loopless.check.interpreter.storage import (
     store_cell,
     store_slowly,
 )
-from loopless.check.interpreter.values import Missing, Stop, Value
+from loopless.check.interpreter.values import MissingValue, Stop, Value
 from loopless.flowgraph.model import NULL_OBJECT, MemoryObject
 
 MAX_MARK = 1 << 20
@@ -120,7 +121,7 @@ class World:
         )
 
 
-class Frame:
+class ActivationMemory:
     """The memory as one activation of a function sees it: by the numbers of its flowgraph."""
 
     def __init__(
@@ -278,8 +279,8 @@ class Frame:
         """The pointer goes there."""
         storage, at = self.pointer(number, offset)
         self.world.version += 1
-        if isinstance(object, Missing) or isinstance(value, Missing):
-            store_slowly(self._exists(storage), at, size, object if isinstance(object, Missing) else value)
+        if isinstance(object, MissingValue) or isinstance(value, MissingValue):
+            store_slowly(self._exists(storage), at, size, object if isinstance(object, MissingValue) else value)
         elif object == NULL_OBJECT:
             store_slowly(self._exists(storage), at, size, value)
         else:
@@ -309,34 +310,34 @@ class Frame:
     def fetch(self, number: int, offset: int, size: int, signed: bool, width: int | None) -> Value:  # noqa: FBT001
         """The scalar there, or an unknown value that says why there is none."""
         try:
-            value = Frame.read(self, number, offset, size, signed)
+            value = ActivationMemory.read(self, number, offset, size, signed)
         except Stop as stop:
-            return Missing(stop.reason, stop.where, absent=stop.status == "undefined")
-        if width == 1 and not isinstance(value, Missing) and value not in (0, 1):
-            return Missing(f"a truth value holds {value}")
+            return MissingValue(stop.reason, stop.where, absent=stop.status == "undefined")
+        if width == 1 and not isinstance(value, MissingValue) and value not in (0, 1):
+            return MissingValue(f"a truth value holds {value}")
         return value
 
     def fetch_pointer(self, number: int, offset: int, size: int) -> tuple[Value, Value]:
         """The pointer there (object, offset), or unknown values that say why there is none."""
         try:
-            return Frame.load_pointer(self, number, offset, size)
+            return ActivationMemory.load_pointer(self, number, offset, size)
         except Stop as stop:
-            missing = Missing(stop.reason, stop.where, absent=stop.status == "undefined")
+            missing = MissingValue(stop.reason, stop.where, absent=stop.status == "undefined")
             return missing, missing
 
     def sync(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
         """The variable's value goes back to memory, unless there was no memory for it, or none that can be written."""
-        if number in self.unbound and isinstance(value, Missing):
+        if number in self.unbound and isinstance(value, MissingValue):
             return  # there is none, and the run has not written it
-        if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
-            Frame.store(self, number, offset, size, value, signed)
+        if not (isinstance(value, MissingValue) and value.absent) and not self._constant(number):
+            ActivationMemory.store(self, number, offset, size, value, signed)
 
     def sync_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
         """The same for a pointer."""
-        if number in self.unbound and isinstance(value, Missing):
+        if number in self.unbound and isinstance(value, MissingValue):
             return
-        if not (isinstance(value, Missing) and value.absent) and not self._constant(number):
-            Frame.store_pointer(self, number, offset, size, object, value)
+        if not (isinstance(value, MissingValue) and value.absent) and not self._constant(number):
+            ActivationMemory.store_pointer(self, number, offset, size, object, value)
 
     def writable(self, number: int) -> None:
         """End the run where a variable is written that stands for a part of a constant object."""

@@ -34,7 +34,7 @@ from loopless.flowgraph.model import (
 )
 
 
-class Relevance:
+class RelevantVariables:
     """The relevant variables at the start of each block of a flowgraph.
 
     With ``results`` returned values count as decisions too: then it is plain liveness.

@@ -22,7 +22,7 @@ Inputs = tuple[int, int]
 
 
 @dataclass(slots=True)
-class Watch:
+class LoopWatch:
     """What is remembered of one loop of one activation."""
 
     key: tuple[Value, ...] | None = None
@@ -34,7 +34,7 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ReachableMemory:
     """What a call can reach at one moment: the globals that are known, and what they, the objects that its arguments
     point to and all that pointers in these lead to hold (None: too much to be compared).
     """
@@ -43,7 +43,7 @@ class Reach:
     held: tuple[tuple[Storage, str, Content], ...] | None
 
     @classmethod
-    def of(cls, world: World, arguments: Sequence[Any]) -> Reach:
+    def of(cls, world: World, arguments: Sequence[Any]) -> ReachableMemory:
         """The present one of a call with these arguments, pointers as (storage, offset)."""
         given = [one[0] for one in arguments if isinstance(one, tuple) and one[0] is not None]
         found: dict[Storage, None] = dict.fromkeys((*world.globals.values(), *given))
@@ -74,7 +74,7 @@ class _Open:
     depth: int
     arguments: tuple[Any, ...]
     inputs: Inputs
-    reach: Reach
+    reach: ReachableMemory
 
 
 class OpenCalls:
@@ -97,7 +97,7 @@ class OpenCalls:
                 return True
         if number >= self._next.get(name, 2):
             self._next[name] = number + number // 2 + 1  # not twice: all these may be calls that return
-            self._open[name] = _Open(depth, arguments, inputs, Reach.of(world, arguments))
+            self._open[name] = _Open(depth, arguments, inputs, ReachableMemory.of(world, arguments))
         return False
 
     def end(self, name: str, depth: int) -> None:

@@ -25,34 +25,44 @@ from loopless.check.interpreter.services import (
     CallHook,
     Hooks,
     Jump,
-    Limits,
     LoopHook,
     Services,
+    StepLimits,
     execute,
 )
 from loopless.check.interpreter.storage import Storage, blank, load_slowly, store_cell, store_slowly
-from loopless.check.interpreter.values import Inputs, Missing, Stop
+from loopless.check.interpreter.values import InputStream, MissingValue, Stop
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build
 from loopless.flowgraph.memory.initial_bytes import initial_content
 from loopless.flowgraph.model import Flowgraph, MemoryObject, Parameter
 from loopless.source import ir
-from loopless.source.debug import Kind as DebugKind
+from loopless.source.debug import TypeKind as DebugKind
 from loopless.source.ir import Loc
 
-__all__ = ["Application", "Argument", "CallHook", "Interpreter", "Jump", "LoopHook", "Memory", "Pointed", "Run"]
+__all__ = [
+    "Application",
+    "Argument",
+    "CallHook",
+    "Interpreter",
+    "InterpreterRun",
+    "Jump",
+    "LoopHook",
+    "PointedContent",
+    "WholeObject",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Pointed:
+class PointedContent:
     """What a pointer points to: its bytes, and by their offsets there the pointers in it that are not null."""
 
     content: bytes
-    pointers: tuple[tuple[int, bytes | Pointed], ...]
+    pointers: tuple[tuple[int, bytes | PointedContent], ...]
 
 
-Argument = int | Sequence[int] | Pointed | None
+Argument = int | Sequence[int] | PointedContent | None
 """An integer, the elements (or, as ``bytes``, the bytes) that a pointer points to, or None for the null pointer. For a
 pointer that shares its object with an earlier one: an integer, the index of the element that it points to."""
 
@@ -66,17 +76,17 @@ def _no_counts() -> Mapping[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class WholeObject:
     """What a pointer points to, from the beginning of its object on: bytes, and by their offsets the pointers there
     that are not null, with what they point to (None where that is not told).
     """
 
     content: bytes
-    pointers: Mapping[int, Memory | None] = field(default_factory=dict)
+    pointers: Mapping[int, WholeObject | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class InterpreterRun:
     """One run.
 
     ``iterations`` has the taken back edges by loop name, of all activations; ``nondet_used`` how many inputs were read;
@@ -91,7 +101,7 @@ class Run:
     where: Loc | None = None
     reason: str = ""
     calls: Mapping[str, int] = field(default_factory=_no_counts)
-    memory: Sequence[Memory | None] = ()
+    memory: Sequence[WholeObject | None] = ()
 
     @property
     def status(self) -> Status:
@@ -226,7 +236,7 @@ class Interpreter:
         on_loop: LoopHook | None = None,
         on_call: CallHook | None = None,
         repeats: bool = False,
-    ) -> Run:
+    ) -> InterpreterRun:
         """One run from the program's initial state.
 
         ``nondet``: what the program's inputs return, in order, and the last of them again and again where it
@@ -248,8 +258,8 @@ class Interpreter:
         services = Services(
             self.compiled,
             world,
-            Inputs(nondet, uninitialised, repeats),
-            Limits(max_steps, deadline, max_depth),
+            InputStream(nondet, uninitialised, repeats),
+            StepLimits(max_steps, deadline, max_depth),
             hooks=Hooks(on_loop, on_call),
             pointer_size=self.pointer_size,
             mathematical=self.mathematical,
@@ -264,14 +274,14 @@ class Interpreter:
             outcome, where, reason = self._outcome(services, values, hooked=on_loop is not None)
         finally:
             sys.setrecursionlimit(limit)
-        memory: list[Memory | None] = []
+        memory: list[WholeObject | None] = []
         if outcome.status == "ok":
             name, place = services.returned
             where = place if name == self.flowgraph.name else None
             pairs = zip(parameters, values, strict=True)
             told: list[Storage] = []
             memory = [_memory_of(value, told) if parameter.object is not None else None for parameter, value in pairs]
-        return Run(outcome, services.iterations, services.drawn, where, reason, services.calls, memory)
+        return InterpreterRun(outcome, services.iterations, services.drawn, where, reason, services.calls, memory)
 
     def _outcome(self, services: Services, values: list[Any], *, hooked: bool) -> tuple[Outcome, Loc | None, str]:
         try:
@@ -296,7 +306,7 @@ class Interpreter:
         return Outcome("unknown", detail=reason), None, reason
 
     def _returned(self, result: Any, values: list[Any], world: World) -> Outcome:
-        if isinstance(result, Missing):
+        if isinstance(result, MissingValue):
             if self.flowgraph.result is not None:
                 result.refuse()
             result = None
@@ -338,7 +348,7 @@ class Interpreter:
         name = self.flowgraph.source_name
         if parameter.object is None:
             if value is None and parameter.var is None:
-                return Missing(f"reads the parameter {parameter.name}, which is no integer")
+                return MissingValue(f"reads the parameter {parameter.name}, which is no integer")
             if not isinstance(value, int):
                 raise UsageError(f"{name}: the parameter {parameter.name} takes an integer, not {value!r}")
             kind = parameter.type
@@ -353,7 +363,7 @@ class Interpreter:
             return None, 0
         if isinstance(value, int):
             raise UsageError(f"{name}: the pointer {parameter.name} takes a list of values, not {value}")
-        if isinstance(value, bytes | bytearray | Pointed):
+        if isinstance(value, bytes | bytearray | PointedContent):
             return self._stored(parameter.name, value, world), 0
         if parameter.pointee is None:
             raise UsageError(f"{name}: {parameter.name} does not point to integers; give its content as bytes")
@@ -364,12 +374,12 @@ class Interpreter:
             store_slowly(storage, at * size, size, element, signed)
         return world.add(storage), 0
 
-    def _stored(self, name: str, value: bytes | bytearray | Pointed, world: World) -> Storage:
+    def _stored(self, name: str, value: bytes | bytearray | PointedContent, world: World) -> Storage:
         """New memory with this content."""
-        content = value.content if isinstance(value, Pointed) else value
+        content = value.content if isinstance(value, PointedContent) else value
         storage = blank(name, len(content), zeroed=True)
         storage.data[:] = content
-        for at, inner in value.pointers if isinstance(value, Pointed) else ():
+        for at, inner in value.pointers if isinstance(value, PointedContent) else ():
             pointee = self._stored(f"what {name} leads to", inner, world)
             store_cell(storage, at, (pointee, 0, self.pointer_size))
         return world.add(storage)
@@ -394,7 +404,7 @@ _MOST_TOLD: Final = 10_000
 
 def _memory_of(
     pointer: tuple[Storage | None, int], told: list[Storage], around: tuple[Storage, ...] = ()
-) -> Memory | None:
+) -> WholeObject | None:
     """What a pointer points to, None where there is no such memory; ``around``: the objects that led there; ``told``:
     those that were told before, once for each way.
     """
@@ -409,7 +419,7 @@ def _memory_of(
         for at, cell in sorted(storage.cells.items(), key=lambda pair: pair[0])
         if cell[0] is not None
     }
-    return Memory(bytes(storage.data), found)
+    return WholeObject(bytes(storage.data), found)
 
 
 def elements(storage: Storage, type: t.IntType) -> tuple[int, ...]:

@@ -13,11 +13,11 @@ from loopless import terms as t
 from loopless.check.interpreter.by_value import own_copies
 from loopless.check.interpreter.guarded import GuardedFrame
 from loopless.check.interpreter.library import is_library, library_call
-from loopless.check.interpreter.memory import Frame, World
+from loopless.check.interpreter.memory import ActivationMemory, World
 from loopless.check.interpreter.naming import callee_named, holding, object_named, symbol_of
-from loopless.check.interpreter.repeating import REPEATED_CALL, OpenCalls, Watch, equal
+from loopless.check.interpreter.repeating import REPEATED_CALL, LoopWatch, OpenCalls, equal
 from loopless.check.interpreter.storage import Storage
-from loopless.check.interpreter.values import Inputs, Missing, Stop, UsedUp, Value, reduced
+from loopless.check.interpreter.values import InputStream, MissingValue, Stop, UsedUp, Value, reduced
 from loopless.check.outcome import Status
 from loopless.flowgraph.callees.streams import INPUTS, counts_inputs
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
@@ -88,7 +88,7 @@ LoopHook = Callable[[LoopInfo, LoopState], "Jump | None"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class StepLimits:
     """Bounds on one run: taken back edges and calls, a time of :func:`loopless.clock.now`, the nesting of calls."""
 
     max_steps: int = 10_000_000
@@ -114,8 +114,8 @@ class Services:
         self,
         compiled: Callable[[str], Compiled | None],
         world: World,
-        inputs: Inputs,
-        limits: Limits,
+        inputs: InputStream,
+        limits: StepLimits,
         *,
         hooks: Hooks = _NO_HOOKS,
         pointer_size: int = 8,
@@ -140,7 +140,7 @@ class Services:
         self.returned: tuple[str, Loc | None] = ("", None)
         """The function that came last to one of several returns, and to which."""
 
-    def enter(self, code: Compiled, frame: Frame) -> Activation:
+    def enter(self, code: Compiled, frame: ActivationMemory) -> Activation:
         """An activation of the function begins."""
         return Activation(self, code, frame)
 
@@ -153,7 +153,7 @@ class Services:
         self.drawn += 1
         return reduced(self.nondet[at], t.IntType(width, signed))
 
-    def fresh(self, width: int | None, signed: bool, missing: Missing) -> Value:  # noqa: FBT001
+    def fresh(self, width: int | None, signed: bool, missing: MissingValue) -> Value:  # noqa: FBT001
         """What an uninitialised variable holds: the next of the values given for that, or an unknown value."""
         stream = self.uninitialised
         if stream is None:
@@ -186,11 +186,11 @@ class Services:
 class Activation:
     """One activation of a function."""
 
-    def __init__(self, services: Services, code: Compiled, frame: Frame) -> None:
+    def __init__(self, services: Services, code: Compiled, frame: ActivationMemory) -> None:
         self.services = services
         self.code = code
         self.frame = frame
-        self.watches: dict[int, Watch] = {}
+        self.watches: dict[int, LoopWatch] = {}
         self.calls = 0
 
     def tick(self, loop: int, count: int, key: tuple[Value, ...], place: int) -> tuple[int, Value | None]:
@@ -204,7 +204,7 @@ class Activation:
         services = self.services
         watch = self.watches.get(loop)
         if watch is None:
-            watch = self.watches[loop] = Watch(charge=services.first)
+            watch = self.watches[loop] = LoopWatch(charge=services.first)
         inputs = services.position()
         then, mark = watch.key, watch.mark
         if then is not None and mark is not None and watch.inputs == inputs:  # noqa: SIM102  cheap tests come first
@@ -247,7 +247,7 @@ class Activation:
         if hook is None:
             return None
         info = code.loops[loop]
-        known = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, Missing)}
+        known = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, MissingValue)}
         found = hook(info, LoopState(known, partial(self._content, known)))
         if found is None:
             return None
@@ -293,7 +293,7 @@ class Activation:
                 return result
             if writes:
                 raise Stop("unknown", f"calls {callee_named(name)}{_at(loc)}, whose body is not known", loc)
-            return Missing(f"needs the result of {callee_named(name)}{_at(loc)}, whose body is not known", loc)
+            return MissingValue(f"needs the result of {callee_named(name)}{_at(loc)}, whose body is not known", loc)
         services.depth += 1
         if services.depth > services.limits.max_depth:
             raise Stop(
@@ -341,7 +341,7 @@ def execute(services: Services, code: Compiled, arguments: Sequence[Any]) -> Any
     result = (
         code.run(services, frame, values) if application is None else _land(services, code, frame, values, application)
     )
-    if isinstance(result, tuple) and not any(isinstance(part, Missing) for part in result):
+    if isinstance(result, tuple) and not any(isinstance(part, MissingValue) for part in result):
         return frame.pointer(*result)
     return result[0] if isinstance(result, tuple) else result
 
@@ -349,12 +349,12 @@ def execute(services: Services, code: Compiled, arguments: Sequence[Any]) -> Any
 def _ask(services: Services, code: Compiled, values: Sequence[Value]) -> Application | None:
     """Whether the hook knows what the call does."""
     assert services.on_call is not None
-    given = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, Missing)}
+    given = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, MissingValue)}
     return services.on_call(given, services.nondet)
 
 
 def _land(
-    services: Services, code: Compiled, frame: Frame, values: list[Value], application: Application
+    services: Services, code: Compiled, frame: ActivationMemory, values: list[Value], application: Application
 ) -> int | None:
     """Carry out what the hook says."""
     services.drawn += application.drawn
@@ -377,17 +377,17 @@ def _land(
     return application.result
 
 
-_NO_VALUES: dict[t.Var, Missing] = {}
+_NO_VALUES: dict[t.Var, MissingValue] = {}
 
 
-def _no_value(var: t.Var) -> Missing:
+def _no_value(var: t.Var) -> MissingValue:
     found = _NO_VALUES.get(var)
     if found is None:
-        found = _NO_VALUES[var] = Missing(f"reads {var.name}, which has no value")
+        found = _NO_VALUES[var] = MissingValue(f"reads {var.name}, which has no value")
     return found
 
 
-def bind_parameters(code: Compiled, frame: Frame, values: list[Value], arguments: Sequence[Any]) -> None:
+def bind_parameters(code: Compiled, frame: ActivationMemory, values: list[Value], arguments: Sequence[Any]) -> None:
     """Give the parameters their values."""
     parameters = code.flowgraph.parameters
     if len(parameters) != len(arguments):
@@ -416,16 +416,18 @@ def bind_parameters(code: Compiled, frame: Frame, values: list[Value], arguments
         elif parameter.var is not None:
             if isinstance(argument, tuple):
                 raise Stop("unknown", f"the argument for {parameter.name} is a pointer")
-            if not isinstance(argument, Missing):
+            if not isinstance(argument, MissingValue):
                 argument = _read_as(argument, parameter.type, parameter.var.type)
             values[code.index[parameter.var]] = argument
 
 
-def _frame(services: Services, code: Compiled) -> Frame:
+def _frame(services: Services, code: Compiled) -> ActivationMemory:
     """The memory of an activation; watched where variables stand for parts of it."""
     graph = code.flowgraph
     if not code.held:
-        return Frame(services.world, graph.objects, services.pointer_size, mathematical=services.mathematical)
+        return ActivationMemory(
+            services.world, graph.objects, services.pointer_size, mathematical=services.mathematical
+        )
     return GuardedFrame(
         services.world,
         graph.objects,
@@ -436,7 +438,7 @@ def _frame(services: Services, code: Compiled) -> Frame:
     )
 
 
-def bind_pointees(code: Compiled, frame: Frame) -> None:
+def bind_pointees(code: Compiled, frame: ActivationMemory) -> None:
     """Let the objects that stand for what pointers in memory point to be those that they point to now."""
     flowgraph = code.flowgraph
     wanted = {item.number for item in code.shared if flowgraph.objects[item.number].kind == "pointee"}
@@ -467,7 +469,9 @@ def _read_as(value: int, declared: t.IntType | None, held: t.IntType) -> int:
     return held.wrap(value)
 
 
-def _bind_pointer(flowgraph: Flowgraph, frame: Frame, number: int, storage: Storage | None, offset: int) -> None:
+def _bind_pointer(
+    flowgraph: Flowgraph, frame: ActivationMemory, number: int, storage: Storage | None, offset: int
+) -> None:
     """Let the parameter's object stand for what the argument points to."""
     if storage is None:
         frame.null.add(number)
@@ -480,7 +484,7 @@ def _bind_pointer(flowgraph: Flowgraph, frame: Frame, number: int, storage: Stor
 
 
 def _shared_offset(
-    flowgraph: Flowgraph, frame: Frame, parameter: Parameter, storage: Storage | None, offset: int
+    flowgraph: Flowgraph, frame: ActivationMemory, parameter: Parameter, storage: Storage | None, offset: int
 ) -> int:
     """Where the pointer points in the object that it shares with an earlier parameter."""
     assert parameter.object is not None

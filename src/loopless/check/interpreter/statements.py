@@ -10,7 +10,7 @@ from loopless import terms as t
 from loopless.check.interpreter.expressions import Expressions, Lines, byte_size
 from loopless.check.interpreter.library import is_library
 from loopless.check.interpreter.naming import object_named
-from loopless.check.interpreter.values import Missing, Value
+from loopless.check.interpreter.values import MissingValue, Value
 from loopless.check.outcome import Status
 from loopless.flowgraph.model import (
     Allocate,
@@ -82,7 +82,7 @@ class StatementWriter:
         self.out = Lines()
         self.expressions = Expressions(self.out, self.names, self._object)
         self.places: list[tuple[str, Loc | None]] = []
-        self.missing: list[Missing] = []
+        self.missing: list[MissingValue] = []
         self.ends: list[tuple[Status, str, Loc | None]] = []
         self.forgotten: frozenset[t.Var] = frozenset()
         """What the statements behind the next call say that it may have changed."""
@@ -212,7 +212,7 @@ class StatementWriter:
 
     def missing_value(self, reason: str, where: Loc | None) -> str:
         """An unknown value, whose use ends the run for ``reason``."""
-        self.missing.append(Missing(reason, where))
+        self.missing.append(MissingValue(reason, where))
         return f"K[{len(self.missing) - 1}]"
 
     def _load(self, statement: Load) -> None:
@@ -342,20 +342,24 @@ def as_integer(result: object, width: int | None, signed: bool, mathematical: bo
 
     The two may read the same bits with different signs, but not integers of ℤ.
     """
-    if isinstance(result, Missing):
+    if isinstance(result, MissingValue):
         return result
     if not isinstance(result, int):
-        return Missing("needs the result of a call that returned no integer")
+        return MissingValue("needs the result of a call that returned no integer")
     if width is None or (0 if not signed else -1 << (width - 1)) <= result < 1 << (width - signed):
         return result
     if not mathematical and -1 << (width - 1) <= result < 1 << width:
         return result + (1 << width) if result < 0 else result - (1 << width)
-    return Missing("needs the result of a call that does not fit its type")
+    return MissingValue("needs the result of a call that does not fit its type")
 
 
 def as_pointer(result: object) -> tuple[Value, Value]:
     """What a call returned as a pointer."""
     if isinstance(result, tuple):
         return result
-    missing = result if isinstance(result, Missing) else Missing("needs the result of a call that returned no pointer")
+    missing = (
+        result
+        if isinstance(result, MissingValue)
+        else MissingValue("needs the result of a call that returned no pointer")
+    )
     return missing, missing

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from loopless.check.interpreter.values import Missing, Stop, Value
+from loopless.check.interpreter.values import MissingValue, Stop, Value
 from loopless.flowgraph.model import MemoryObject
 
 MAX_OBJECT = 1 << 26
@@ -87,7 +87,7 @@ def load_slowly(storage: Storage, at: int, size: int, signed: bool) -> int:  # n
 
 def known(value: Value) -> int:
     """The number that a value is; ends the run where it is not known."""
-    if isinstance(value, Missing):
+    if isinstance(value, MissingValue):
         value.refuse()
     return value
 
@@ -106,7 +106,7 @@ def read_slowly(storage: Storage, at: int, size: int, signed: bool) -> Value:  #
     if _UNSET in mask:
         byte = at + mask.index(_UNSET)
         never = f"reads uninitialised memory: byte {byte} of {storage.name}"
-        return Missing(storage.unknown.get(byte, never))
+        return MissingValue(storage.unknown.get(byte, never))
     return int.from_bytes(storage.data[at : at + size], "little", signed=signed)
 
 
@@ -119,7 +119,7 @@ def store_slowly(storage: Storage, at: int, size: int, value: Value, signed: boo
     if size == 0:
         raise Stop("unknown", f"an access to {storage.name} has no size")
     _prepare_write(storage, at, size)
-    if isinstance(value, Missing):
+    if isinstance(value, MissingValue):
         _set_mask(storage, at, size, _UNSET)
         storage.unknown.update(dict.fromkeys(range(at, at + size), value.reason))
     elif (0 if signed is False else -1 << 8 * size - 1) <= value < 1 << 8 * size - bool(signed):

@@ -30,7 +30,7 @@ class UsedUp(Stop):
 
 
 @dataclass(frozen=True, slots=True)
-class Inputs:
+class InputStream:
     """What the program reads: its inputs in order, the last one again and again where it ``repeats``, and what
     uninitialised variables hold (None: that is unknown).
     """
@@ -49,7 +49,7 @@ def reduced(value: int, type: t.IntType) -> int:
     return int(value != 0) if type.width == 1 else type.wrap(value)
 
 
-class Missing:
+class MissingValue:
     """A value that is not known. Arithmetic, comparison, indexing and hashing raise :class:`Stop` ``unknown``.
 
     ``absent``: there is no such value, since the memory that would hold it does not exist; then it is ``undefined``.
@@ -82,5 +82,5 @@ class Missing:
     __hash__ = _used
 
 
-Value = int | Missing
+Value = int | MissingValue
 """What a variable holds."""

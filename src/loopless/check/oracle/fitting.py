@@ -7,7 +7,7 @@ from typing import Any
 
 from loopless.check.oracle.adapters import RESULT
 from loopless.check.oracle.runtime import MAX_ARGUMENTS
-from loopless.check.oracle.signature import CType, Opaque, Parameter, Pointer, Signature
+from loopless.check.oracle.signature import CType, Opaque, Parameter, PointerType, Signature
 from loopless.errors import UsageError
 
 Argument = int | Sequence[int] | Mapping[str, Any] | None
@@ -41,7 +41,7 @@ def wire_params(function: str, signature: Signature) -> list[tuple[str, tuple[in
         match param:
             case CType():
                 wired.append(("integer", wire(param)))
-            case Pointer(element):
+            case PointerType(element):
                 wired.append(("pointer", wire(element)))
             case Opaque(name):
                 if function != "main" and name not in ("pointer", RESULT.name):
@@ -58,7 +58,7 @@ def check_argument(function: str, argument: Argument, param: Parameter) -> None:
                 raise UsageError(f"{function}: {argument!r} is given for a parameter of type {name}")
             if not low <= argument <= high:
                 raise UsageError(f"{function}: {argument} is outside the range of {name}, {low} to {high}")
-        case Pointer(element):
+        case PointerType(element):
             if isinstance(argument, int | Mapping):
                 raise UsageError(f"{function}: a pointer parameter takes a list of values, not {argument}")
             for value in argument or ():

@@ -42,7 +42,7 @@ from loopless.check.oracle.fitting import (
 )
 from loopless.check.oracle.retarget import is_narrow, retarget
 from loopless.check.oracle.runtime import SOURCE
-from loopless.check.oracle.signature import CType, Opaque, Pointer, Signature
+from loopless.check.oracle.signature import CType, Opaque, PointerType, Signature
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
@@ -53,7 +53,17 @@ from loopless.source.targets import by_bodies
 from loopless.source.worker import WORKER
 from loopless.stepping import stepping
 
-__all__ = ["CType", "Limits", "NativeHost", "NativeOracle", "Opaque", "Pointer", "Run", "RunForbidden", "Signature"]
+__all__ = [
+    "CType",
+    "NativeHost",
+    "NativeLimits",
+    "NativeOracle",
+    "NativeRun",
+    "Opaque",
+    "PointerType",
+    "RunForbidden",
+    "Signature",
+]
 
 _OPTIONS = SourceOptions()
 _LOAD_S, _RUN_S = 0.5, 0.001
@@ -68,7 +78,7 @@ class RunForbidden(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class NativeLimits:
     """Bounds on one run: wall-clock seconds, and bytes of memory that the program may take."""
 
     seconds: float = 1.0
@@ -77,7 +87,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class NativeRun:
     """The inputs of one run.
 
     ``args``: one per parameter. ``nondet``: what the program's input functions (``__VERIFIER_nondet_*``, functions
@@ -273,7 +283,7 @@ class NativeOracle:
         program: str | Path | Iterable[Path],
         *,
         options: SourceOptions = _OPTIONS,
-        limits: Limits = Limits(),
+        limits: NativeLimits = NativeLimits(),
         allow_run: bool = True,
         uninitialised: bool = True,
         ir: bool = False,
@@ -281,9 +291,9 @@ class NativeOracle:
     ) -> None:
         """``program`` is C text, or paths of files as ``source.load`` takes them; with ``ir``, text of an LLVM module.
 
-        ``uninitialised`` makes what uninitialised integer locals hold an input (:attr:`Run.uninit`), 0 where none is
-        given; without it they hold whatever is on the stack, as in a plain run. ``host`` lets several
-        oracles share one child process, one after the other.
+        ``uninitialised`` makes what uninitialised integer locals hold an input (:attr:`NativeRun.uninit`), 0 where none
+        is given; without it they hold whatever is on the stack, as in a plain run. ``host`` lets several oracles share
+        one child process, one after the other.
 
         Raises:
             RunForbidden: if not ``allow_run``; nothing has been compiled or run then.
@@ -346,12 +356,12 @@ class NativeOracle:
         repeat: bool = False,
         signature: Signature | None = None,
     ) -> Outcome:
-        """One run in a process of its own. See :class:`Run` for the inputs."""
-        one = Run(args, nondet, uninit, globals or MappingProxyType({}), repeat)
+        """One run in a process of its own. See :class:`NativeRun` for the inputs."""
+        one = NativeRun(args, nondet, uninit, globals or MappingProxyType({}), repeat)
         return self.run_many(function, [one], signature=signature)[0]
 
     def run_many(
-        self, function: str, runs: Sequence[Run], *, isolated: bool = False, signature: Signature | None = None
+        self, function: str, runs: Sequence[NativeRun], *, isolated: bool = False, signature: Signature | None = None
     ) -> list[Outcome]:
         """The outcomes of many runs of one function, in order.
 
@@ -394,7 +404,7 @@ class NativeOracle:
         if not self._host.alive or self._host.loaded is not self.prepared:
             self._host.load(self.prepared)
 
-    def _wire_run(self, function: str, signature: Signature, run: Run) -> dict[str, Any]:
+    def _wire_run(self, function: str, signature: Signature, run: NativeRun) -> dict[str, Any]:
         args: list[Argument] = list(run.args)
         if function == "main" and not args and len(signature.params) >= 2:
             args = [1, *[None] * (len(signature.params) - 1)]

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.check.oracle.signature import DebugInfo
-from loopless.source.vocabulary import Effect, library_function
+from loopless.source.vocabulary import LibraryEffect, library_function
 
 RUNTIME: Final = ("local", "end", "begin", "access", "step", "use", "index")
 """The functions of the runtime that the traps call."""
@@ -273,7 +273,7 @@ class _Function:
         elif (called := _CALL.search(line)) and called[1] in _ALWAYS:
             known = library_function(called[1])
             arguments = parts(called[2])
-            for index in known.writes if known is not None and known.effect is Effect.WRITES else ():
+            for index in known.writes if known is not None and known.effect is LibraryEffect.WRITES else ():
                 pointer = _ARGUMENT.search(arguments[index]) if index < len(arguments) else None
                 if pointer:
                     yield self._access(pointer[1], "i64 1", 1, at, place)

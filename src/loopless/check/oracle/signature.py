@@ -43,7 +43,7 @@ class CType:
 
 
 @dataclass(frozen=True, slots=True)
-class Pointer:
+class PointerType:
     """A pointer (or an array parameter) whose elements are integers."""
 
     element: CType
@@ -56,7 +56,7 @@ class Opaque:
     name: str
 
 
-Parameter = CType | Pointer | Opaque
+Parameter = CType | PointerType | Opaque
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class DebugInfo:
             return self.type(base)
         if tag in ("DW_TAG_pointer_type", "DW_TAG_array_type"):
             element = self.type(base)
-            return Pointer(element) if isinstance(element, CType) else Opaque("pointer")
+            return PointerType(element) if isinstance(element, CType) else Opaque("pointer")
         if tag == "DW_TAG_enumeration_type":
             element = self.type(base)
             bits = int(fields.get("size", "32"))
@@ -203,7 +203,7 @@ class DebugInfo:
                     continue
                 shown = f"{name}.{inner['name']}" if inner.get("name") else name
                 found = self.type(base)
-                if isinstance(found, Pointer):
+                if isinstance(found, PointerType):
                     yield Leaf(shown, at + start // 8, Opaque("pointer"))
                 elif isinstance(found, CType) or (found is not None and found.name in ("float", "double", "pointer")):
                     yield Leaf(shown, at + start // 8, found)
@@ -228,7 +228,7 @@ class DebugInfo:
                 continue
             result = self.type(types[0])
             params = tuple(self.type(number) or Opaque("...") for number in types[1:])
-            found[name] = Signature(params, Opaque("pointer") if isinstance(result, Pointer) else result)
+            found[name] = Signature(params, Opaque("pointer") if isinstance(result, PointerType) else result)
         return found
 
     def global_types(self, attachments: Mapping[str, int]) -> dict[str, tuple[str, Parameter]]:

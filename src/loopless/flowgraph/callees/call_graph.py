@@ -17,7 +17,7 @@ _NAME: Final = re.compile(r'@(?:"([^"]*)"|([\w.$-]+))')
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ReachedFunctions:
     """The defined functions that calls may come to, each once, nearer ones first.
 
     ``by_pointer``: the ones among them that are come to only where something unknown is called. ``outside``: what is
@@ -29,7 +29,7 @@ class Reached:
     outside: str
 
 
-class Reach:
+class CallGraph:
     """The calls of a module, as it is written.
 
     What is not defined, but for the library functions that call nothing back, and what a pointer leads to may be any
@@ -108,14 +108,14 @@ class Reach:
         function = self.module.functions.get(name)
         return name if function is None else function.source_name
 
-    def of(self, names: Iterable[str], outside: str = "") -> Reached:
+    def of(self, names: Iterable[str], outside: str = "") -> ReachedFunctions:
         """What calls of these functions, and of something unknown, may come to."""
         by_name = reachable(names, lambda name: self._calls(name)[0])
         outside = outside or next((unknown for name in by_name if (unknown := self._calls(name)[1])), "")
         if not outside:
-            return Reached(tuple(by_name), frozenset(), "")
+            return ReachedFunctions(tuple(by_name), frozenset(), "")
         found = reachable((*by_name, *self.taken), lambda name: self._calls(name)[0])
-        return Reached(tuple(found), frozenset(found) - frozenset(by_name), outside)
+        return ReachedFunctions(tuple(found), frozenset(found) - frozenset(by_name), outside)
 
     def _calls(self, name: str) -> tuple[tuple[str, ...], str]:
         """What :meth:`calls` finds in a function of this module, looked for once."""

@@ -29,6 +29,7 @@ from loopless.flowgraph.model import (
     Block,
     Call,
     Check,
+    ContractSignature,
     Copy,
     Edge,
     End,
@@ -42,7 +43,6 @@ from loopless.flowgraph.model import (
     Origin,
     Passage,
     Pointer,
-    Signature,
     Statement,
     Store,
     VariableInfo,
@@ -54,7 +54,7 @@ from loopless.source import ir
 BodyOf = Callable[[str], Flowgraph | None]
 """The flowgraph of a function that calls may go into, by its name; None where there is none."""
 
-ContractOf = Callable[[Signature], Sequence[t.Condition] | None]
+ContractOf = Callable[[ContractSignature], Sequence[t.Condition] | None]
 """The contract of a function, as conjuncts over the variables of its signature; None where it has none."""
 
 CONTRACT = "contract"
@@ -158,14 +158,14 @@ class _Part:
         self.signature = self._signature([call.target for call in calls if call.target is not None])
         self.contract = contract_of(self.signature) if name else None
 
-    def _signature(self, targets: Sequence[t.Var]) -> Signature:
+    def _signature(self, targets: Sequence[t.Var]) -> ContractSignature:
         plain = [p.var for p in self.graph.parameters if p.var is not None and p.object is None and p.null is None]
         kept = [var for var, info in self.graph.variables.items() if self._global(info) and not info.pointer_part]
         given = {self.renamed[var]: t.Var(f"{self.name}::{var.name}@call", var.type) for var in (*plain, *kept)}
         returns = targets and not self.graph.result_is_pointer
         result = t.Var(f"{self.name}::@result", targets[0].type) if returns else None
         globals_ = tuple(self.renamed[var] for var in kept)
-        return Signature(self.name, given, result, globals_, f"{self.name}::@returned")
+        return ContractSignature(self.name, given, result, globals_, f"{self.name}::@returned")
 
     @property
     def begin(self) -> str:

@@ -16,8 +16,8 @@ from loopless import terms as t
 from loopless.flowgraph.build import build
 from loopless.flowgraph.callees.self_calls import (
     NotLinear,
+    SelfCallStep,
     Site,
-    Step,
     Ways,
     argument,
     changed,
@@ -171,7 +171,7 @@ class _Unrolled:
 
     # -- downwards ----------------------------------------------------------------------------------------------------
 
-    def _ring(self, steps: Sequence[Step]) -> list[_Gathered]:
+    def _ring(self, steps: Sequence[SelfCallStep]) -> list[_Gathered]:
         """Factor and term of all calls so far, in the ring of the result's type."""
         result = self.old.result
         if all(step.factor == t.ONE and step.term == t.ZERO for step in steps):
@@ -187,7 +187,7 @@ class _Unrolled:
         self._return(lambda value: t.wrap(factor * value + total, result), None)
         return gathered
 
-    def _sum(self, steps: Sequence[Step]) -> list[_Gathered]:
+    def _sum(self, steps: Sequence[SelfCallStep]) -> list[_Gathered]:
         """The sum of all terms so far, in ℤ. Where no two have different signs, each result on the way up fits the
         type if the last one does, since the first one, of the last call, does.
         """
@@ -209,7 +209,9 @@ class _Unrolled:
                 statements = (*statements, replace(check, condition=fitting(value, self.old.result)))
             self.blocks[label] = replace(block, statements=statements, end=replace(block.end, value=value))
 
-    def _downwards(self, steps: Sequence[Step], gathered: Sequence[_Gathered], *, guarded: bool = False) -> Flowgraph:
+    def _downwards(
+        self, steps: Sequence[SelfCallStep], gathered: Sequence[_Gathered], *, guarded: bool = False
+    ) -> Flowgraph:
         """One loop. ``guarded``: terms below 0 end the answer."""
         for number, (site, step) in enumerate(zip(self.sites, steps, strict=True)):
             negative = step.term.lt(0) if guarded else t.FALSE

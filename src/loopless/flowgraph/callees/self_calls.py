@@ -37,7 +37,7 @@ class After:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SelfCallStep:
     """The caller returns factor·(result of the call) + term; ``check`` is that this fits the type, where that is not
     sure.
     """
@@ -137,10 +137,10 @@ def first_place(block: Block) -> ir.Loc | None:
     return next(found, None)
 
 
-def step_of(after: After, site: Site, result: t.IntType | None, changing: frozenset[t.Var]) -> Step | None:
+def step_of(after: After, site: Site, result: t.IntType | None, changing: frozenset[t.Var]) -> SelfCallStep | None:
     """What a caller makes of the result of its call, if that is linear; ``changing``: what the call may change."""
     if after.result is None:
-        return None if after.checks else Step(t.ONE, t.ZERO)
+        return None if after.checks else SelfCallStep(t.ONE, t.ZERO)
     target = site.call.target
     if result is None or target is None or target.type.width != result.width:
         return None
@@ -159,10 +159,10 @@ def step_of(after: After, site: Site, result: t.IntType | None, changing: frozen
     if result.width == 1 and (factor, term) != (t.ONE, t.ZERO):
         return None
     if not after.checks:
-        return Step(factor, term)
+        return SelfCallStep(factor, term)
     expected = fitting(factor * target + term, result)
     alone = len(after.checks) == 1 and after.checks[0].condition is expected and target.type == result
-    return Step(factor, term, after.checks[0]) if alone and result.signed else None
+    return SelfCallStep(factor, term, after.checks[0]) if alone and result.signed else None
 
 
 def _modulo(term: t.Term, width: int) -> t.Term:

@@ -23,7 +23,7 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.flowgraph.translate import Translator
-from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Nothing, Number, Value, flag_of, number_of_flag
+from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Number, UnfollowedValue, Value, flag_of, number_of_flag
 from loopless.source import ir, marks
 
 
@@ -169,7 +169,7 @@ def store(translator: Translator, instruction: ir.Instruction) -> None:
             translator.emit_access(Store(pointer, value.term, held, None, loc), target)
         case Flag():
             translator.emit_access(Store(pointer, value.term, t.IntType(8, signed=False), None, loc), target)
-        case Nothing():
+        case UnfollowedValue():
             filler = translator.unknown(ir.IntT(8 * size), Origin.UNSUPPORTED, "stored", loc, value.refused)
             assert isinstance(filler, Number)
             translator.emit_access(Store(pointer, filler.term, t.IntType(8 * size), None, loc), target)
@@ -194,7 +194,7 @@ def assign_slot(translator: Translator, slot: Slot, value: Value, loc: ir.Loc | 
             translator.emit(Assign(var, _fitting(value, var), loc))
         case Flag():
             translator.emit(Assign(var, value.term, loc))
-        case Nothing():
+        case UnfollowedValue():
             translator.havoc_slot(slot, Origin.UNSUPPORTED, "stored", loc, value.refused)
 
 
@@ -371,7 +371,7 @@ def gep(translator: Translator, instruction: ir.Instruction) -> None:
     gep = instruction.gep
     if gep is None or not isinstance(instruction.type, ir.PtrT):
         translator.define(
-            instruction, Nothing(translator.refused("vectors of pointers are not followed", instruction.loc))
+            instruction, UnfollowedValue(translator.refused("vectors of pointers are not followed", instruction.loc))
         )
         return
     base = translator.address(gep.base, instruction.loc)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from loopless.flowgraph.memory.places import NULL, PointsTo, Target, is_pointer
+from loopless.flowgraph.memory.places import NULL, PointerTargets, PointsTo, is_pointer
 from loopless.source import ir
 from loopless.source.vocabulary import (
     FORMATS,
     POINTS_INTO_FIRST,
-    Effect,
+    LibraryEffect,
     LibraryFunction,
     effect_of,
     library_function,
@@ -55,10 +55,10 @@ def allocates(instruction: ir.Instruction, module: ir.Module) -> bool:
     declared = None if name is None else module.functions.get(name)
     if name is None or (declared is not None and not declared.is_declaration):
         return False
-    return effect_of(name, module.stubs) in (Effect.ALLOCATES, Effect.MOVES)
+    return effect_of(name, module.stubs) in (LibraryEffect.ALLOCATES, LibraryEffect.MOVES)
 
 
-def handed_back(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> Target | None:
+def handed_back(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> PointerTargets | None:
     """Where the result of a library function points that is one of its arguments, or points into the first."""
     name = instruction.callee_name
     declared = None if name is None else module.functions.get(name)
@@ -66,7 +66,7 @@ def handed_back(instruction: ir.Instruction, state: PointsTo, module: ir.Module)
         return None
     if name in POINTS_INTO_FIRST and instruction.operands:
         found = state.of(instruction.operands[0]).moved(None)
-        return Target(found.places | {(NULL, None)}, found.unknown)
+        return PointerTargets(found.places | {(NULL, None)}, found.unknown)
     known = library_function(name, module.stubs)
     at = known.returns_argument if known is not None else None
     return state.of(instruction.operands[at]) if at is not None and at < len(instruction.operands) else None
@@ -100,11 +100,11 @@ def call_kind(instruction: ir.Instruction, module: ir.Module) -> str:
     library = library_at(instruction, module)
     if library is not None:
         return {
-            Effect.NONE: "ignored",
-            Effect.READS: "reads",
-            Effect.ALLOCATES: "ignored",
-            Effect.MOVES: "ignored",
-            Effect.FREES: "ignored",
+            LibraryEffect.NONE: "ignored",
+            LibraryEffect.READS: "reads",
+            LibraryEffect.ALLOCATES: "ignored",
+            LibraryEffect.MOVES: "ignored",
+            LibraryEffect.FREES: "ignored",
         }.get(library.effect, "unknown")
     if declared is not None:
         if "memory(none)" in declared.attributes:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from loopless.flowgraph.memory.places import Base, PointsTo, Target
+from loopless.flowgraph.memory.places import Base, PointerTargets, PointsTo
 from loopless.source import ir
 
 OUTSIDE: Final = Base("outside", "")
@@ -36,7 +36,7 @@ Cells = frozenset[Cell]
 ANYTHING_OUTSIDE: Final = Cell(OUTSIDE)
 
 
-def cells_of(target: Target, size: int | None) -> set[Cell]:
+def cells_of(target: PointerTargets, size: int | None) -> set[Cell]:
     """What an access through a pointer touches."""
     found = {Cell(base, offset, size) if isinstance(offset, int) else Cell(base) for base, offset in target.living}
     return found | {ANYTHING_OUTSIDE} if target.unknown or not target.places else found
@@ -54,12 +54,12 @@ def _between(base: Base, low: int, high: int | None) -> Cell:
     return Cell(base, low, None if high is None else high - low)
 
 
-def whole_objects(target: Target) -> set[Cell]:
+def whole_objects(target: PointerTargets) -> set[Cell]:
     """What an access touches that may go anywhere in the objects that are pointed to."""
     return {Cell(cell.base) for cell in cells_of(target, None)}
 
 
-def cells_from(target: Target) -> set[Cell]:
+def cells_from(target: PointerTargets) -> set[Cell]:
     """What an access of unknown length from a pointer on touches."""
     return cells_of(target, None)
 

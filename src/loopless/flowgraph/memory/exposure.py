@@ -14,7 +14,7 @@ from loopless.source import ir
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Around:
+class Exposure:
     """What is known around one function: of its module, and ``kept``: the objects whose addresses others may know;
     ``alike``: what formal pointees may well be.
     """
@@ -55,9 +55,9 @@ def _by_base(cells: Cells) -> dict[Base, list[Cell]]:
     return found
 
 
-def around(function: ir.Function, points: PointsTo, module: ir.Module, known: ir.Module) -> Around:
+def around(function: ir.Function, points: PointsTo, module: ir.Module, known: ir.Module) -> Exposure:
     """What is known around ``function`` of ``module``, by what is found of the functions of ``known``."""
     facts = facts_of(known)
     calls = [i for i in function.instructions() if i.op in ("call", "invoke", "callbr")]
     kept = points.escaped | kept_by(calls, points, module, known, facts.effects)
-    return Around(facts, frozenset(kept), points.alike)
+    return Exposure(facts, frozenset(kept), points.alike)

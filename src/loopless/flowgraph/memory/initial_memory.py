@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.callees.call_graph import Reach
+from loopless.flowgraph.callees.call_graph import CallGraph
 from loopless.flowgraph.memory.cells import OUTSIDE
 from loopless.flowgraph.memory.mod_ref import facts_of, is_internal
 from loopless.flowgraph.memory.pointees import STANDING_IN
@@ -79,7 +79,7 @@ def _is_closed(module: ir.Module) -> bool:
     """Whether nothing but functions of the module is called, and of the library those of which all is known: then what
     calls through pointers write some function of the module writes.
     """
-    reach = Reach(module)
+    reach = CallGraph(module)
     calls = [i for f in module.defined() for i in f.instructions() if i.op in ("call", "invoke", "callbr")]
     assembly = any(isinstance(call.callee, ir.OtherConst) for call in calls)
     return not (reach.strangers or assembly) and all(reach.target(call)[1] in ("", "a pointer") for call in calls)

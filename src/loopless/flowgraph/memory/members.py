@@ -23,7 +23,7 @@ _UNION = "union."
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class MemberPlace:
     """Where an address lies: in the bytes from ``low`` to before ``high`` behind ``root`` (None: to the end of the
     object). ``type`` is that of what is there; ``open``: it is an array that may be longer than that says.
     ``stepped``: the address is a step to an element with an unknown index, one of ``count`` (None: of any number).
@@ -38,12 +38,12 @@ class Member:
     count: int | None = None
 
 
-def members(function: ir.Function, module: ir.Module) -> Mapping[str, Member]:
+def members(function: ir.Function, module: ir.Module) -> Mapping[str, MemberPlace]:
     """By the names of addresses, the member arrays that they lie in."""
     steps = {i.result: i for i in function.instructions() if i.op == "getelementptr" and i.gep is not None and i.result}
     if not any(i.gep is not None and i.gep.steps and isinstance(i.gep.source, ir.ArrayT) for i in steps.values()):
         return {}
-    found: dict[str, Member] = {}
+    found: dict[str, MemberPlace] = {}
     for name in steps:
         member = _member(name, steps, module, _DEPTH)
         if member is not None:
@@ -52,7 +52,7 @@ def members(function: ir.Function, module: ir.Module) -> Mapping[str, Member]:
     return {name: member for name, member in found.items() if name not in other}
 
 
-def _member(name: str, steps: Mapping[str, ir.Instruction], module: ir.Module, depth: int) -> Member | None:
+def _member(name: str, steps: Mapping[str, ir.Instruction], module: ir.Module, depth: int) -> MemberPlace | None:
     step = steps[name]
     gep, layout = step.gep, module.layout
     assert gep is not None
@@ -69,7 +69,7 @@ def _member(name: str, steps: Mapping[str, ir.Instruction], module: ir.Module, d
             if held is None:
                 return None
             count, high = (None, None) if held.open or array.count < 2 else (array.count, held.high)
-            return Member(held.root, held.low, high, element, stepped=True, count=count)
+            return MemberPlace(held.root, held.low, high, element, stepped=True, count=count)
         case ir.ArrayT(element=element) as array if not gep.steps:
             size, held = layout.size_of(element), _held(gep, around, steps, module)
             if held is None or size == 0 or gep.offset < 0 or gep.offset % size:
@@ -77,19 +77,21 @@ def _member(name: str, steps: Mapping[str, ir.Instruction], module: ir.Module, d
             if not held.open and gep.offset >= layout.size_of(array):
                 return None
             if around is not None:
-                return Member(held.root, held.low, held.high, element)
-            return Member(held.root, low := held.low + gep.offset, low + size, element)
+                return MemberPlace(held.root, held.low, held.high, element)
+            return MemberPlace(held.root, low := held.low + gep.offset, low + size, element)
         case ir.StructT(fields=fields) as struct if not gep.steps and around is not None and around.type == struct:
             at = [i for i, offset in enumerate(layout.offsets_of(struct)) if offset == gep.offset]
             if len(at) != 1:
                 return None
             last = at[0] == len(fields) - 1 and isinstance(fields[at[0]], ir.ArrayT)
-            return Member(around.root, around.low, None if last else around.high, fields[at[0]], open=last)
+            return MemberPlace(around.root, around.low, None if last else around.high, fields[at[0]], open=last)
         case _:
             return None
 
 
-def _held(step: ir.Gep, around: Member | None, steps: Mapping[str, ir.Instruction], module: ir.Module) -> Member | None:
+def _held(
+    step: ir.Gep, around: MemberPlace | None, steps: Mapping[str, ir.Instruction], module: ir.Module
+) -> MemberPlace | None:
     """The array that a step goes through: what is ``around`` its base, or else a member of a structure there."""
     if around is not None:
         return around if around.type == step.source else None
@@ -107,7 +109,7 @@ def _held(step: ir.Gep, around: Member | None, steps: Mapping[str, ir.Instructio
             return None
     if open is None:
         return None
-    return Member(root, offset, None if open else offset + module.layout.size_of(step.source), step.source, open)
+    return MemberPlace(root, offset, None if open else offset + module.layout.size_of(step.source), step.source, open)
 
 
 def _is_open(struct: ir.StructT, offset: int, array: ir.Type, module: ir.Module) -> bool | None:
@@ -151,7 +153,7 @@ def _is_open_in(type: ir.Type, offset: int, array: ir.Type, module: ir.Module) -
             return None
 
 
-def _used_otherwise(function: ir.Function, found: Mapping[str, Member], module: ir.Module) -> set[str]:
+def _used_otherwise(function: ir.Function, found: Mapping[str, MemberPlace], module: ir.Module) -> set[str]:
     """The addresses that are used for more than accesses to what is there in the same block, or behind a call."""
     other: set[str] = set()
     below: dict[str, str] = {}
@@ -175,7 +177,7 @@ def _used_otherwise(function: ir.Function, found: Mapping[str, Member], module: 
     return _with_all_above(other, below, found)
 
 
-def _with_all_above(other: set[str], below: Mapping[str, str], found: Mapping[str, Member]) -> set[str]:
+def _with_all_above(other: set[str], below: Mapping[str, str], found: Mapping[str, MemberPlace]) -> set[str]:
     """With what the addresses were computed from, and what was computed from those."""
     changed = True
     while changed:
@@ -186,7 +188,7 @@ def _with_all_above(other: set[str], below: Mapping[str, str], found: Mapping[st
     return other
 
 
-def _address(instruction: ir.Instruction, found: Mapping[str, Member], module: ir.Module) -> ir.Value | None:
+def _address(instruction: ir.Instruction, found: Mapping[str, MemberPlace], module: ir.Module) -> ir.Value | None:
     """The operand that a load or store goes through, if what is accessed is not longer than what lies there."""
     if instruction.op not in ("load", "store"):
         return None

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from loopless.flowgraph.callees.call_graph import Reach, mentioned
+from loopless.flowgraph.callees.call_graph import CallGraph, mentioned
 from loopless.flowgraph.memory.at_calls import CallPlaces, Holders, copied, holders_of, seen_by_callers
 from loopless.flowgraph.memory.called_memory import call_kind, library_at, may_hand_back
 from loopless.flowgraph.memory.cells import (
@@ -32,11 +32,11 @@ from loopless.flowgraph.memory.cells import (
     whole_objects,
 )
 from loopless.flowgraph.memory.lifetimes import with_lifetimes_and_points
-from loopless.flowgraph.memory.places import Base, PointsTo, Target
+from loopless.flowgraph.memory.places import Base, PointerTargets, PointsTo
 from loopless.flowgraph.memory.points_to import reachable_objects
 from loopless.graphs import components
 from loopless.source import ir
-from loopless.source.vocabulary import Effect, LibraryFunction, Meaning, meaning_of
+from loopless.source.vocabulary import LibraryEffect, LibraryFunction, Meaning, meaning_of
 
 _INTERNAL: Final = ("internal", "private")
 REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
@@ -342,7 +342,7 @@ def _of_intrinsic(instruction: ir.Instruction, name: str, points: PointsTo) -> T
 
 
 def _of_library(library: LibraryFunction, operands: tuple[ir.Value, ...], points: PointsTo) -> Touched:
-    if library.effect in (Effect.NONE, Effect.FREES, Effect.MOVES):
+    if library.effect in (LibraryEffect.NONE, LibraryEffect.FREES, LibraryEffect.MOVES):
         return Touched(frozenset(), frozenset())
     reads: set[Cell] = set()
     writes: set[Cell] = set()
@@ -381,7 +381,7 @@ def kept_by(
     return kept
 
 
-def _held(points: PointsTo, target: Target) -> set[Base]:
+def _held(points: PointsTo, target: PointerTargets) -> set[Base]:
     """The objects that pointers point to which lie in the objects that ``target`` points to, and so on."""
     found: set[Base] = set()
     for base in {base for base, _ in target.places}:
@@ -501,7 +501,7 @@ def _strange(module: ir.Module, effects: Mapping[str, Effects], exposed: frozens
     # An alias is a name that others may know, and what is kept for no reason in the text somebody else speaks of.
     kept = [found.initializer for name, found in module.globals.items() if name.startswith("llvm.")]
     used = [meant for meant in kept if meant]
-    taken = {*Reach(module).taken, *(n for meant in (*module.aliases.values(), *used) for n in mentioned(meant))}
+    taken = {*CallGraph(module).taken, *(n for meant in (*module.aliases.values(), *used) for n in mentioned(meant))}
     visible = [function.name for function in module.defined() if not is_internal(function) or function.name in taken]
 
     def hidden(cells: Cells) -> set[Cell]:

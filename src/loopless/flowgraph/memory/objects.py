@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 from loopless import terms as t
 from loopless.flowgraph.memory.cells import OUTSIDE, Cells
-from loopless.flowgraph.memory.exposure import Around, around
+from loopless.flowgraph.memory.exposure import Exposure, around
 from loopless.flowgraph.memory.initial_bytes import Relocations, initial_content
 from loopless.flowgraph.memory.initial_memory import never_written
 from loopless.flowgraph.memory.mod_ref import Caller, Touched, facts_of, is_internal, touched
 from loopless.flowgraph.memory.nullable import compared_with_null
 from loopless.flowgraph.memory.own_heap import is_allocated
-from loopless.flowgraph.memory.places import HEAP, NULL, Access, Base, PointsTo, Target
+from loopless.flowgraph.memory.places import HEAP, NULL, Base, MemoryAccess, PointerTargets, PointsTo
 from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.memory.points_to import analyse
 from loopless.flowgraph.memory.promotion import is_whole, promotable
@@ -25,7 +25,7 @@ from loopless.flowgraph.source_types import is_declared_signed, leaf_type, name_
 from loopless.flowgraph.words import REGISTER, place_in_words, value_in_words
 from loopless.source import ir
 from loopless.source.debug import DebugType
-from loopless.source.debug import Kind as DebugKind
+from loopless.source.debug import TypeKind as DebugKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Slot:
 
 
 @dataclass
-class Memory:
+class FunctionMemory:
     """Objects, slots and names of one function."""
 
     function: ir.Function
@@ -71,7 +71,7 @@ class Memory:
     nullable: dict[Base, t.Var] = field(default_factory=dict)
     promoted: frozenset[Base] = frozenset()
     """The objects all accesses to which are those of variables."""
-    around: Around | None = None
+    around: Exposure | None = None
     """What is known around the function; None where it calls nothing that matters."""
     unwritten: frozenset[str] = frozenset()
     """The arrays that hold what their definitions say for ever, since nobody who could write them does."""
@@ -141,7 +141,7 @@ class Memory:
             self.objects[found] = self._describe(base, found)
         return found
 
-    def objects_of(self, target: Target) -> frozenset[int] | None:
+    def objects_of(self, target: PointerTargets) -> frozenset[int] | None:
         """The objects that a pointer may point into, those that are the same ones perhaps included; None for any."""
         return None if target.unknown or not target.places else self._numbers({base for base, _ in target.living})
 
@@ -197,7 +197,7 @@ class Memory:
         null = self.nullable.get(base)
         return number if null is None else t.ite(null.eq(1), t.ZERO, number)
 
-    def fixed(self, target: Target) -> int | None:
+    def fixed(self, target: PointerTargets) -> int | None:
         """The number of the one object that a pointer surely points into, if there is one."""
         base = target.base
         unsure = base is None or base == NULL or base in self.nullable or base.kind in (*STANDING_IN, HEAP)
@@ -377,13 +377,13 @@ def describe_memory(
     options: Options,
     points: PointsTo | None = None,
     known: ir.Module | None = None,
-) -> Memory:
+) -> FunctionMemory:
     """The memory of ``function``: objects are numbered and slots named on the way.
 
     ``points``: where its pointers point; ``known``: the module by which it is known what calls do, if not ``module``.
     """
     points = points or analyse(function, module, apart=options.apart)
-    memory = Memory(function, module, options, points, dict(points.pointees), known=known)
+    memory = FunctionMemory(function, module, options, points, dict(points.pointees), known=known)
     memory.unwritten = _unwritten(known or module)
     if points.defined_calls or points.unknown_calls or _may_hide(points, module):
         memory.around = around(function, points, module, known or module)
@@ -419,7 +419,7 @@ def _may_hide(points: PointsTo, module: ir.Module) -> bool:
     return strange and any(n in module.globals and is_internal(module.globals[n]) for n in named)
 
 
-def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
+def _slot(memory: FunctionMemory, base: Base, offset: int, access: MemoryAccess) -> Slot:
     kind = {"local": Kind.LOCAL, "global": Kind.GLOBAL}.get(base.kind, Kind.POINTEE)
     declared = None
     if base.kind == "local":
@@ -431,7 +431,7 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
     shown = memory.slot_name(base, offset, access.size)
     number = memory.number(base)
     if access.pointer:
-        content = memory.points.cells.get((base, offset), Target())
+        content = memory.points.cells.get((base, offset), PointerTargets())
         own = base.kind == "local" and base not in memory.points.lent  # a call may store another pointer there
         fixed = memory.fixed(content) if own else None
         var = memory.fresh(
@@ -470,7 +470,7 @@ def _slot(memory: Memory, base: Base, offset: int, access: Access) -> Slot:
     return Slot(memory.fresh(shown, kind, type, object=number, offset=offset, size=access.size, declared=declared))
 
 
-def _only_truth_values(memory: Memory, base: Base, offset: int) -> bool:
+def _only_truth_values(memory: FunctionMemory, base: Base, offset: int) -> bool:
     """Whether every store to a ``_Bool`` in this function stores 0 or 1, as all that C does to one directly."""
     widened = {
         i.result
@@ -490,7 +490,7 @@ def _only_truth_values(memory: Memory, base: Base, offset: int) -> bool:
     return True
 
 
-def _find_nullable(memory: Memory) -> None:
+def _find_nullable(memory: FunctionMemory) -> None:
     """Pointer parameters that the function compares with null: only these may be null for us."""
     for base in compared_with_null(memory.function, memory.points, memory.module):
         shown = f"{memory.shown(base)}{NULL_PART}"

@@ -14,8 +14,8 @@ from typing import Final
 
 from loopless.graphs import cycles, reachable
 from loopless.source import ir
-from loopless.source.debug import DebugType, DebugVariable, Kind
-from loopless.source.vocabulary import Effect, effect_of
+from loopless.source.debug import DebugType, DebugVariable, TypeKind
+from loopless.source.vocabulary import LibraryEffect, effect_of
 
 _MARK: Final = ":"
 """No name of LLVM has it without quotes."""
@@ -78,7 +78,7 @@ def _is_defined(name: str, module: ir.Module) -> bool:
 
 
 def _element(type: DebugType, module: ir.Module) -> DebugType | None:
-    return module.debug_types.element(type) if type.kind is Kind.POINTER else None
+    return module.debug_types.element(type) if type.kind is TypeKind.POINTER else None
 
 
 def _alloca(call: ir.Instruction, size: int) -> ir.Instruction:
@@ -176,7 +176,7 @@ def _follow(i: ir.Instruction, spread: _Spread, function: ir.Function, module: i
             return True
         case "call" if i.callee_name is not None and not _is_defined(i.callee_name, module):
             spread.freed.append(i)
-            return effect_of(i.callee_name, module.stubs) is Effect.FREES
+            return effect_of(i.callee_name, module.stubs) is LibraryEffect.FREES
         case _:
             return False
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from loopless.flowgraph.memory.members import Member
+from loopless.flowgraph.memory.members import MemberPlace
 from loopless.source import ir
 
 _MAX_OFFSETS = 6
@@ -34,13 +34,13 @@ Places = frozenset[tuple[Base, int | None]]
 
 
 @dataclass(slots=True)
-class Target:
+class PointerTargets:
     """What a pointer may point to: ``places``, and anything at all where ``unknown``."""
 
     places: set[tuple[Base, int | None]] = field(default_factory=set)
     unknown: bool = False
 
-    def include(self, other: Target) -> bool:
+    def include(self, other: PointerTargets) -> bool:
         """Add ``other``; True where that changed something. Too many offsets of one object become None."""
         more = other.unknown and not self.unknown
         if not more and other.places <= self.places:
@@ -58,14 +58,14 @@ class Target:
                 self.places.add((base, None))
         return more or bool(new)
 
-    def moved(self, offset: int | None) -> Target:
+    def moved(self, offset: int | None) -> PointerTargets:
         """The target after a step of ``offset`` bytes (None: not constant)."""
         moved = {
             (base, None if old is None or offset is None else old + offset)
             for base, old in self.places
             if base.kind != "null"
         }
-        return Target(
+        return PointerTargets(
             moved | ({(NULL, None)} if any(b.kind == "null" for b, _ in self.places) else set()), self.unknown
         )
 
@@ -87,7 +87,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class MemoryAccess:
     """A load or store of ``size`` bytes (of integers or pointers; ``plain`` False for anything else). ``span``: the
     bytes that it lies in, from the first to before the second (None: to the end of the object), where its offset varies
     within a member.
@@ -106,9 +106,9 @@ class Access:
 class PointsTo:
     """The result: targets per local name, accesses, and objects by what reaches them."""
 
-    targets: dict[str, Target] = field(default_factory=dict)
-    cells: dict[tuple[Base, int], Target] = field(default_factory=dict)
-    accesses: list[Access] = field(default_factory=list)
+    targets: dict[str, PointerTargets] = field(default_factory=dict)
+    cells: dict[tuple[Base, int], PointerTargets] = field(default_factory=dict)
+    accesses: list[MemoryAccess] = field(default_factory=list)
     escaped: set[Base] = field(default_factory=set)
     """Objects whose address lies in memory, was returned or became a number: anything unknown may reach them."""
     lent: set[Base] = field(default_factory=set)
@@ -122,7 +122,7 @@ class PointsTo:
     """The object of each pointer parameter; parameters that are compared or subtracted share one."""
     shared: set[str] = field(default_factory=set)
     """Parameters that share their object with another one: their offset is not known."""
-    members: Mapping[str, Member] = field(default_factory=dict)
+    members: Mapping[str, MemberPlace] = field(default_factory=dict)
     """By the names of addresses of unknown offset, the member arrays that they lie in."""
     pointees: dict[Base, tuple[Base, int | None]] = field(default_factory=dict)
     """The place of the pointer that a formal pointee is named after (:mod:`loopless.flowgraph.memory.pointees`)."""
@@ -137,11 +137,11 @@ class PointsTo:
     """Of a formal pointee the objects on the way to it, and those of parameters, that it may well be, by its type."""
     several: set[Base] = field(default_factory=set)
     """Formal pointees that stand for several objects, or for one that does not begin where the pointer points."""
-    stored: dict[tuple[Base, int | None], Target] = field(default_factory=dict)
+    stored: dict[tuple[Base, int | None], PointerTargets] = field(default_factory=dict)
     """What pointers point to that this function stores in objects that are not its own."""
-    anywhere: Target = field(default_factory=Target)
+    anywhere: PointerTargets = field(default_factory=PointerTargets)
     """What pointers point to that are stored through pointers of unknown origin."""
-    abroad: Target = field(default_factory=Target)
+    abroad: PointerTargets = field(default_factory=PointerTargets)
     """What pointers point to that are stored in objects that are not this function's own."""
     overwritten: dict[Base, set[tuple[int, int | None]]] = field(default_factory=dict)
     """The bytes of objects that are written otherwise than by stores of pointers, from the first to before the second
@@ -170,7 +170,7 @@ class PointsTo:
 
     def span(self, value: ir.Value, base: Base) -> tuple[int, int | None] | None:
         """The bytes of ``base`` that an address of unknown offset there lies in, where that is known; as in
-        :class:`Access`.
+        :class:`MemoryAccess`.
         """
         member = self.members.get(value.name) if isinstance(value, ir.Local) else None
         if member is None:
@@ -181,22 +181,22 @@ class PointsTo:
             return None
         return min(known) + member.low, None if member.high is None else max(known) + member.high
 
-    def of(self, value: ir.Value) -> Target:
+    def of(self, value: ir.Value) -> PointerTargets:
         """The target of a pointer-typed operand."""
         match value:
             case ir.Local():
                 found = self.targets.get(value.name)
                 if found is None:
-                    found = self.targets[value.name] = Target()
+                    found = self.targets[value.name] = PointerTargets()
                 return found
             case ir.GlobalRef():
-                return Target({(Base("global", value.name), 0)})
+                return PointerTargets({(Base("global", value.name), 0)})
             case ir.AddressOf():
-                return Target({(Base("global", value.name), value.offset)})
+                return PointerTargets({(Base("global", value.name), value.offset)})
             case ir.NullPtr() | ir.ZeroInit():
-                return Target({(NULL, None)})
+                return PointerTargets({(NULL, None)})
             case _:
-                return Target(unknown=True)
+                return PointerTargets(unknown=True)
 
 
 def is_pointer(value: ir.Value) -> bool:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.flowgraph.memory.initial_bytes import initial_content
-from loopless.flowgraph.memory.places import DEAD, HEAP, NULL, Base, PointsTo, Target
+from loopless.flowgraph.memory.places import DEAD, HEAP, NULL, Base, PointerTargets, PointsTo
 from loopless.flowgraph.source_types import same_structure, type_in
 from loopless.graphs import reachable
 from loopless.source import ir
@@ -75,22 +75,22 @@ def formal_content(
     late: bool,
     width: int,
     alike: Callable[[Base], Iterable[Base]],
-) -> Target:
+) -> PointerTargets:
     """What a pointer of ``width`` bytes at a place that others may have written may point to. ``alike``: the objects
     that a formal pointee may well be, by their types.
     """
     if _is_overwritten(state, base, offset, width):
-        return Target(unknown=True)
+        return PointerTargets(unknown=True)
     root = root_of(state, base)
-    found = Target(set(state.anywhere.places), state.anywhere.unknown)
+    found = PointerTargets(set(state.anywhere.places), state.anywhere.unknown)
     apart = base.kind != REACHED and offset is not None and base not in joined.collapsed
     named = Base(POINTEE, f"{base.kind} {base.name}+{offset}")
     if apart and (named in state.pointees or _may_name(state, base, root)):
         _name(state, named, base, offset)
         alike(named)
         for holder in (base, *state.alike.get(base, ())):
-            found.include(state.stored.get((holder, None), Target()))
-            found.include(state.stored.get((holder, offset), Target()))
+            found.include(state.stored.get((holder, None), PointerTargets()))
+            found.include(state.stored.get((holder, offset), PointerTargets()))
     else:
         if base.kind != REACHED and offset is None:
             state.varying.add(base)
@@ -105,7 +105,7 @@ def formal_content(
     alone = first == named and named.kind == POINTEE and first not in joined.together.values() and not beside
     if late or not alone or base in state.several:
         state.several.add(first)
-    found.include(Target({(first, 0 if alone else None), *((other, None) for other in beside)}))
+    found.include(PointerTargets({(first, 0 if alone else None), *((other, None) for other in beside)}))
     return found
 
 
@@ -135,33 +135,33 @@ def content_at_call(
     function: ir.Function,
     module: ir.Module,
     holders: dict[Base, tuple[Base, int | None]],
-) -> Target:
+) -> PointerTargets:
     """What a pointer at a place may point to at some call of ``function``, to which ``state`` belongs. A formal pointee
     that the function does not speak of by itself is named in ``holders`` only.
     """
     width = module.pointer_bits // 8
     if not state.apart or offset is None or base.kind in (REACHED, HEAP) or base in state.merged:
-        return Target(unknown=True)
+        return PointerTargets(unknown=True)
     if base in (NULL, DEAD):
-        return Target()
+        return PointerTargets()
     if base.kind == "local":
         own = base not in state.escaped and base not in state.lent and base not in state.mixed
-        return state.cells.get((base, offset), Target()) if own else Target(unknown=True)
+        return state.cells.get((base, offset), PointerTargets()) if own else PointerTargets(unknown=True)
     named = Base(POINTEE, f"{base.kind} {base.name}+{offset}")
     too_deep = named not in state.pointees and _depth(holders, base) >= MAX_DEPTH
     if too_deep or named in state.merged or base.kind == "function" or _is_overwritten(state, base, offset, width):
-        return Target(unknown=True)
+        return PointerTargets(unknown=True)
     initial, always = initial_pointers(module, base, offset)
-    found = Target(set(initial.places), initial.unknown)
+    found = PointerTargets(set(initial.places), initial.unknown)
     if always:
         return found
     found.include(state.anywhere)
     holders.setdefault(named, (base, offset))
     for holder in (base, *state.alike.get(base, ())):
-        found.include(state.stored.get((holder, None), Target()))
-        found.include(state.stored.get((holder, offset), Target()))
+        found.include(state.stored.get((holder, None), PointerTargets()))
+        found.include(state.stored.get((holder, offset), PointerTargets()))
     alike = state.alike[named] if named in state.alike else alike_by_type(state, named, function, module, holders)
-    found.include(Target({(named, 0), *((other, None) for other in alike)}))
+    found.include(PointerTargets({(named, 0), *((other, None) for other in alike)}))
     return found
 
 
@@ -183,20 +183,20 @@ def _is_overwritten(state: PointsTo, base: Base, offset: int | None, width: int)
     return any(at != offset and abs(at - offset) < width for at in held)
 
 
-def initial_pointers(module: ir.Module, base: Base, offset: int | None) -> tuple[Target, bool]:
+def initial_pointers(module: ir.Module, base: Base, offset: int | None) -> tuple[PointerTargets, bool]:
     """What a pointer in a global points to by its initializer; True where it never points elsewhere."""
     variable = module.globals.get(base.name) if base.kind == "global" else None
     if variable is None or variable.initializer is None or variable.linkage in _REPLACEABLE:
-        return Target(), False
+        return PointerTargets(), False
     content, relocations = initial_content(module, variable)
     if content is None:
-        return Target(), False
+        return PointerTargets(), False
     places: set[tuple[Base, int | None]] = {
         (Base("global", name), at) for place, name, at in relocations if offset in (None, place)
     }
     if variable.constant and (offset is None or not places):
         places.add((NULL, None))
-    return Target(places), variable.constant
+    return PointerTargets(places), variable.constant
 
 
 def late_loads(function: ir.Function, clobbers: Iterable[tuple[str, int]]) -> frozenset[str]:
@@ -218,7 +218,7 @@ def late_loads(function: ir.Function, clobbers: Iterable[tuple[str, int]]) -> fr
     )
 
 
-def joined_by(state: PointsTo, compared: Iterable[tuple[Target, Target]], joined: Joined) -> Joined:
+def joined_by(state: PointsTo, compared: Iterable[tuple[PointerTargets, PointerTargets]], joined: Joined) -> Joined:
     """With what comparisons of pointers say: what they compare may lie in one object."""
     together, beside = dict(joined.together), dict(joined.beside)
     for left, right in compared:

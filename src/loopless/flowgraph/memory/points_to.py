@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from loopless.flowgraph.memory.called_memory import allocates, call_kind, handed_back, may_hand_back
-from loopless.flowgraph.memory.members import Member, members
-from loopless.flowgraph.memory.places import DEAD, HEAP, Access, Base, PointsTo, Target, is_pointer
+from loopless.flowgraph.memory.members import MemberPlace, members
+from loopless.flowgraph.memory.places import DEAD, HEAP, Base, MemoryAccess, PointerTargets, PointsTo, is_pointer
 from loopless.flowgraph.memory.pointees import (
     Joined,
     alike_by_type,
@@ -78,7 +78,7 @@ class _Given:
 
     leader: Mapping[str, str]
     joined: Joined
-    members: Mapping[str, Member]
+    members: Mapping[str, MemberPlace]
     late: frozenset[str]
     apart: bool
 
@@ -89,7 +89,7 @@ class _State(PointsTo):
 
     function: ir.Function = field(compare=False)
     given: _Given
-    initial: dict[tuple[Base, int | None], tuple[Target, bool]] = field(default_factory=dict)
+    initial: dict[tuple[Base, int | None], tuple[PointerTargets, bool]] = field(default_factory=dict)
 
 
 def _solve(function: ir.Function, module: ir.Module, given: _Given) -> PointsTo:
@@ -100,7 +100,7 @@ def _solve(function: ir.Function, module: ir.Module, given: _Given) -> PointsTo:
         together = sum(1 for other in given.leader.values() if other == first) > 1
         if together:
             result.shared.add(name)
-        result.targets[name] = Target({(base, None if together else 0)})
+        result.targets[name] = PointerTargets({(base, None if together else 0)})
     instructions = [i for block in function.blocks for i in block.instructions if not i.is_debug]
     result.differences = _only_subtracted(instructions)
     _fix(result, instructions, module)
@@ -145,13 +145,13 @@ def _unheard_of(state: PointsTo, instructions: list[ir.Instruction]) -> bool:
     found = False
     for instruction in instructions:
         if instruction.result is not None and isinstance(instruction.type, ir.PtrT):
-            target = state.targets.setdefault(instruction.result, Target())
+            target = state.targets.setdefault(instruction.result, PointerTargets())
             if not target.places and not target.unknown:
                 target.unknown = found = True
     return found
 
 
-def _compared(state: PointsTo, function: ir.Function) -> Iterator[tuple[Target, Target]]:
+def _compared(state: PointsTo, function: ir.Function) -> Iterator[tuple[PointerTargets, PointerTargets]]:
     """What pointers point to that are ordered, compared or subtracted."""
     numbers: dict[str, ir.Value] = {}
     for instruction in function.instructions():
@@ -164,7 +164,9 @@ def _compared(state: PointsTo, function: ir.Function) -> Iterator[tuple[Target, 
             yield state.of(left), state.of(right)
 
 
-def _joined_parameters(compared: Iterable[tuple[Target, Target]], leader: Mapping[str, str]) -> dict[str, str]:
+def _joined_parameters(
+    compared: Iterable[tuple[PointerTargets, PointerTargets]], leader: Mapping[str, str]
+) -> dict[str, str]:
     """Pointers that are ordered, compared or subtracted mean the same object: so do their parameters."""
     joined = dict(leader)
     for sides in compared:
@@ -263,7 +265,7 @@ def _moved(instruction: ir.Instruction, state: _State, module: ir.Module) -> boo
             holder = instruction.operands[0]
             assert isinstance(holder, ir.Local)
             cell = (Base("local", holder.name), instruction.indices[0])
-            return state.cells.setdefault(cell, Target()).include(Target({(DEAD, None)}))
+            return state.cells.setdefault(cell, PointerTargets()).include(PointerTargets({(DEAD, None)}))
         case "ptrtoint" if instruction.result in state.differences:
             return False
         case "ret" | "insertvalue" | "cmpxchg" | "atomicrmw" | "insertelement" | "ptrtoint":
@@ -274,15 +276,18 @@ def _moved(instruction: ir.Instruction, state: _State, module: ir.Module) -> boo
             changed = False
     if instruction.result is None or not isinstance(instruction.type, ir.PtrT):
         return changed
-    return state.targets.setdefault(instruction.result, Target()).include(_value(instruction, state, module)) or changed
+    return (
+        state.targets.setdefault(instruction.result, PointerTargets()).include(_value(instruction, state, module))
+        or changed
+    )
 
 
-def _value(instruction: ir.Instruction, state: _State, module: ir.Module) -> Target:
+def _value(instruction: ir.Instruction, state: _State, module: ir.Module) -> PointerTargets:
     match instruction.op:
         case "alloca":
             if not instruction.is_single:
-                return Target(unknown=True)
-            return Target({(Base("local", instruction.result or ""), 0)})
+                return PointerTargets(unknown=True)
+            return PointerTargets({(Base("local", instruction.result or ""), 0)})
         case "getelementptr" if instruction.gep is not None:
             gep = instruction.gep
             return state.of(gep.base).moved(None if gep.steps else gep.offset)
@@ -298,27 +303,27 @@ def _value(instruction: ir.Instruction, state: _State, module: ir.Module) -> Tar
             pointer, *gone = (operand for operand in instruction.operands if isinstance(operand, ir.Local))
             names, old = {local.name for local in gone}, state.of(pointer)
             kept = {place for place in old.places if place[0].kind != "local" or place[0].name not in names}
-            return Target(kept | {(DEAD, None)} if kept != old.places else kept, old.unknown)
+            return PointerTargets(kept | {(DEAD, None)} if kept != old.places else kept, old.unknown)
         case "call" | "invoke" if instruction.result is not None and allocates(instruction, module):
-            return Target({(Base(HEAP, instruction.result), 0)})
+            return PointerTargets({(Base(HEAP, instruction.result), 0)})
         case "call" | "invoke" if (known := handed_back(instruction, state, module)) is not None:
             return known
         case _:
-            return Target(unknown=True)
+            return PointerTargets(unknown=True)
 
 
-def _joined(state: PointsTo, values: Iterable[ir.Value]) -> Target:
-    joined = Target()
+def _joined(state: PointsTo, values: Iterable[ir.Value]) -> PointerTargets:
+    joined = PointerTargets()
     for value in values:
         joined.include(state.of(value))
     return joined
 
 
-def _loaded(instruction: ir.Instruction, state: _State, module: ir.Module) -> Target:
+def _loaded(instruction: ir.Instruction, state: _State, module: ir.Module) -> PointerTargets:
     address = state.of(instruction.operands[0])
     if address.unknown or _seen_by_others(instruction.access):
-        return Target(unknown=True)
-    found = Target()
+        return PointerTargets(unknown=True)
+    found = PointerTargets()
     late = instruction.result in state.given.late or state.unknown_stores
     for base, offset in sorted(address.living, key=lambda place: (place[0], place[1] is None, place[1] or 0)):
         if base.kind == HEAP:
@@ -333,16 +338,16 @@ def _loaded(instruction: ir.Instruction, state: _State, module: ir.Module) -> Ta
         elif offset is None or base in state.mixed:
             found.unknown = True
         else:
-            found.include(state.cells.setdefault((base, offset), Target()))
+            found.include(state.cells.setdefault((base, offset), PointerTargets()))
             if base in state.escaped or base in state.lent:
                 found.include(state.abroad)
                 found.include(_formal(state, base, offset, module, late=True))
     return found
 
 
-def _formal(state: _State, base: Base, offset: int | None, module: ir.Module, *, late: bool) -> Target:
+def _formal(state: _State, base: Base, offset: int | None, module: ir.Module, *, late: bool) -> PointerTargets:
     if not state.given.apart:
-        return Target(unknown=True)
+        return PointerTargets(unknown=True)
 
     def alike(found: Base) -> list[Base]:
         if found not in state.alike:
@@ -376,13 +381,13 @@ def _store(instruction: ir.Instruction, state: PointsTo) -> bool:
                 state.escaped.add(base)
                 changed = True
             elif base.kind == "local" and offset is not None:
-                changed |= state.cells.setdefault((base, offset), Target()).include(stored)
+                changed |= state.cells.setdefault((base, offset), PointerTargets()).include(stored)
             elif base.kind not in ("local", "null", "dead"):
-                changed |= state.stored.setdefault((base, offset), Target()).include(stored)
+                changed |= state.stored.setdefault((base, offset), PointerTargets()).include(stored)
         return changed
     for base, offset in target.living:
         assert offset is not None
-        changed |= state.cells.setdefault((base, offset), Target()).include(stored)
+        changed |= state.cells.setdefault((base, offset), PointerTargets()).include(stored)
     return changed
 
 
@@ -393,10 +398,10 @@ def _escape(state: PointsTo, values: Iterable[ir.Value]) -> bool:
     return len(state.escaped) != before
 
 
-def _reachable(state: PointsTo, target: Target) -> set[Base]:
+def _reachable(state: PointsTo, target: PointerTargets) -> set[Base]:
     """The objects that ``target`` may point to, and those that pointers held in them may point to."""
 
-    def objects(pointed: Target) -> list[Base]:
+    def objects(pointed: PointerTargets) -> list[Base]:
         return [base for base, _ in pointed.places if base.kind in ("local", "global", "parameter")]
 
     def held(base: Base) -> list[Base]:
@@ -405,7 +410,7 @@ def _reachable(state: PointsTo, target: Target) -> set[Base]:
     return set(reachable(objects(target), held))
 
 
-def reachable_objects(state: PointsTo, target: Target) -> set[Base]:
+def reachable_objects(state: PointsTo, target: PointerTargets) -> set[Base]:
     """The objects that ``target`` may point to, and those that pointers held in them may point to, and so on."""
     return _reachable(state, target)
 
@@ -487,4 +492,4 @@ def _access(
     for place in sorted(target.living, key=lambda p: (p[0], p[1] is None, p[1] or 0)):
         # An address with several possible places cannot be one variable.
         span = state.span(address, place[0]) if place[1] is None else None
-        state.accesses.append(Access(place, size, pointer, plain and not several, writes, bits, span))
+        state.accesses.append(MemoryAccess(place, size, pointer, plain and not several, writes, bits, span))

@@ -7,12 +7,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from loopless.flowgraph.memory.places import HEAP, Access, Base, PointsTo
+from loopless.flowgraph.memory.places import HEAP, Base, MemoryAccess, PointsTo
 
 
 def promotable(
     state: PointsTo, layout_sizes: Mapping[Base, int | None], hidden: Callable[[Base], bool] = lambda _: False
-) -> dict[Base, dict[int, Access]]:
+) -> dict[Base, dict[int, MemoryAccess]]:
     """Per object the offsets whose scalar is a variable, with a sample access.
 
     No pointer of unknown origin of this function reaches the object, nor, where it is a local one, a pointer that was
@@ -21,7 +21,7 @@ def promotable(
     not overlap. Of others each scalar does for which this holds of the accesses that overlap with it.
     ``hidden``: the objects that no pointer of unknown origin points to.
     """
-    by_base: dict[Base, list[Access]] = {}
+    by_base: dict[Base, list[MemoryAccess]] = {}
     for access in state.accesses:
         if access.place is not None:
             by_base.setdefault(access.place[0], []).append(access)
@@ -33,7 +33,7 @@ def promotable(
                 touched |= {other} if base in state.touched else set()
                 others = (replace(a, place=(other, a.place[1]), plain=False) for a in by_base.get(base, ()) if a.place)
                 by_base.setdefault(other, []).extend(others)
-    result: dict[Base, dict[int, Access]] = {}
+    result: dict[Base, dict[int, MemoryAccess]] = {}
     for base, accesses in sorted(by_base.items()):
         if base.kind in ("null", "function", "reached", HEAP) or base in touched or base in several:
             continue
@@ -49,14 +49,14 @@ def promotable(
     return result
 
 
-def is_whole(accesses: Iterable[Access], scalars: Mapping[int, Access]) -> bool:
+def is_whole(accesses: Iterable[MemoryAccess], scalars: Mapping[int, MemoryAccess]) -> bool:
     """Whether all accesses to an object are those of the scalars."""
     return all(access.place is not None and access.place[1] in scalars for access in accesses)
 
 
-def _scalars(accesses: Iterable[Access], size: int | None) -> dict[int, Access] | None:
+def _scalars(accesses: Iterable[MemoryAccess], size: int | None) -> dict[int, MemoryAccess] | None:
     """The scalars that nothing overlaps, None where there are none."""
-    alike: dict[int, list[Access]] = {}
+    alike: dict[int, list[MemoryAccess]] = {}
     taken: list[tuple[int, float]] = []
     for access in accesses:
         assert access.place is not None
@@ -69,7 +69,7 @@ def _scalars(accesses: Iterable[Access], size: int | None) -> dict[int, Access] 
             taken.append((offset, offset + access.size))
         else:
             alike.setdefault(offset, []).append(access)
-    found: dict[int, Access] = {}
+    found: dict[int, MemoryAccess] = {}
     for offset, group in alike.items():
         first = group[0]
         if all((a.size, a.pointer, a.bits) == (first.size, first.pointer, first.bits) for a in group):

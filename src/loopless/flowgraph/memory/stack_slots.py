@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 
-from loopless.flowgraph.memory.objects import Memory
+from loopless.flowgraph.memory.objects import FunctionMemory
 from loopless.flowgraph.memory.places import Base
 from loopless.source import ir
 
 
-def stack_slot_of(param: ir.Param, function: ir.Function, memory: Memory) -> tuple[Base, int] | None:
+def stack_slot_of(param: ir.Param, function: ir.Function, memory: FunctionMemory) -> tuple[Base, int] | None:
     """The variable in memory that clang copies the parameter to at the very start, and that alone."""
     stack_slots = _uses_of_parameters(function).get(param.name, [])
     if len(stack_slots) != 1 or stack_slots[0][1].op != "store" or stack_slots[0][0] is not function.entry:
@@ -46,7 +46,7 @@ def _uses_of_parameters(function: ir.Function) -> dict[str, list[tuple[ir.Block,
 
 
 def _part(
-    param: ir.Param, address: ir.Local, store: ir.Instruction, function: ir.Function, memory: Memory
+    param: ir.Param, address: ir.Local, store: ir.Instruction, function: ir.Function, memory: FunctionMemory
 ) -> tuple[Base, int] | None:
     """The scalar in a structure that an integer parameter is copied to: clang passes small structures in pieces."""
     places = memory.points.of(address).places

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from loopless.flowgraph.memory.called_memory import call_kind
-from loopless.flowgraph.memory.objects import Memory
-from loopless.flowgraph.memory.places import Base, Target
+from loopless.flowgraph.memory.objects import FunctionMemory
+from loopless.flowgraph.memory.places import Base, PointerTargets
 from loopless.source import ir
 from loopless.source.debug import DebugType
-from loopless.source.debug import Kind as DebugKind
-from loopless.source.vocabulary import Effect, effect_of
+from loopless.source.debug import TypeKind as DebugKind
+from loopless.source.vocabulary import LibraryEffect, effect_of
 
 _Place = tuple[str, int, int]
 """A local or global that an address is computed from, the byte offset there, and what steps of unknown number are
@@ -32,7 +32,7 @@ class _Write:
     not change what is declared as a ``_Bool``.
     """
 
-    target: Target
+    target: PointerTargets
     address: ir.Value
     size: int | None
     typed: bool = False
@@ -42,7 +42,7 @@ class _Write:
 class Truths:
     """What is known of the truth values in the memory of one function."""
 
-    memory: Memory
+    memory: FunctionMemory
     definitions: dict[str, ir.Instruction] = field(default_factory=dict)
     booleans: set[str] = field(default_factory=set)
     writes: list[_Write] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Truths:
                     if isinstance(operand.type, ir.PtrT):
                         yield _Write(points.of(operand), operand, None), None
             case "unsupported" | "va_arg":
-                yield _Write(Target(unknown=True), ir.NullPtr(), None), None
+                yield _Write(PointerTargets(unknown=True), ir.NullPtr(), None), None
             case _:
                 pass
 
@@ -112,7 +112,7 @@ class Truths:
         declared = self.memory.module.functions.get(name)
         if declared is not None and not declared.is_declaration:
             return False
-        return effect_of(name, self.memory.module.stubs) is Effect.WRITES
+        return effect_of(name, self.memory.module.stubs) is LibraryEffect.WRITES
 
     def _is_truth(self, value: ir.Value) -> bool:
         if isinstance(value, ir.IntConst):
@@ -133,11 +133,11 @@ class Truths:
 
     # -- what is hit ------------------------------------------------------------------------------------------------
 
-    def _may_hit(self, write: _Write, target: Target, place: _Place | None) -> bool:
+    def _may_hit(self, write: _Write, target: PointerTargets, place: _Place | None) -> bool:
         bases = [base for base, _ in target.places]
         if target.is_formal or write.target.is_formal:  # which may overlap, as far as truth values are concerned
-            target = Target(target.places, unknown=True)
-            write = replace(write, target=Target(write.target.places, unknown=True))
+            target = PointerTargets(target.places, unknown=True)
+            write = replace(write, target=PointerTargets(write.target.places, unknown=True))
         if target.unknown or not bases:
             return not write.typed and (write.target.unknown or any(map(self._is_seen, _bases(write.target))))
         common = [b for b in bases if b in _bases(write.target) or (write.target.unknown and self._is_seen(b))]
@@ -186,7 +186,7 @@ class Truths:
         return None
 
 
-def _bases(target: Target) -> set[Base]:
+def _bases(target: PointerTargets) -> set[Base]:
     return {base for base, _ in target.places}
 
 
@@ -200,7 +200,7 @@ def _overlap(read: _Place, written: _Place, size: int) -> bool:
     return (read[1] - written[1]) % stride < size
 
 
-def truths_of(memory: Memory) -> Truths:
+def truths_of(memory: FunctionMemory) -> Truths:
     """The truth values in the memory of a function."""
     found = Truths(memory)
     found.look()

@@ -1,7 +1,7 @@
 """C's arithmetic on terms: types, conversions, and where an expression is undefined.
 
-A value is of a :class:`CType`, which after the integer promotions is one of a rank; that ``int`` and ``long`` of one
-width are different types makes no difference to values, so a type is a width and a sign here. What unsigned types
+A value is of a :class:`IntegerKind`, which after the integer promotions is one of a rank; that ``int`` and ``long`` of
+one width are different types makes no difference to values, so a type is a width and a sign here. What unsigned types
 compute wraps around. Where a signed sum, difference, product, quotient or shift to the left has no value in its type, a
 divisor is 0, a shift is by less than 0 or by the width and more, or one to the left is of less than 0, the value is not
 ``defined``. Types that are ``exact`` stand for all integers: signed ones under mathematical integers, and offsets of
@@ -31,17 +31,17 @@ class Reading:
     wrapv: bool = False
 
     @property
-    def plain(self) -> CType:
+    def plain(self) -> IntegerKind:
         """``int``."""
         return self.sized(self.int_bits, signed=True)
 
-    def sized(self, bits: int, *, signed: bool) -> CType:
+    def sized(self, bits: int, *, signed: bool) -> IntegerKind:
         """The type of a width and a sign."""
-        return CType(bits, signed, exact=signed and self.mathematical)
+        return IntegerKind(bits, signed, exact=signed and self.mathematical)
 
 
 @dataclass(frozen=True, slots=True)
-class CType:
+class IntegerKind:
     """Integers of so many bits, ``signed`` or not; ``exact``: beyond their width, too."""
 
     bits: int
@@ -66,7 +66,7 @@ class CValue:
     ``defined``: where it has a value at all.
     """
 
-    type: CType
+    type: IntegerKind
     number: t.Term | None = None
     holds: t.Condition = t.FALSE
     defined: t.Condition = t.TRUE
@@ -82,7 +82,7 @@ class CValue:
         return self.holds if self.number is None else t.not_zero(self.number)
 
 
-class Undefined(Exception):
+class UndefinedValue(Exception):
     """A value is undefined whatever the variables are; says why."""
 
 
@@ -100,14 +100,14 @@ _WORDS: Final = {"+": "sum", "-": "difference", "*": "product", "/": "quotient",
 
 
 class Arithmetic:
-    """The operators of C under a reading of numbers. They raise :class:`Undefined`."""
+    """The operators of C under a reading of numbers. They raise :class:`UndefinedValue`."""
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
 
     # -- types --------------------------------------------------------------------------------------------------------
 
-    def converted(self, value: CValue, type: CType) -> CValue:
+    def converted(self, value: CValue, type: IntegerKind) -> CValue:
         """The value as an assignment to a variable of the type makes it; one of 1 bit is ``_Bool``."""
         if value.type == type:
             return value
@@ -123,13 +123,13 @@ class Arithmetic:
         narrow = value.type.bits < self.reading.int_bits
         return self.converted(value, self.reading.plain) if narrow else value
 
-    def together(self, a: CValue, b: CValue) -> tuple[CValue, CValue, CType]:
+    def together(self, a: CValue, b: CValue) -> tuple[CValue, CValue, IntegerKind]:
         """Both after the usual arithmetic conversions, and the type that they then have."""
         a, b = self.promoted(a), self.promoted(b)
         bits = max(a.type.bits, b.type.bits)
         signed = all(v.type.signed for v in (a, b) if v.type.bits == bits)
         exact = signed and (a.type.exact or b.type.exact)
-        type = CType(bits, signed, exact)
+        type = IntegerKind(bits, signed, exact)
         return self.converted(a, type), self.converted(b, type), type
 
     # -- operators ----------------------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ class Arithmetic:
         defined = a.defined & (~asked | b.defined)
         return CValue(self.reading.plain, holds=holds, defined=defined)
 
-    def _within(self, term: t.Term, type: CType, defined: t.Condition, word: str) -> CValue:
+    def _within(self, term: t.Term, type: IntegerKind, defined: t.Condition, word: str) -> CValue:
         """What is computed over ℤ, in its type."""
         if type.exact:
             return CValue(type, term, defined=defined)
@@ -183,7 +183,7 @@ class Arithmetic:
         self._sometimes(fits, f"the {word} has no value in {type.words}")
         return CValue(type, term, defined=defined & fits)
 
-    def _divided(self, sign: str, a: CValue, b: CValue, type: CType) -> CValue:
+    def _divided(self, sign: str, a: CValue, b: CValue, type: IntegerKind) -> CValue:
         divides = b.term.ne(0)
         self._sometimes(divides, "the divisor is 0")
         defined = a.defined & b.defined & divides
@@ -213,9 +213,9 @@ class Arithmetic:
     @staticmethod
     def _sometimes(condition: t.Condition, otherwise: str) -> None:
         if condition is t.FALSE:
-            raise Undefined(otherwise)
+            raise UndefinedValue(otherwise)
 
     @staticmethod
-    def _has_bits(type: CType) -> None:
+    def _has_bits(type: IntegerKind) -> None:
         if type.exact:
-            raise Undefined("operations on bits have no meaning where a number stands for all integers")
+            raise UndefinedValue("operations on bits have no meaning where a number stands for all integers")

@@ -23,7 +23,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.errors import UsageError
-from loopless.queries.assume.c_arithmetic import Arithmetic, CType, CValue, Reading, Undefined
+from loopless.queries.assume.c_arithmetic import Arithmetic, CValue, IntegerKind, Reading, UndefinedValue
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlL]*)(?![\w.])"
@@ -56,7 +56,7 @@ _POWER: Final = re.compile(r"(?<![\w.)\]])2\^(\d+)(?![\w.])")
 _MAX_CHARACTER: Final = 127
 """Whether characters beyond are negative, machines do not agree."""
 
-Named = tuple[t.Term, CType]
+Named = tuple[t.Term, IntegerKind]
 """A variable's value at the loop's entry, and its type."""
 Lookup = Callable[[str], Named]
 """From a name in the source to what it means."""
@@ -171,7 +171,7 @@ class _Parser:
         """The value that ``make`` gives. Raises ``UsageError`` for what is undefined for all values."""
         try:
             return make()
-        except Undefined as error:
+        except UndefinedValue as error:
             if not self.strict:
                 return otherwise
             raise _wrong(self.text, self.tokens[at].at, str(error)) from None
@@ -221,7 +221,7 @@ class _Parser:
         term, type = self.lookup(name)
         return CValue(type, term)
 
-    def type(self) -> CType | None:
+    def type(self) -> IntegerKind | None:
         """The type of a cast and the parenthesis behind it, None where it is none."""
         end = self.position
         while self.tokens[end].kind == "name":
@@ -245,7 +245,7 @@ class _Parser:
         token = self.tokens[at]
         return token.kind in ("number", "name") or token.text in ("(", "~", "!", "-", "+", "*")
 
-    def named_type(self, name: str) -> CType | None:
+    def named_type(self, name: str) -> IntegerKind | None:
         """The type that the headers of C call by a name."""
         sized = _NAMED_TYPE.fullmatch(name)
         if sized is not None:
@@ -274,7 +274,7 @@ class _Parser:
         raise _wrong(self.text, token.at, f"{token.text}{token.suffix} is in no type of C")
 
 
-def _type_of_words(words: Iterable[str], reading: Reading) -> CType | None:
+def _type_of_words(words: Iterable[str], reading: Reading) -> IntegerKind | None:
     """The type that keywords name, in any order; None where they name none."""
     found = sorted(words)
     count = found.count("long")
@@ -292,7 +292,7 @@ def _type_of_words(words: Iterable[str], reading: Reading) -> CType | None:
         (("int",), 2): 64,
     }
     if not sign and not count and rest in (("_Bool",), ("bool",)):
-        return CType(1, signed=False)
+        return IntegerKind(1, signed=False)
     width = bits.get((rest, count), 0) if len(sign) <= 1 else 0
     if not width or (rest == ("char",) and not sign):
         return None
@@ -317,7 +317,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
     def note(name: str) -> Named:
         names[name] = None
-        return t.Var(name, t.IntType(32)), CType(32, signed=True)
+        return t.Var(name, t.IntType(32)), IntegerKind(32, signed=True)
 
     try:
         _Parser(text, note, Reading(), strict=False).parse()

@@ -6,7 +6,7 @@ from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths.build import changed_variables
-from loopless.queries.assume.c_arithmetic import CType, Reading
+from loopless.queries.assume.c_arithmetic import IntegerKind, Reading
 from loopless.queries.assume.conditions import Named, parse_condition
 from loopless.queries.program import Function
 from loopless.queries.selection import variables_named
@@ -38,11 +38,11 @@ def assumption_of(function: Function, graph: Flowgraph, loop: LoopInfo, text: st
     return None if unknown else condition
 
 
-def _type_of(graph: Flowgraph, var: t.Var, reading: Reading) -> CType:
+def _type_of(graph: Flowgraph, var: t.Var, reading: Reading) -> IntegerKind:
     """The type that C has for a variable; for a pointer that of its offset, which is an exact number."""
     info = graph.variables[var]
     if info.pointer_part:
-        return CType(reading.pointer_bits, signed=True, exact=True)
+        return IntegerKind(reading.pointer_bits, signed=True, exact=True)
     if var.type.width is not None:
         return reading.sized(var.type.width, signed=var.type.signed)
     declared = next((p.type.width for p in graph.parameters if p.var is var and p.type is not None), None)

@@ -41,7 +41,7 @@ from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Assume, Call, Flowgraph, LoopInfo
 from loopless.queries.bounds.answers import FunctionBound, LoopBound
 from loopless.queries.bounds.callee_termination import asked_with, settled
-from loopless.queries.bounds.entry_claims import Known
+from loopless.queries.bounds.entry_claims import KnownClaims
 from loopless.queries.bounds.single_runs import completed
 from loopless.queries.call_values.call_inputs import ambiguous, inputs_of
 from loopless.queries.call_values.call_inputs import over_inputs as inputs_alone
@@ -55,7 +55,7 @@ from loopless.queries.jobs.sandbox import Limits, Pool, note
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.loops.exit_counts import Counts, counts_alone
-from loopless.queries.loops.never_ending import Entries, Told, recurrent_sets
+from loopless.queries.loops.never_ending import Entries, LoopClaims, recurrent_sets
 from loopless.queries.program import Function, Program
 from loopless.queries.returning import leaving
 from loopless.queries.settings import Settings
@@ -161,7 +161,7 @@ def answers_by_themselves(
     if method == "all" and not effort.hurried:
         found = _summarized(functions, inductions, effort, until)
         counts = counts_alone(functions, found, effort.settings, until)
-    known = [Known(alone, own if method == "all" else {}) for alone, own in zip(counts, inductions, strict=True)]
+    known = [KnownClaims(alone, own if method == "all" else {}) for alone, own in zip(counts, inductions, strict=True)]
     asked = list(zip(functions, found, known, strict=True))
     searched = effort.searched(functions, inductions)
     jobs = [
@@ -201,7 +201,7 @@ def _summarized(
     return composed(functions, own, effort.settings, until, memory=False)
 
 
-def _overrun(function: Function, answer: FunctionAnswer, known: Known, overrun: Overrun) -> FunctionBound:
+def _overrun(function: Function, answer: FunctionAnswer, known: KnownClaims, overrun: Overrun) -> FunctionBound:
     """What was found until the search for bounds took too long, else what the summaries alone say."""
     if isinstance(overrun.noted, FunctionBound):
         noted, detail = overrun.noted, f"the search for better bounds was not finished: {overrun.detail}"
@@ -222,7 +222,7 @@ def _of_summary(  # noqa: PLR0913  each is known of the loop by another way
     whole: FunctionSummary | None,
     refused: Refused,
     entry: Claim,
-    known: Known,
+    known: KnownClaims,
     entries: Entries,
     *,
     ends: bool = False,
@@ -233,7 +233,7 @@ def _of_summary(  # noqa: PLR0913  each is known of the loop by another way
     total = known.total(name)
     call = agreeing(somewhere(claim_of_call(whole, name, total)), total, ends=False)
     any_entry = known.any_entry(name, (), always(call))
-    told = entries.told(info, Told(entry, call), any_entry)
+    told = entries.told(info, LoopClaims(entry, call), any_entry)
     entry, call = told.entry, told.call
     reads = known.reads(name, entry)
     why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else refused
@@ -241,7 +241,7 @@ def _of_summary(  # noqa: PLR0913  each is known of the loop by another way
     return LoopBound(loop, entry, call, any_entry, refused=missing, refused_call=lacking, reads=reads)
 
 
-def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, method: str) -> FunctionBound:
+def _job(program: Program, index: int, answer: FunctionAnswer, known: KnownClaims, method: str) -> FunctionBound:
     """The bounds of one function; errors inside Loopless become refusals."""
     started = clock.now()
     function = program.functions[index]
@@ -253,7 +253,7 @@ def _job(program: Program, index: int, answer: FunctionAnswer, known: Known, met
     return replace(found, time_ms=spent, trouble=trouble or found.trouble)
 
 
-def _failed(function: Function, answer: FunctionAnswer, known: Known, refused: Refused) -> FunctionBound:
+def _failed(function: Function, answer: FunctionAnswer, known: KnownClaims, refused: Refused) -> FunctionBound:
     graph = function.over_cells
     infos = () if isinstance(graph, Refused) else graph.loops
     ends = {info.name for info in infos if not isinstance(graph, Refused) and leaving(graph, info.blocks)}
@@ -281,12 +281,12 @@ def _names_of(graph: Flowgraph) -> dict[t.Var, str]:
     return {var: info.shown for var, info in graph.variables.items() if info.is_source}
 
 
-def _granted(function: Function, graph: Flowgraph, known: Known) -> tuple[str, ...]:
+def _granted(function: Function, graph: Flowgraph, known: KnownClaims) -> tuple[str, ...]:
     return (*function.stubs, *graph.assumptions, *known.granted(), *([NOT_BY_NAME] if function.reached.outside else []))
 
 
 def bound_function(
-    function: Function, answer: FunctionAnswer, known: Known | None = None, method: str = "all"
+    function: Function, answer: FunctionAnswer, known: KnownClaims | None = None, method: str = "all"
 ) -> FunctionBound:
     """The bounds of a function, beside the summaries of ``answer`` and what is ``known`` of loops; worked out in this
     process.
@@ -295,18 +295,18 @@ def bound_function(
     """
     graph = function.over_cells
     if isinstance(graph, Refused):
-        return replace(_failed(function, answer, known or Known(), graph), trouble=function.trouble)
-    search = _Search(function, graph, answer, known or Known(), method)
+        return replace(_failed(function, answer, known or KnownClaims(), graph), trouble=function.trouble)
+    search = _Search(function, graph, answer, known or KnownClaims(), method)
     tried = bounds_of(search.question(), function.place, search.note)
     if tried.answer is None:
-        return _failed(function, answer, known or Known(), tried.refused[0])
+        return _failed(function, answer, known or KnownClaims(), tried.refused[0])
     result = search.result(tried.answer, search.beside or search.claims(tried.answer))
     if method != "all" or not any(loop.call.has_gap or loop.call.upper is None for loop in result.loops):
         return result
     whole = completed(function, answer.summary)
     if whole is None:
         return result
-    search = _Search(function, graph, replace(answer, summary=whole), known or Known(), method)
+    search = _Search(function, graph, replace(answer, summary=whole), known or KnownClaims(), method)
     return search.result(tried.answer, search.claims(tried.answer))
 
 
@@ -317,7 +317,9 @@ _NOTED_AFTER_S: Final = 0.05
 class _Search:
     """The search for the bounds of one function: what is asked, and how what is found is put together."""
 
-    def __init__(self, function: Function, graph: Flowgraph, answer: FunctionAnswer, known: Known, method: str) -> None:
+    def __init__(
+        self, function: Function, graph: Flowgraph, answer: FunctionAnswer, known: KnownClaims, method: str
+    ) -> None:
         self.function, self.graph, self.answer, self.known, self.method = function, graph, answer, known, method
         self.by_name = {loop.loop.name: loop for loop in answer.loops}
         self.started = clock.now()
@@ -375,7 +377,7 @@ class _Search:
             if bounds is None:
                 totals.append(())
                 refused, entry = loop.refused or _no_loop(loop), claim(loop.summary, ())
-                loops.append(_of_summary(loop, answer.summary, refused, entry, Known(), self.entries))
+                loops.append(_of_summary(loop, answer.summary, refused, entry, KnownClaims(), self.entries))
                 continue
             entry, ends = claims[loop.loop.name], leaving(graph, bounds.loop.blocks)
             entry = somewhere(unless_ended(entry) if ends else entry)
@@ -391,7 +393,7 @@ class _Search:
                 call = at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
             call = agreeing(call, total, ends=terminates)
             recurs = recurrent_sets(loop, entry) if asked and not ends else ()
-            loops.append(self._loop(loop, bounds, Told(entry, call, recurs)))
+            loops.append(self._loop(loop, bounds, LoopClaims(entry, call, recurs)))
         whole = together(of_all([loop.call for loop in loops]), in_call.whole)
         beyond = _beyond(function)
         if beyond is not None:
@@ -405,7 +407,7 @@ class _Search:
         result = replace(result, wider=wider, over_inputs=simple, layouts=layouts_in(function))
         return replace(result, ambiguous=ambiguous(function, graph, result))
 
-    def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: Told) -> LoopBound:
+    def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: LoopClaims) -> LoopBound:
         """The bounds of a loop, from claims about it."""
         any_entry = self.known.any_entry(loop.loop.name, bounds.any_entry, always(found.call))
         found = self.entries.told(bounds.loop, found, any_entry)

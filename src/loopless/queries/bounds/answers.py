@@ -15,7 +15,7 @@ from loopless.bounds.claims.lines import LineBound
 from loopless.bounds.iteration.outside import NO_READS, Reads
 from loopless.bounds.methods.nontermination import Recurrent
 from loopless.queries.loops.answer import LoopAnswer
-from loopless.queries.returning import NO_CALLS, Calls
+from loopless.queries.returning import NO_CALLS, CallNotes
 from loopless.refusals import Refused
 from loopless.summary import FunctionSummary
 
@@ -40,7 +40,7 @@ class LoopBound:
     """Whether the loop is left from its header only, in which nothing of the body stands."""
     recurrent: tuple[Recurrent, ...] = ()
     """Where no bound on one entry is known: states at the header from which the loop never ends, or need not."""
-    calls: Calls = NO_CALLS
+    calls: CallNotes = NO_CALLS
     reads: Reads = NO_READS
     """Where no bound on one entry is known: what decides how long the loop runs."""
     loosened: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class FunctionBound:
     """What the function does, where that is known."""
     ambiguous: frozenset[str] = frozenset()
     """Source names of several of the variables of which the bounds speak, or may: by such a name none is meant."""
-    calls: Calls = NO_CALLS
+    calls: CallNotes = NO_CALLS
     layouts: Mapping[str, t.Layout] = field(default_factory=dict)
     """What is declared in objects, by their names."""
 

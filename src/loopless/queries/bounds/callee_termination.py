@@ -20,7 +20,7 @@ from loopless.paths.build import called, calls_return
 from loopless.queries.bounds.answers import FunctionBound, LoopBound
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import Function
-from loopless.queries.returning import Calls, before, calls_in
+from loopless.queries.returning import CallNotes, before, calls_in
 from loopless.refusals import Refused
 
 Answers = Callable[[Sequence[Function]], list[FunctionBound]]
@@ -146,7 +146,7 @@ def _told(function: Function, bound: FunctionBound, ends: Mapping[str, _End]) ->
     call = bound.call
     if any(new.call is not old.call for new, old in zip(loops, bound.loops, strict=True)):
         call = at_most(call)
-    return replace(bound, loops=tuple(loops), call=call, calls=Calls((), on_the_way, whole.granted))
+    return replace(bound, loops=tuple(loops), call=call, calls=CallNotes((), on_the_way, whole.granted))
 
 
 def _of_loop(loop: LoopBound, inside: _Made, way: _Made, *, by_summary: bool) -> LoopBound:
@@ -156,7 +156,7 @@ def _of_loop(loop: LoopBound, inside: _Made, way: _Made, *, by_summary: bool) ->
         call = at_most(call)
     counts = _says_least(call) and not by_summary
     granted = way.granted if counts else inside.granted
-    calls = Calls(inside.ends, way.ends, granted, way.unshown if counts else inside.unshown)
+    calls = CallNotes(inside.ends, way.ends, granted, way.unshown if counts else inside.unshown)
     return replace(loop, entry=entry, call=call, calls=calls, answer=_without(loop.answer, inside.settled))
 
 

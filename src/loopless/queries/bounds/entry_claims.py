@@ -19,7 +19,7 @@ from loopless.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownClaims:
     """By the names of the loops of a function: ``alone``, summaries of what decides when they are left; ``counted``,
     what induction variables say.
     """

@@ -15,7 +15,7 @@ from loopless.bounds.claims.joint import always
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import FunctionBound, LoopBound
 from loopless.queries.bounds.runs import RunBound
-from loopless.queries.bounds.whole_program import Run, answer_run
+from loopless.queries.bounds.whole_program import ProgramBounds, answer_run
 from loopless.queries.program import Function, Loop, Program
 from loopless.queries.selection import select_loops
 from loopless.queries.settings import Settings
@@ -101,7 +101,7 @@ def _ruled(answer: FunctionBound, found: LoopBound, *, meant: bool) -> RuledLoop
     return RuledLoop(answer, found, bound, never, meant, perhaps=states)
 
 
-def _in_run(loop: RuledLoop, bound: RunBound | None, run: Run) -> RuledLoop:
+def _in_run(loop: RuledLoop, bound: RunBound | None, run: ProgramBounds) -> RuledLoop:
     """The loop as runs from ``main`` enter it."""
     if bound is None:
         return replace(loop, reached=False)

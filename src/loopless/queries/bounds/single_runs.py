@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.check.interpreter.run import Interpreter, Run
+from loopless.check.interpreter.run import Interpreter, InterpreterRun
 from loopless.errors import LooplessError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Allocate, Flowgraph, Kind
@@ -164,7 +164,7 @@ def _points(gap: t.Condition, inputs: _Inputs) -> list[Point] | None:
     return found if len(found) <= MAX_RUNS else None
 
 
-def _followed(interpreter: Interpreter, inputs: _Inputs, point: Point, steps: int) -> Run | None:
+def _followed(interpreter: Interpreter, inputs: _Inputs, point: Point, steps: int) -> InterpreterRun | None:
     """The run with these inputs; None where it is longer than so many steps."""
     arguments, read = [point[var] for var in inputs.parameters], [point[var] for var in inputs.read]
     try:
@@ -173,7 +173,7 @@ def _followed(interpreter: Interpreter, inputs: _Inputs, point: Point, steps: in
         return None
 
 
-def _end_of(graph: Flowgraph, run: Run) -> _End | None:
+def _end_of(graph: Flowgraph, run: InterpreterRun) -> _End | None:
     """How a run ends, where it was followed to its end or will never come to one."""
     line = run.where.line if run.where is not None else 0
     if run.status == "diverges":

@@ -40,7 +40,7 @@ from loopless.refusals import Reason, Refused
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ProgramBounds:
     """The bounds of a run: ``entry`` has those of the entry function's own loops, ``loops`` those of all that the run
     may come to, in the order of the source.
     """
@@ -56,7 +56,7 @@ def answer_run(
     settings: Settings,
     until: float | None = None,
     given: Collection[str] = (),
-) -> Run:
+) -> ProgramBounds:
     """How often loops run in a run of the program from ``entry``, each function under its limits.
 
     ``given``: the names of globals whose first values are inputs, whatever their definitions say.
@@ -92,7 +92,7 @@ class _Asked:
             self.calls[name] = list(dict.fromkeys(body for body in bodies if body is not None))
         return self.calls[name]
 
-    def run(self) -> Run:
+    def run(self) -> ProgramBounds:
         """The bounds of the whole run."""
         bound: FunctionBound | None = None
         for component in components(self.calls):
@@ -106,7 +106,7 @@ class _Asked:
                     bound = found if name == self.entry.code.name else bound
         assert bound is not None  # the entry function is the last one
         loops = tuple(self._loops(bound))
-        return Run(self._shown(bound, loops), loops)
+        return ProgramBounds(self._shown(bound, loops), loops)
 
     # -- one function -------------------------------------------------------------------------------------------------
 

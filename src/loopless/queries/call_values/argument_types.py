@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
 from loopless import terms as t
-from loopless.check.interpreter.run import Argument, Memory, Pointed
+from loopless.check.interpreter.run import Argument, PointedContent, WholeObject
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
 from loopless.queries.call_values.arguments import characters
-from loopless.source.debug import DebugType, DebugTypes, DebugVariable, Kind, Member
+from loopless.source.debug import DebugType, DebugTypes, DebugVariable, DeclaredMember, TypeKind
 
 Shown: TypeAlias = "int | float | str | list[Shown] | dict[str, Shown] | None"
 """A value of C: lists are arrays, mappings structures, None a null pointer."""
@@ -59,7 +59,7 @@ class Formal:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class SourceParameter:
     """A parameter as the source has it: a structure may be passed as several ``parts`` of the compiled function."""
 
     formal: Formal
@@ -88,23 +88,23 @@ class Given:
 _PART: Final = re.compile(r"(.+)\.coerce\d*")
 
 
-def as_declared(formals: Sequence[Formal], variables: Mapping[str, DebugVariable]) -> list[Given]:
+def as_declared(formals: Sequence[Formal], variables: Mapping[str, DebugVariable]) -> list[SourceParameter]:
     """The parameters as the source has them; ``variables``: those of the compiled function.
 
     A structure with a pointer among its parts stays in parts: what that leads to is no bytes of the structure.
     """
-    found: list[Given] = []
+    found: list[SourceParameter] = []
     apart = {part[1] for formal in formals if formal.is_pointer and (part := _PART.fullmatch(formal.name))}
     for formal in formals:
         part = _PART.fullmatch(formal.name)
         variable = variables.get(part[1]) if part is not None and part[1] not in apart else None
-        if variable is None or variable.kind is not Kind.STRUCT:
-            found.append(Given(formal, (formal,)))
+        if variable is None or variable.kind is not TypeKind.STRUCT:
+            found.append(SourceParameter(formal, (formal,)))
         elif found and found[-1].is_structure and found[-1].formal.name == variable.name:
-            found[-1] = Given(found[-1].formal, (*found[-1].parts, formal))
+            found[-1] = SourceParameter(found[-1].formal, (*found[-1].parts, formal))
         else:
             whole = Formal(Parameter(variable.name, None, None), variable.type, None, formal.types)
-            found.append(Given(whole, (formal,)))
+            found.append(SourceParameter(whole, (formal,)))
     return found
 
 
@@ -132,35 +132,35 @@ def argument(formal: Formal, value: Any) -> Argument:
     return _object(parts, formal.pointee, formal.types, formal.name)
 
 
-def _object(parts: Sequence[Any], type: DebugType, types: DebugTypes, name: str) -> bytes | Pointed:
+def _object(parts: Sequence[Any], type: DebugType, types: DebugTypes, name: str) -> bytes | PointedContent:
     """Objects of ``type`` one behind the other, with what pointers in them lead to."""
     size = type.bits // 8
     content: list[bytes] = []
-    pointers: list[tuple[int, bytes | Pointed]] = []
+    pointers: list[tuple[int, bytes | PointedContent]] = []
     for at, part in enumerate(parts):
         content.append(_bytes(part, type, types, f"{name}[{at}]"))
         pointers += _pointers(part, type, types, f"{name}[{at}]", at * size)
-    return Pointed(b"".join(content), tuple(pointers)) if pointers else b"".join(content)
+    return PointedContent(b"".join(content), tuple(pointers)) if pointers else b"".join(content)
 
 
 def _pointers(
     value: Any, type: DebugType, types: DebugTypes, name: str, at: int
-) -> Iterator[tuple[int, bytes | Pointed]]:
+) -> Iterator[tuple[int, bytes | PointedContent]]:
     """The pointers in a value of ``type``, which lies at byte ``at``, that are not null, with what they lead to."""
     match type.kind:
-        case Kind.POINTER if not _is_null(value):
+        case TypeKind.POINTER if not _is_null(value):
             pointee = types.element(type)
             if isinstance(value, str) and pointee is not None and pointee.bits == 8:
                 yield at, bytes(code % 256 for code in characters(value))
             elif pointee is not None and pointee.bits:
                 yield at, _object(value if isinstance(value, list) else [value], pointee, types, name)
-        case Kind.ARRAY if isinstance(value, list):
+        case TypeKind.ARRAY if isinstance(value, list):
             element, inner = types.element(type), type.counts[1:]
             if element is not None:
                 part = _row(type, inner, element) if inner else element
                 for index, each in enumerate(value):
                     yield from _pointers(each, part, types, f"{name}[{index}]", at + index * part.bits // 8)
-        case Kind.STRUCT:
+        case TypeKind.STRUCT:
             members = list(_named(type, types))
             if isinstance(value, list):
                 value = {member.name: part for (member, _), part in zip(members, value, strict=False)}
@@ -177,7 +177,7 @@ def _is_null(value: Any) -> bool:
 
 
 def _wanted(formal: Formal) -> str:
-    if formal.pointee is not None and formal.pointee.kind is Kind.STRUCT:
+    if formal.pointee is not None and formal.pointee.kind is TypeKind.STRUCT:
         names = ", ".join(f'"{member.name}": 0' for member in formal.types.members(formal.pointee) if member.name)
         return f"give {{{names}}}, several of them in [], or null"
     return "give [1, 2, 3] or null"
@@ -188,7 +188,7 @@ def _scalar(formal: Formal, value: Any) -> Argument:
         if isinstance(value, int | float) or value is None:
             return None  # it is no integer, and nothing is known of it where the call uses it
         raise UsageError(f"{_written(value)} is no number for {formal.name}")
-    is_character = formal.type is not None and formal.type.kind is Kind.CHAR
+    is_character = formal.type is not None and formal.type.kind is TypeKind.CHAR
     if isinstance(value, Plain) and is_character and len(value.encode()) == 1:
         return ord(value)
     if isinstance(value, Plain) and value in ("true", "false"):
@@ -220,11 +220,11 @@ def _bytes(value: Any, type: DebugType, types: DebugTypes, name: str) -> bytes:
     """A value as the bytes of an object of ``type``. Raises ``UsageError``."""
     size = type.bits // 8
     match type.kind:
-        case Kind.ARRAY:
+        case TypeKind.ARRAY:
             return _array(value, type, types, name)
-        case Kind.STRUCT if size:
+        case TypeKind.STRUCT if size:
             return _structure(value, type, types, name)
-        case Kind.POINTER:
+        case TypeKind.POINTER:
             element = types.element(type)
             is_text = isinstance(value, str) and element is not None and element.bits == 8
             known = element is not None and element.bits and isinstance(value, list | dict)
@@ -232,7 +232,7 @@ def _bytes(value: Any, type: DebugType, types: DebugTypes, name: str) -> bytes:
                 return bytes(size)
             wanted = _wanted_there(element)
             raise UsageError(f"{name} is a pointer, {type.description}: {wanted}, not {_written(value)}")
-        case Kind.FLOAT if type.bits in _FLOATS:
+        case TypeKind.FLOAT if type.bits in _FLOATS:
             if not isinstance(value, int | float):
                 raise UsageError(f"{_written(value)} is no number for {name}")
             try:
@@ -253,7 +253,7 @@ def _wanted_there(pointee: DebugType | None) -> str:
 
 def _number(value: Any, type: DebugType, name: str) -> int:
     number = int(value == "true") if isinstance(value, Plain) and value in ("true", "false") else _integer(value, name)
-    bits = 1 if type.kind is Kind.BOOL else type.bits
+    bits = 1 if type.kind is TypeKind.BOOL else type.bits
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if type.signed else (0, (1 << bits) - 1)
     if not low <= number <= high:
         raise UsageError(f"{number} is not in the range of {type.description} {name}: {low} to {high}")
@@ -288,7 +288,7 @@ def _row(type: DebugType, inner: tuple[int | None, ...], element: DebugType) -> 
     for count in inner:
         bits *= count or 0
     words = f"{element.description}{''.join(f'[{count}]' for count in inner)}"
-    return DebugType(Kind.ARRAY, words, bits, type.key, element=type.element, counts=inner)
+    return DebugType(TypeKind.ARRAY, words, bits, type.key, element=type.element, counts=inner)
 
 
 def _structure(value: Any, type: DebugType, types: DebugTypes, name: str) -> bytes:
@@ -316,7 +316,7 @@ def _structure(value: Any, type: DebugType, types: DebugTypes, name: str) -> byt
     return content.to_bytes(type.bits // 8, "little")
 
 
-def _named(type: DebugType, types: DebugTypes, start: int = 0) -> Iterator[tuple[Member, int]]:
+def _named(type: DebugType, types: DebugTypes, start: int = 0) -> Iterator[tuple[DeclaredMember, int]]:
     """The members that have names, those of unnamed parts too, with their offsets in bits."""
     for member in types.members(type):
         if member.name:
@@ -328,7 +328,7 @@ def _named(type: DebugType, types: DebugTypes, start: int = 0) -> Iterator[tuple
 # -- and back ---------------------------------------------------------------------------------------------------------
 
 
-def pointed(formals: Sequence[Formal], memory: Sequence[Memory | None]) -> dict[str, Shown]:
+def pointed(formals: Sequence[Formal], memory: Sequence[WholeObject | None]) -> dict[str, Shown]:
     """What pointers point to, by the names of the parameters, as values of C."""
     found: dict[str, Shown] = {}
     told: set[int | None] = set()
@@ -344,37 +344,39 @@ def pointed(formals: Sequence[Formal], memory: Sequence[Memory | None]) -> dict[
     return found
 
 
-def _objects(held: Memory, type: DebugType, types: DebugTypes) -> Shown:
+def _objects(held: WholeObject, type: DebugType, types: DebugTypes) -> Shown:
     """The objects of ``type`` in memory, a structure that stands alone without a list around it; None: they have no
     values that are told.
     """
     size = type.bits // 8
-    if not size or not (type.is_integer or type.kind in (Kind.STRUCT, Kind.ARRAY, Kind.FLOAT, Kind.POINTER)):
+    if not size or not (
+        type.is_integer or type.kind in (TypeKind.STRUCT, TypeKind.ARRAY, TypeKind.FLOAT, TypeKind.POINTER)
+    ):
         return None
     starts = range(0, len(held.content) - size + 1, size)
     parts = [_value(held, 8 * at, type, types) for at in starts]
-    return parts[0] if len(parts) == 1 and type.kind is Kind.STRUCT else parts
+    return parts[0] if len(parts) == 1 and type.kind is TypeKind.STRUCT else parts
 
 
-def _value(held: Memory, at: int, type: DebugType, types: DebugTypes) -> Shown:
+def _value(held: WholeObject, at: int, type: DebugType, types: DebugTypes) -> Shown:
     """The value of ``type`` at a bit of memory."""
     match type.kind:
-        case Kind.STRUCT:
+        case TypeKind.STRUCT:
             return {member.name: _member(held, place, member, types) for member, place in _named(type, types, at)}
-        case Kind.ARRAY:
+        case TypeKind.ARRAY:
             element = types.element(type)
             if element is None or not type.counts or not element.bits:
                 return "unknown"
             inner = type.counts[1:]
             part = _row(type, inner, element) if inner else element
             return [_value(held, at + index * part.bits, part, types) for index in range(type.counts[0] or 0)]
-        case Kind.POINTER:
+        case TypeKind.POINTER:
             if at // 8 not in held.pointers:
                 return None
             below, pointee = held.pointers[at // 8], types.element(type)
             shown = None if below is None or pointee is None else _objects(below, pointee, types)
             return "pointer" if shown is None else shown
-        case Kind.FLOAT if type.bits in _FLOATS:
+        case TypeKind.FLOAT if type.bits in _FLOATS:
             number: float = struct.unpack_from(_FLOATS[type.bits], held.content, at // 8)[0]
             return number if math.isfinite(number) else str(number)
         case _ if type.is_integer:
@@ -383,13 +385,13 @@ def _value(held: Memory, at: int, type: DebugType, types: DebugTypes) -> Shown:
             return "unknown"
 
 
-def _member(held: Memory, at: int, member: Member, types: DebugTypes) -> Shown:
+def _member(held: WholeObject, at: int, member: DeclaredMember, types: DebugTypes) -> Shown:
     if member.bitfield:
         return _bits(held, at, member.bits, signed=bool(member.type.signed))
     return _value(held, at, member.type, types)
 
 
-def _bits(held: Memory, at: int, bits: int, *, signed: bool) -> int:
+def _bits(held: WholeObject, at: int, bits: int, *, signed: bool) -> int:
     first, last = at // 8, (at + bits + 7) // 8
     value = int.from_bytes(held.content[first:last], "little") >> (at % 8) & ((1 << bits) - 1)
     return value - (1 << bits) if signed and value >> (bits - 1) else value

@@ -16,7 +16,7 @@ from loopless.flowgraph.model import Flowgraph, MemoryObject, VariableInfo
 from loopless.flowgraph.source_types import leaf_type, type_in
 from loopless.queries.program import Function
 from loopless.refusals import Refused
-from loopless.source.debug import DebugType, DebugTypes, Kind
+from loopless.source.debug import DebugType, DebugTypes, TypeKind
 from loopless.source.ir import Function as Code
 from loopless.source.ir import Module
 
@@ -58,8 +58,8 @@ class _Source:
                 if own is None:
                     literal = one.name.startswith('"')
                     yield one.name.removeprefix("*"), replace(self._text, content=_content(one)) if literal else _NONE
-                elif pointed or own.kind is not Kind.POINTER:
-                    behind = pointed and not (own.kind is Kind.ARRAY and self._is_reference(one.name))
+                elif pointed or own.kind is not TypeKind.POINTER:
+                    behind = pointed and not (own.kind is TypeKind.ARRAY and self._is_reference(one.name))
                     layout = _layout(self._types, own, behind_pointer=behind)
                     yield one.name.removeprefix("*"), replace(layout, content=_content(one))
 
@@ -73,7 +73,7 @@ class _Source:
         """The layout of a string literal."""
         types = [variable.type for variable in self._code.variables.values()]
         types += [inner for type in types if (inner := self._types.element(type)) is not None]
-        signed = next((type.signed for type in types if type.kind is Kind.CHAR), True)
+        signed = next((type.signed for type in types if type.kind is TypeKind.CHAR), True)
         return t.Layout((t.Rows(0, None, 1, "", {(0, 1): t.Scalar("", t.IntType(8, bool(signed)))}),))
 
     def of_pointers(self) -> Iterator[tuple[str, t.Layout]]:
@@ -99,7 +99,7 @@ class _Source:
         if holder.kind in ("parameter", "pointee") and around.bits:
             at %= around.bits  # p[1].q is of the type of p->q
         pointer = leaf_type(self._types, around, at, self._module.pointer_bits)
-        return self._types.element(pointer) if pointer is not None and pointer.kind is Kind.POINTER else None
+        return self._types.element(pointer) if pointer is not None and pointer.kind is TypeKind.POINTER else None
 
     def _type(self, one: MemoryObject) -> DebugType | None:
         """The declared type of an object; of what a pointer points to, that of the pointee."""
@@ -124,24 +124,24 @@ def _content(one: MemoryObject) -> bytes | None:
 
 
 def _layout(types: DebugTypes, type: DebugType, *, behind_pointer: bool) -> t.Layout:
-    return t.Layout(tuple(_rows(types, type, behind_pointer)), not behind_pointer and type.kind is not Kind.ARRAY)
+    return t.Layout(tuple(_rows(types, type, behind_pointer)), not behind_pointer and type.kind is not TypeKind.ARRAY)
 
 
 def _rows(types: DebugTypes, type: DebugType, behind_pointer: bool) -> Iterator[t.Rows]:  # noqa: FBT001
     """The arrays in an object of a type; a pointer points to as many of its type as there are."""
-    element = types.element(type) if type.kind is Kind.ARRAY else type
+    element = types.element(type) if type.kind is TypeKind.ARRAY else type
     if element is None or not element.bits or element.bits % 8:
         return
-    if element.kind is Kind.STRUCT and type.kind is not Kind.ARRAY:
+    if element.kind is TypeKind.STRUCT and type.kind is not TypeKind.ARRAY:
         for member in types.members(element)[:_MOST_MEMBERS]:
-            inner = types.element(member.type) if member.type.kind is Kind.ARRAY else None
+            inner = types.element(member.type) if member.type.kind is TypeKind.ARRAY else None
             if member.name and inner is not None and inner.bits and _counted(member.type.counts[1:]):
                 head = f"{'->' if behind_pointer else '.'}{member.name}"
                 start, end = member.offset // 8, (member.offset + member.bits) // 8
                 counts = _inner(member.type.counts[1:])
                 yield t.Rows(start, end, inner.bits // 8, head, _members(types, inner), counts)
     inner_counts = type.counts if behind_pointer else type.counts[1:]
-    if (type.kind is Kind.ARRAY or behind_pointer) and _counted(inner_counts):
+    if (type.kind is TypeKind.ARRAY or behind_pointer) and _counted(inner_counts):
         yield t.Rows(0, None, element.bits // 8, "", _members(types, element), _inner(inner_counts))
 
 
@@ -166,12 +166,12 @@ def _members(types: DebugTypes, element: DebugType) -> dict[tuple[int, int], t.S
 def _scalars(types: DebugTypes, type: DebugType, start: int, name: str) -> Iterator[tuple[int, int, str, DebugType]]:
     """The scalars in an object at bit ``start``, with their bits, their names behind that of the object and types."""
     match type.kind:
-        case Kind.STRUCT:
+        case TypeKind.STRUCT:
             for member in types.members(type):
                 if not member.bitfield:
                     inside = f"{name}.{member.name}" if member.name else name
                     yield from _scalars(types, member.type, start + member.offset, inside)
-        case Kind.ARRAY:
+        case TypeKind.ARRAY:
             element = types.element(type)
             if element is not None and element.bits and len(type.counts) == 1:
                 for at in range(type.counts[0] or 0):
@@ -184,4 +184,4 @@ def integer_type(type: DebugType) -> t.IntType | None:
     """The integer type that a source type is; None for others."""
     if not type.is_integer or type.bits % 8 or not type.bits:
         return None
-    return t.IntType(1, signed=False) if type.kind is Kind.BOOL else t.IntType(type.bits, bool(type.signed))
+    return t.IntType(1, signed=False) if type.kind is TypeKind.BOOL else t.IntType(type.bits, bool(type.signed))

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from loopless.check.oracle.signature import CType, Pointer, Signature
+from loopless.check.oracle.signature import CType, PointerType, Signature
 from loopless.queries.call_values.random_inputs import USUAL, rounded
-from loopless.queries.call_values.reached import Given, Inputs, Memory, Run, runs_of, unrolled
+from loopless.queries.call_values.reached import GivenValue, Inputs, MemoryContent, RepeatedValue, runs_of, unrolled
 from loopless.queries.call_values.route_inputs import structure
 from loopless.source.ir import Function, IntConst
 
@@ -62,7 +62,7 @@ class Mutator:
         for index, given in enumerate(inputs.arguments):
             type_ = self.signature.params[index] if not declared else None
 
-            def changed(index: int = index, given: Given = given, type_: object = type_) -> Inputs:
+            def changed(index: int = index, given: GivenValue = given, type_: object = type_) -> Inputs:
                 arguments = list(inputs.arguments)
                 arguments[index] = self._argument(given, type_ if isinstance(type_, CType) else None)
                 if given.by_value and arguments[index].memory is not None:
@@ -90,7 +90,7 @@ class Mutator:
             found.append(other_word)
         return found
 
-    def _argument(self, given: Given, type_: CType | None) -> Given:
+    def _argument(self, given: GivenValue, type_: CType | None) -> GivenValue:
         if isinstance(given.value, float):
             return replace(given, value=rounded(self._float(given.value), given.type))
         if given.value is not None:
@@ -98,7 +98,7 @@ class Mutator:
             kind = type_ or self._named(given)
             return replace(given, value=kind.wrap(value) if kind is not None else given.value)
         if given.elements is not None:
-            elements = (one.element for one in self.signature.params if isinstance(one, Pointer))
+            elements = (one.element for one in self.signature.params if isinstance(one, PointerType))
             kind = next((one for one in elements if one.name == given.type), None)
             if kind is None:
                 return given
@@ -106,17 +106,17 @@ class Mutator:
             return replace(
                 given,
                 elements=tuple(
-                    Run(run.count, kind.wrap(run.value))
+                    RepeatedValue(run.count, kind.wrap(run.value))
                     for run in self._listed(given.elements, self._letter if letters else self._number)
                 ),
             )
         return replace(given, memory=self._memory(given.memory)) if given.memory is not None else given
 
-    def _named(self, given: Given) -> CType | None:
+    def _named(self, given: GivenValue) -> CType | None:
         """The integer type of an argument."""
         return next((one for one in self.signature.params if isinstance(one, CType) and one.name == given.type), None)
 
-    def _memory(self, memory: Memory) -> Memory:
+    def _memory(self, memory: MemoryContent) -> MemoryContent:
         led = [index for index, one in enumerate(memory.pointers) if not one.same]
         if led and (not memory.content or self.random.random() < len(led) / (len(led) + 1)):
             pointers = list(memory.pointers)
@@ -139,7 +139,7 @@ class Mutator:
         ]
         return replace(memory, content=content, fields=tuple(one for one in named if one.value))
 
-    def _listed(self, runs: tuple[Run, ...], draw: Callable[[], int]) -> tuple[Run, ...]:
+    def _listed(self, runs: tuple[RepeatedValue, ...], draw: Callable[[], int]) -> tuple[RepeatedValue, ...]:
         """Values with one that is another, comes again, is new or is left out, or without those behind it."""
         if sum(run.count for run in runs) > LONGEST:
             return runs

@@ -14,7 +14,15 @@ from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter
 from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.call_values.random_inputs import USUAL, Drawing, packed, rounded
-from loopless.queries.call_values.reached import Given, Inputs, Memory, Run, joined, runs_of, unrolled
+from loopless.queries.call_values.reached import (
+    GivenValue,
+    Inputs,
+    MemoryContent,
+    RepeatedValue,
+    joined,
+    runs_of,
+    unrolled,
+)
 from loopless.queries.call_values.route_inputs import FORMATS, structure
 from loopless.queries.call_values.wire_form import wired
 
@@ -41,11 +49,11 @@ class Driver:
     @property
     def oracle(self) -> Any:
         """The compiled program."""
-        from loopless.check.oracle.native import Limits, NativeOracle
+        from loopless.check.oracle.native import NativeLimits, NativeOracle
 
         if self._oracle is None:
             files = [Path(file) for file in self.files]
-            self._oracle = NativeOracle(files, options=self.options, limits=Limits(seconds=10.0))
+            self._oracle = NativeOracle(files, options=self.options, limits=NativeLimits(seconds=10.0))
             self._oracle.any_result = True
         return self._oracle
 
@@ -83,7 +91,7 @@ class Driver:
         return outcome, found
 
     def _run(self, inputs: Inputs) -> Any:
-        from loopless.check.oracle.native import Run as Native
+        from loopless.check.oracle.native import NativeRun as Native
 
         arguments = wired(inputs.arguments, self.signature)
         if inputs.words:
@@ -199,15 +207,17 @@ class Driver:
             at += one.parts
 
 
-def _longer(given: Given, more: int) -> Given:
+def _longer(given: GivenValue, more: int) -> GivenValue:
     if given.by_value and given.memory is not None:
         return replace(given, memory=replace(given.memory, pointers=_longer_memory(given.memory, more).pointers))
     if given.memory is not None:
         return replace(given, memory=_longer_memory(given.memory, more))
-    return given if given.elements is None else replace(given, elements=joined([*given.elements, Run(more, 0)]))
+    return (
+        given if given.elements is None else replace(given, elements=joined([*given.elements, RepeatedValue(more, 0)]))
+    )
 
 
-def _longer_memory(memory: Memory, more: int) -> Memory:
+def _longer_memory(memory: MemoryContent, more: int) -> MemoryContent:
     pointers = tuple(
         one if one.same else replace(one, memory=_longer_memory(one.memory, more)) for one in memory.pointers
     )

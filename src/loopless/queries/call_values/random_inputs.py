@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from loopless.check.oracle.adapters import RESULT
-from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter, Pointer, Signature
+from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter, PointerType, Signature
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.call_values.reached import Given, Inputs, Memory, Run, runs_of
+from loopless.queries.call_values.reached import GivenValue, Inputs, MemoryContent, RepeatedValue, runs_of
 from loopless.queries.call_values.route_inputs import FORMATS, PROGRAM, structure
 
 USUAL: Final = (0.0, 1.0, -1.0, 0.5, 2.0, 3.0, 10.0, 100.0, 0.1, 1e-9, 1e9, 1e300, math.inf, -math.inf, math.nan)
@@ -29,7 +29,7 @@ class Drawing:
         """Inputs of a call of the function; ``declared``: the parameters of the source."""
         random_, numbers = self.random, self.numbers
         arguments = tuple(self._arguments(graph, signature, declared)) if graph.source_name != "main" else ()
-        words: tuple[tuple[Run, ...], ...] = ()
+        words: tuple[tuple[RepeatedValue, ...], ...] = ()
         if graph.source_name == "main" and graph.parameters:
             letters = [number for number in numbers if 32 <= number < 127] or [ord("a")]
             lengths = [random_.randint(0, 4) for _ in range(random_.randint(0, 4))]
@@ -47,7 +47,7 @@ class Drawing:
             return int(type_.wrap(self.random.randint(-2 if kind < 0.5 else 0, 12)))
         return self.random.randint(type_.low, type_.high)
 
-    def _arguments(self, graph: Flowgraph, signature: Signature, declared: Sequence[Declared]) -> Iterator[Given]:
+    def _arguments(self, graph: Flowgraph, signature: Signature, declared: Sequence[Declared]) -> Iterator[GivenValue]:
         few = self.random.random() < 0.5
         at = 0
         for one in declared:
@@ -57,23 +57,23 @@ class Drawing:
                 yield self._argument(graph.parameters[at].name, signature.params[at], few=few)
             at += one.parts
 
-    def _argument(self, name: str, type_: Parameter, *, few: bool) -> Given:
+    def _argument(self, name: str, type_: Parameter, *, few: bool) -> GivenValue:
         match type_:
             case CType(name="float" | "double" as kind):
-                return Given(name, kind, rounded(self.random.choice(self.floats), kind))
+                return GivenValue(name, kind, rounded(self.random.choice(self.floats), kind))
             case CType():
-                return Given(name, type_.name, self._value(type_, small=self.random.random() < 0.8))
-            case Pointer(element=element):
+                return GivenValue(name, type_.name, self._value(type_, small=self.random.random() < 0.8))
+            case PointerType(element=element):
                 kinds = [self._value(element, small=True) for _ in range(2)] if few else []
                 elements = [self.random.choice(kinds) if few else self._value(element, small=True) for _ in range(24)]
-                return Given(name, element.name, elements=runs_of([*elements, 0]))
+                return GivenValue(name, element.name, elements=runs_of([*elements, 0]))
             case Opaque(name="pointer"):
                 bytes_ = bytes(self.random.choice((0, 0, 0, 1, 2, 3, 7)) for _ in range(64))
-                return Given(name, "void", memory=Memory(bytes_))
+                return GivenValue(name, "void", memory=MemoryContent(bytes_))
             case _:
-                return Given(name, "void")
+                return GivenValue(name, "void")
 
-    def _structure(self, declared: Declared) -> Given:
+    def _structure(self, declared: Declared) -> GivenValue:
         content = bytearray(declared.size)
         for leaf in declared.leaves:
             if isinstance(leaf.type, Opaque):

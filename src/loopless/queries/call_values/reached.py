@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from loopless.source.targets import Target
+from loopless.source.targets import SourceTarget
 
 Number: TypeAlias = int | float
 """An integer, or a floating-point number."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RepeatedValue:
     """``count`` times the integer ``value``: what is long in inputs is written so."""
 
     count: int
@@ -31,7 +31,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Pointed:
+class PointerIn:
     """A pointer that lies at byte ``offset`` of a memory and leads to byte ``at`` of another one; its ``name`` in C.
     ``same``: the name of the argument, or of another of these pointers, whose memory it leads to, to the byte ``at``
     counted from the ``start`` of that; ``memory`` is empty then.
@@ -39,26 +39,26 @@ class Pointed:
 
     name: str
     offset: int
-    memory: Memory
+    memory: MemoryContent
     at: int = 0
     same: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class MemoryContent:
     """What a pointer leads to that is no array of integers: ``content`` are its bytes, in which ``pointers`` lie.
     ``fields``: what of the content the path reads and is not 0, as far as it has a name. ``start``: the byte of the
     content to which a parameter points.
     """
 
     content: bytes
-    pointers: tuple[Pointed, ...] = ()
+    pointers: tuple[PointerIn, ...] = ()
     fields: tuple[Field, ...] = ()
     start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenValue:
     """What one parameter gets.
 
     ``name`` and ``type``: as C has them (``type`` of an array is that of its elements). ``value``: of an integer, or
@@ -70,8 +70,8 @@ class Given:
     name: str
     type: str
     value: Number | None = None
-    elements: tuple[Run, ...] | None = None
-    memory: Memory | None = None
+    elements: tuple[RepeatedValue, ...] | None = None
+    memory: MemoryContent | None = None
     by_value: bool = False
 
     @property
@@ -92,16 +92,16 @@ class Inputs:
     """
 
     function: str
-    arguments: tuple[Given, ...] = ()
-    nondet: tuple[Run, ...] = ()
+    arguments: tuple[GivenValue, ...] = ()
+    nondet: tuple[RepeatedValue, ...] = ()
     repeats: bool = False
     uninitialised: Mapping[str, int] = field(default_factory=dict)
     globals: Mapping[str, int] = field(default_factory=dict)
-    words: tuple[tuple[Run, ...], ...] = ()
+    words: tuple[tuple[RepeatedValue, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ReachAnswer:
     """The answer about one target.
 
     ``verdict``: "reached", "unreachable" or "unknown"; ``method``: who found it. ``inputs``: of "reached", with what
@@ -109,7 +109,7 @@ class Reach:
     where it rests on the counters of paths alone. ``reason``: of "unknown". ``tried``: seconds by method.
     """
 
-    target: Target
+    target: SourceTarget
     function: str
     verdict: str
     method: str = ""
@@ -123,29 +123,29 @@ class Reach:
     trouble: str = ""
 
 
-def runs_of(values: Iterable[int]) -> tuple[Run, ...]:
+def runs_of(values: Iterable[int]) -> tuple[RepeatedValue, ...]:
     """A list of integers as runs."""
-    found: list[Run] = []
+    found: list[RepeatedValue] = []
     for value in values:
         if found and found[-1].value == value:
-            found[-1] = Run(found[-1].count + 1, value)
+            found[-1] = RepeatedValue(found[-1].count + 1, value)
         else:
-            found.append(Run(1, value))
+            found.append(RepeatedValue(1, value))
     return tuple(found)
 
 
-def joined(runs: Iterable[Run]) -> tuple[Run, ...]:
+def joined(runs: Iterable[RepeatedValue]) -> tuple[RepeatedValue, ...]:
     """The same without empty runs, and with one run for neighbours of one value."""
-    found: list[Run] = []
+    found: list[RepeatedValue] = []
     for run in runs:
         if found and found[-1].value == run.value:
-            found[-1] = Run(found[-1].count + run.count, run.value)
+            found[-1] = RepeatedValue(found[-1].count + run.count, run.value)
         elif run.count:
             found.append(run)
     return tuple(found)
 
 
-def unrolled(runs: tuple[Run, ...]) -> Iterator[int]:
+def unrolled(runs: tuple[RepeatedValue, ...]) -> Iterator[int]:
     """The integers one by one."""
     for run in runs:
         yield from (run.value for _ in range(run.count))

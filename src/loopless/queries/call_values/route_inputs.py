@@ -10,13 +10,23 @@ from typing import Any, Final
 
 from loopless import terms as t
 from loopless.check.oracle.adapters import RESULT
-from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter, Pointer, Signature
+from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter, PointerType, Signature
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
 from loopless.flowgraph.model import Parameter as Formal
 from loopless.navigation.memory import Led, pointer_size
 from loopless.navigation.routes import Route
 from loopless.navigation.store import size_of
-from loopless.queries.call_values.reached import Field, Given, Inputs, Memory, Number, Pointed, Run, joined, runs_of
+from loopless.queries.call_values.reached import (
+    Field,
+    GivenValue,
+    Inputs,
+    MemoryContent,
+    Number,
+    PointerIn,
+    RepeatedValue,
+    joined,
+    runs_of,
+)
 from loopless.verification.runs import is_input
 from loopless.verification.transitions import TransitionSystem
 
@@ -50,7 +60,7 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
     def at_begin(var: t.Var | None) -> int:
         return 0 if var is None else number(route.begin.get(var, var))
 
-    nondet: list[Run] = []
+    nondet: list[RepeatedValue] = []
     uninitialised: dict[str, int] = {}
     length = 0
     for step in route.steps:
@@ -68,7 +78,7 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
         if length > LONGEST:
             raise NotDriven(f"it takes more than {LONGEST:,} inputs")
         if len(drawn) == 1:
-            nondet.append(Run(step.count, drawn[0]))
+            nondet.append(RepeatedValue(step.count, drawn[0]))
         else:
             nondet.extend(runs_of(drawn * step.count))
     arguments = tuple(_arguments(route, graph, signature, at_begin))
@@ -81,7 +91,9 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
     return Inputs(function, arguments, joined(nondet), uninitialised=uninitialised, globals=own, words=words)
 
 
-def _words(route: Route, graph: Flowgraph, at_begin: Callable[[t.Var | None], int]) -> Iterator[tuple[Run, ...]]:
+def _words(
+    route: Route, graph: Flowgraph, at_begin: Callable[[t.Var | None], int]
+) -> Iterator[tuple[RepeatedValue, ...]]:
     """The words of argv, the name of the program first; none where the path does not depend on them."""
     if not graph.parameters or (argc := graph.parameters[0].var) is None:
         return
@@ -102,7 +114,7 @@ def _words(route: Route, graph: Flowgraph, at_begin: Callable[[t.Var | None], in
             yield _word(route, led.array, at_begin)
 
 
-def _word(route: Route, array: str, at_begin: Callable[[t.Var | None], int]) -> tuple[Run, ...]:
+def _word(route: Route, array: str, at_begin: Callable[[t.Var | None], int]) -> tuple[RepeatedValue, ...]:
     """A string, up to its end where the path reads so far, else so far as it is read."""
     content: dict[int, int] = {}
     for run in route.runs:
@@ -120,7 +132,7 @@ def _word(route: Route, array: str, at_begin: Callable[[t.Var | None], int]) -> 
 
 def _arguments(
     route: Route, graph: Flowgraph, signature: Signature, at_begin: Callable[[t.Var | None], int]
-) -> Iterator[Given]:
+) -> Iterator[GivenValue]:
     if graph.source_name == "main":
         return
     image = _Image(route, graph, at_begin)
@@ -138,35 +150,35 @@ def _arguments(
         yield _structure(one, group, image) if one.size else _argument(*group[0], image)
 
 
-def _argument(parameter: Formal, type_: Parameter, image: _Image) -> Given:
+def _argument(parameter: Formal, type_: Parameter, image: _Image) -> GivenValue:
     name = parameter.name
     match type_:
         case CType(name="float" | "double" as kind):
-            return Given(name, kind, 0.0)
+            return GivenValue(name, kind, 0.0)
         case CType():
-            return Given(name, type_.name, type_.wrap(image.at_begin(parameter.var)))
-        case Pointer() | Opaque(name="pointer"):
+            return GivenValue(name, type_.name, type_.wrap(image.at_begin(parameter.var)))
+        case PointerType() | Opaque(name="pointer"):
             if parameter.null is not None and image.at_begin(parameter.null):
-                return Given(name, type_.element.name if isinstance(type_, Pointer) else "void")
+                return GivenValue(name, type_.element.name if isinstance(type_, PointerType) else "void")
             if parameter.shared or parameter.object is None:
                 raise NotDriven(f"{name} points into the same memory as another parameter")
-            if isinstance(type_, Pointer):
-                return Given(name, type_.element.name, elements=image.elements(parameter.object, type_.element))
-            return Given(name, "void", memory=image.of(parameter.object))
+            if isinstance(type_, PointerType):
+                return GivenValue(name, type_.element.name, elements=image.elements(parameter.object, type_.element))
+            return GivenValue(name, "void", memory=image.of(parameter.object))
         case _:
             raise NotDriven(f"{name} is {type_.name}, which cannot be given to it")
 
 
-def _structure(declared: Declared, group: Sequence[tuple[Formal, Parameter]], image: _Image) -> Given:
+def _structure(declared: Declared, group: Sequence[tuple[Formal, Parameter]], image: _Image) -> GivenValue:
     """A structure that is passed itself, of what the path demands of its parts."""
     if declared.in_memory:
         number = group[0][0].object
-        found = Memory(b"") if number is None else image.of(number)
+        found = MemoryContent(b"") if number is None else image.of(number)
         if found.start or len(found.content) > declared.size:
             raise NotDriven(f"it reads outside of {declared.name}")
         return structure(declared, found.content, found.pointers)
     content = b""
-    pointers: list[Pointed] = []
+    pointers: list[PointerIn] = []
     for index, (parameter, type_) in enumerate(group):
         content = content.ljust(8 * index, b"\0")
         if isinstance(type_, CType):
@@ -181,11 +193,11 @@ def _structure(declared: Declared, group: Sequence[tuple[Formal, Parameter]], im
         content += bytes(8)
         if parameter.null is None or not image.at_begin(parameter.null):
             led = image.of(parameter.object, shown)
-            pointers.append(Pointed(shown, 8 * index, led, led.start))
+            pointers.append(PointerIn(shown, 8 * index, led, led.start))
     return structure(declared, content, tuple(pointers))
 
 
-def structure(declared: Declared, content: bytes, pointers: tuple[Pointed, ...] = ()) -> Given:
+def structure(declared: Declared, content: bytes, pointers: tuple[PointerIn, ...] = ()) -> GivenValue:
     """A structure that is passed itself, with these first bytes; the rest is 0."""
     content = content.ljust(declared.size, b"\0")[: declared.size]
     fields = []
@@ -199,10 +211,12 @@ def structure(declared: Declared, content: bytes, pointers: tuple[Pointed, ...] 
             (value,) = struct.unpack(form, raw)
         if any(raw):
             fields.append(Field(leaf.name, leaf.offset, len(raw), value))
-    return Given(declared.name, declared.type, memory=Memory(content, pointers, tuple(fields)), by_value=True)
+    return GivenValue(
+        declared.name, declared.type, memory=MemoryContent(content, pointers, tuple(fields)), by_value=True
+    )
 
 
-def _called_so(memory: Memory, name: str, shown: str) -> Memory:
+def _called_so(memory: MemoryContent, name: str, shown: str) -> MemoryContent:
     """The same with another name for the pointer that leads there."""
 
     def changed(text: str) -> str:
@@ -230,13 +244,13 @@ class _Image:
                 else:
                     self.fields.setdefault(info.object, []).append((var, info))
 
-    def of(self, number: int, shown: str = "") -> Memory:
+    def of(self, number: int, shown: str = "") -> MemoryContent:
         """What lies in the object that a parameter leads to, which C calls ``shown``, if not by its own name."""
         name = self.graph.objects[number].name
         found = self.memory(number, [name])
         return found if shown in ("", name) else _called_so(found, name, shown)
 
-    def memory(self, number: int | None, names: Sequence[str], depth: int = 0) -> Memory:
+    def memory(self, number: int | None, names: Sequence[str], depth: int = 0) -> MemoryContent:
         """What lies in an object of this number, which reads may call by any of the names."""
         if depth > DEEPEST:
             raise NotDriven("it follows too many pointers")
@@ -266,9 +280,9 @@ class _Image:
                 pointers += self._led(led, offset, depth)
         moved = tuple(replace(one, offset=one.offset + image.before) for one in pointers)
         named = tuple(replace(one, offset=one.offset + image.before) for one in fields)
-        return Memory(bytes(image.content), moved, named, image.before)
+        return MemoryContent(bytes(image.content), moved, named, image.before)
 
-    def _half(self, number: int, offset: int, halves: Mapping[str, t.Var], depth: int) -> Pointed:
+    def _half(self, number: int, offset: int, halves: Mapping[str, t.Var], depth: int) -> PointerIn:
         """What a pointer leads to that is a variable."""
         owner = halves["object"]
         behind = self._behind(number, offset)
@@ -278,10 +292,10 @@ class _Image:
             raise NotDriven(f"{shown} leads to byte {at:,} of what it is given")
         alias = self.route.aliases.get(owner, behind)
         if alias is not None and alias != behind:
-            return Pointed(shown, offset, Memory(b""), at, self._called(alias))
+            return PointerIn(shown, offset, MemoryContent(b""), at, self._called(alias))
         name = self.graph.pointee_name(owner)
         inner = self.memory(behind, [n for n in (name, self._named(behind)) if n], depth + 1)
-        return Pointed(shown, offset, inner, inner.start + at)
+        return PointerIn(shown, offset, inner, inner.start + at)
 
     def _called(self, number: int) -> str:
         """The name of the pointer that leads to an object."""
@@ -293,17 +307,17 @@ class _Image:
             raise NotDriven(f"a pointer leads to {found.name} that is told as another one")
         return self.graph.variables[owner].shown.removesuffix(".object")
 
-    def _led(self, led: Led, offset: int, depth: int) -> Iterator[Pointed]:
+    def _led(self, led: Led, offset: int, depth: int) -> Iterator[PointerIn]:
         """What a pointer that the path found at a byte leads to; nothing where it is null."""
         number = self.at_begin(led.owner) if led.owner in self.route.values else led.number
         if number == NULL_OBJECT:
             return
         if led.owner in self.route.aliases:
-            yield Pointed(led.shown, offset, Memory(b""), 0, self._called(number))
+            yield PointerIn(led.shown, offset, MemoryContent(b""), 0, self._called(number))
             return
         if number != led.number and number in {one.number for one in self.route.pointers.values()}:
             raise NotDriven(f"{led.shown} points into the same memory as another pointer")
-        yield Pointed(led.shown, offset, self.memory(None, [led.array], depth + 1))
+        yield PointerIn(led.shown, offset, self.memory(None, [led.array], depth + 1))
 
     def _is_null(self, owner: t.Var) -> bool:
         known = owner in self.route.values or owner in self.route.begin
@@ -315,7 +329,7 @@ class _Image:
     def _named(self, number: int | None) -> str:
         return self.graph.objects[number].name if number is not None else ""
 
-    def elements(self, number: int, element: CType) -> tuple[Run, ...]:
+    def elements(self, number: int, element: CType) -> tuple[RepeatedValue, ...]:
         """What lies there as an array of integers."""
         name = self.graph.objects[number].name
         if not self.fields.get(number) and not any(array == name for array, _, _ in self.route.cells):
@@ -335,16 +349,16 @@ class _Image:
             ]
         )
 
-    def _alike(self, name: str, element: CType) -> tuple[Run, ...] | None:
+    def _alike(self, name: str, element: CType) -> tuple[RepeatedValue, ...] | None:
         """The same where a path reads nothing but runs of elements, one behind the other."""
         spans = sorted((run for run in self.route.runs if run.array == name), key=lambda run: run.span)
-        found: list[Run] = []
+        found: list[RepeatedValue] = []
         at = 0
         for run in spans:
             low, high = run.span
             if low != at or abs(run.stride) != element.size or size_of(run.type) != element.size:
                 return None
-            found.append(Run(run.count, element.wrap(run.value)))
+            found.append(RepeatedValue(run.count, element.wrap(run.value)))
             at = high
         return joined(found)
 

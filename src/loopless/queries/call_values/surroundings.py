@@ -18,7 +18,7 @@ from loopless.check.oracle.runtime import MEANINGS, WEAK_MEANINGS
 from loopless.source import load
 from loopless.source.compile import SourceOptions
 from loopless.source.database import CompileDatabase
-from loopless.source.debug import DebugType, DebugTypes, Kind
+from loopless.source.debug import DebugType, DebugTypes, TypeKind
 from loopless.source.ir import FloatT, Function, IntT, Param, PtrT, StructT, Type, VectorT, VoidT
 from loopless.source.layout import DataLayout
 
@@ -33,7 +33,7 @@ _PLAIN: Final = frozenset(("error", "assume", "assume_wide", "assert", "abort", 
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class MissingFunction:
     """A function without a body.
 
     ``role``: "input" (it returns the next one), "nothing" (it does nothing), "zero" (it returns 0 in each part of its
@@ -49,7 +49,7 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class PassedType:
     """How a parameter or result of the source is passed: an integer, or (``pointer``) a pointer to such. 0 ``bits``: a
     pointer to something else, or nothing at all; ``truth``: a ``_Bool``; ``floating``: a floating-point number;
     ``structure``: a structure itself.
@@ -72,11 +72,11 @@ class Surroundings:
     """
 
     function: str
-    parameters: tuple[Passed, ...]
-    result: Passed
+    parameters: tuple[PassedType, ...]
+    result: PassedType
     file: Path
     others: tuple[Path, ...]
-    missing: tuple[Missing, ...]
+    missing: tuple[MissingFunction, ...]
     variables: tuple[tuple[str, int], ...] = ()
     replaced: tuple[str, ...] = ()
     main_elsewhere: bool = False
@@ -102,7 +102,9 @@ def surroundings(files: Sequence[Path], function: str, options: SourceOptions) -
     here = [one for one in module.defined() if one.loc is None or not any(_same(o, one.loc.file) for o in others)]
     called = {name for one in here for i in one.instructions() if (name := i.callee_name) is not None}
     missing = tuple(
-        Missing(one.name, role, one.name in called, parts_of_result(one, module.layout) if role == "zero" else ())
+        MissingFunction(
+            one.name, role, one.name in called, parts_of_result(one, module.layout) if role == "zero" else ()
+        )
         for one in module.functions.values()
         if one.is_declaration and not one.name.startswith("llvm.") and (role := _role(one, module.layout)) is not None
     )
@@ -116,8 +118,8 @@ def surroundings(files: Sequence[Path], function: str, options: SourceOptions) -
     groups = [list(group) for _, group in groupby((p for p in code.params if p.sret is None), whole_of)]
     parameters = tuple(_passed(program.module.debug_types, *group) for group in groups)
     returned = any(one.sret is not None for one in code.params) or isinstance(code.result, StructT | VectorT)
-    returned = returned or (code.result_debug is not None and code.result_debug.kind is Kind.STRUCT)
-    result = Passed(0, signed=False, structure=True) if returned else _plain(code.result, code.result_debug)
+    returned = returned or (code.result_debug is not None and code.result_debug.kind is TypeKind.STRUCT)
+    result = PassedType(0, signed=False, structure=True) if returned else _plain(code.result, code.result_debug)
     bits = program.pointer_bits
     flags = (*_flags_of(file, options), *options.flags)
     return Surroundings(
@@ -146,28 +148,28 @@ def whole_of(parameter: Param) -> str:
     return found[1] if found else parameter.name
 
 
-def _passed(types: DebugTypes, parameter: Param, *others: Param) -> Passed:
+def _passed(types: DebugTypes, parameter: Param, *others: Param) -> PassedType:
     if others or parameter.byval is not None or whole_of(parameter) != parameter.name:
-        return Passed(0, signed=False, structure=True)
+        return PassedType(0, signed=False, structure=True)
     if isinstance(parameter.type, FloatT):
-        return Passed(32 if parameter.type.kind == "float" else 64, signed=True, floating=True)
+        return PassedType(32 if parameter.type.kind == "float" else 64, signed=True, floating=True)
     debug = parameter.debug.type if parameter.debug is not None else None
     if not isinstance(parameter.type, PtrT):
         return _plain(parameter.type, debug)
     element = types.element(debug) if debug is not None else None
     if element is None or not element.is_integer:
-        return Passed(0, signed=False, pointer=True)
-    return Passed(element.bits, bool(element.signed), pointer=True, truth=element.kind is Kind.BOOL)
+        return PassedType(0, signed=False, pointer=True)
+    return PassedType(element.bits, bool(element.signed), pointer=True, truth=element.kind is TypeKind.BOOL)
 
 
-def _plain(type_: Type, debug: DebugType | None) -> Passed:
+def _plain(type_: Type, debug: DebugType | None) -> PassedType:
     if isinstance(type_, PtrT):
-        return Passed(0, signed=False, pointer=True)
+        return PassedType(0, signed=False, pointer=True)
     if not isinstance(type_, IntT):
-        return Passed(0, signed=False)
+        return PassedType(0, signed=False)
     if type_.bits == 1:
-        return Passed(8, signed=False, truth=True)
-    return Passed(type_.bits, debug is None or bool(debug.signed))
+        return PassedType(8, signed=False, truth=True)
+    return PassedType(type_.bits, debug is None or bool(debug.signed))
 
 
 def _same(file: Path, named: str) -> bool:

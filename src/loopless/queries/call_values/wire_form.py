@@ -8,16 +8,16 @@ from typing import Any
 
 from loopless.check.oracle.adapters import RESULT
 from loopless.check.oracle.signature import CType, Declared, Parameter, Signature
-from loopless.queries.call_values.reached import Given, Memory
+from loopless.queries.call_values.reached import GivenValue, MemoryContent
 from loopless.queries.call_values.route_inputs import FORMATS
 
 
-def wired(arguments: Sequence[Given], signature: Signature) -> list[Any]:
+def wired(arguments: Sequence[GivenValue], signature: Signature) -> list[Any]:
     """One value for each parameter of the signature."""
     if not signature.declared:
         places = {given.name: number for number, given in enumerate(arguments)}
         return [_wired(given, places) for given in arguments]
-    groups: list[tuple[int, Declared, Given | None]] = []
+    groups: list[tuple[int, Declared, GivenValue | None]] = []
     waiting, at = iter(arguments), 0
     for one in signature.declared:
         groups.append((at, one, None if signature.params[at] == RESULT else next(waiting)))
@@ -38,7 +38,7 @@ def wired(arguments: Sequence[Given], signature: Signature) -> list[Any]:
     return found
 
 
-def _parts(memory: Memory, types: Sequence[Parameter], places: Mapping[str, int]) -> Iterator[Any]:
+def _parts(memory: MemoryContent, types: Sequence[Parameter], places: Mapping[str, int]) -> Iterator[Any]:
     """The eightbytes of a structure."""
     for index, type_ in enumerate(types):
         at = 8 * index
@@ -49,7 +49,7 @@ def _parts(memory: Memory, types: Sequence[Parameter], places: Mapping[str, int]
             yield None if led is None else _wired_memory(led.memory, places)
 
 
-def _wired(given: Given, places: Mapping[str, int]) -> Any:
+def _wired(given: GivenValue, places: Mapping[str, int]) -> Any:
     if given.memory is not None:
         return _wired_memory(given.memory, places)
     if isinstance(given.value, float):
@@ -57,7 +57,7 @@ def _wired(given: Given, places: Mapping[str, int]) -> Any:
     return given.listed if given.value is None else given.value
 
 
-def _wired_memory(memory: Memory, places: Mapping[str, int]) -> dict[str, Any]:
+def _wired_memory(memory: MemoryContent, places: Mapping[str, int]) -> dict[str, Any]:
     """Memory for the process of native runs; ``places``: the numbers of arguments by their names."""
     behind: list[list[Any]] = []
     for one in memory.pointers:

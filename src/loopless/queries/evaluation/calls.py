@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from loopless import clock
 from loopless import terms as t
 from loopless.check.interpreter.expressions import byte_size
-from loopless.check.interpreter.run import Argument, Interpreter, Memory, Pointed
+from loopless.check.interpreter.run import Argument, Interpreter, PointedContent, WholeObject
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
-from loopless.queries.call_values.argument_types import Formal, Given, as_declared, pointed
+from loopless.queries.call_values.argument_types import Formal, SourceParameter, as_declared, pointed
 from loopless.queries.call_values.arguments import Characters
 from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
 from loopless.queries.functions import outcomes_of, summary_for_calls
@@ -30,7 +30,7 @@ from loopless.queries.loops.answering import answer_all
 from loopless.queries.program import Function, deadline
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.source.debug import Kind
+from loopless.source.debug import TypeKind
 from loopless.stepping import forbidden
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Calls:
         return [_unit(formal) for formal in self.formals]
 
     @functools.cached_property
-    def declared(self) -> list[Given]:
+    def declared(self) -> list[SourceParameter]:
         """The parameters as the source has them."""
         module = self._function.program.source.inlined
         return as_declared(self.formals, module.functions[self._function.code.name].variables)
@@ -230,21 +230,21 @@ def _evaluate(
     return replace(found, globals=dict(found.globals), iterations=dict(found.iterations), assumptions=granted)
 
 
-def _memory(formal: Formal, value: Argument) -> Memory | None:
+def _memory(formal: Formal, value: Argument) -> WholeObject | None:
     """What a pointer points to before the call."""
     type = formal.parameter.pointee
-    if isinstance(value, bytes | bytearray | Pointed):
+    if isinstance(value, bytes | bytearray | PointedContent):
         return _held(value)
     if value is None or isinstance(value, int) or type is None:
         return None
     size = byte_size(type)
-    return Memory(b"".join((part % (1 << 8 * size)).to_bytes(size, "little") for part in value))
+    return WholeObject(b"".join((part % (1 << 8 * size)).to_bytes(size, "little") for part in value))
 
 
-def _held(value: bytes | bytearray | Pointed) -> Memory:
-    if isinstance(value, Pointed):
-        return Memory(value.content, {at: _held(inner) for at, inner in value.pointers})
-    return Memory(bytes(value))
+def _held(value: bytes | bytearray | PointedContent) -> WholeObject:
+    if isinstance(value, PointedContent):
+        return WholeObject(value.content, {at: _held(inner) for at, inner in value.pointers})
+    return WholeObject(bytes(value))
 
 
 def formals_of(function: Function) -> tuple[Formal, ...]:
@@ -255,9 +255,9 @@ def formals_of(function: Function) -> tuple[Formal, ...]:
     found = []
     for parameter, param in zip(graph.parameters, code.params, strict=False):
         type = param.debug.type if param.debug is not None else None
-        is_pointer = type is not None and type.kind is Kind.POINTER
+        is_pointer = type is not None and type.kind is TypeKind.POINTER
         pointee = types[type.element] if type is not None and is_pointer and type.element is not None else None
-        if param.byval is not None and type is not None and type.kind is Kind.STRUCT:
+        if param.byval is not None and type is not None and type.kind is TypeKind.STRUCT:
             pointee = type
         found.append(Formal(parameter, type, pointee, types))
     return tuple(found)
@@ -317,7 +317,7 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
                 )
             if parameter.shared and parameter.object is not None and argument is not None:
                 first.setdefault(parameter.object, (parameter.name, _size(argument, unit)))
-            if isinstance(argument, Pointed | bytes | bytearray):
+            if isinstance(argument, PointedContent | bytes | bytearray):
                 continue  # it was made by its type, or is what memory holds
             type = parameter.pointee
             values = argument.of(type) if isinstance(argument, Characters) else list(argument or ())
@@ -332,9 +332,9 @@ def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argumen
                 raise UsageError(f"{value} is not in the range of {_declared(parameter)}: {type.min} to {type.max}")
 
 
-def _size(argument: bytes | bytearray | Pointed | Sequence[int], unit: int) -> int:
+def _size(argument: bytes | bytearray | PointedContent | Sequence[int], unit: int) -> int:
     """How many bytes what a pointer points to has."""
-    if isinstance(argument, Pointed):
+    if isinstance(argument, PointedContent):
         return len(argument.content)
     return len(argument) * (1 if isinstance(argument, bytes | bytearray) else unit)
 
@@ -349,7 +349,7 @@ def arguments_in_words(declared: Sequence[str]) -> str:
     return f"{len(declared)} argument{'' if len(declared) == 1 else 's'} ({', '.join(declared) or 'none'})"
 
 
-def _declared_as(given: Given) -> str:
+def _declared_as(given: SourceParameter) -> str:
     type, pointee = given.formal.type, given.formal.pointee
     if given.is_structure and type is not None:
         return f"{type.description} {given.formal.name}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loopless import terms as t
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.run import Application
-from loopless.check.interpreter.values import Missing, Stop, reduced
+from loopless.check.interpreter.values import MissingValue, Stop, reduced
 from loopless.flowgraph.callees.streams import INPUTS, counter_of
 from loopless.flowgraph.model import Flowgraph
 from loopless.summary import Diverges, FunctionCase, FunctionSummary, Residual, Undefined
@@ -27,7 +27,7 @@ _ENDS: Final[Mapping[str, tuple[Status, str]]] = {
     "error": ("error-reached", "the error function is called"),
     "assumption": ("assumption-failed", "an assumption is false"),
 }
-_MISSING: Final = Missing("it is not given")
+_MISSING: Final = MissingValue("it is not given")
 
 _UNCOVERED: Final = "the regions do not cover these values"
 
@@ -37,7 +37,7 @@ values of its terms.
 """
 
 
-class Whole:
+class CompiledSummary:
     """The summary of a function, ready to be evaluated."""
 
     def __init__(self, summary: FunctionSummary, graph: Flowgraph) -> None:
@@ -54,7 +54,7 @@ class Whole:
         """
         if self._find is None:
             return None
-        given: list[int | Missing] = []
+        given: list[int | MissingValue] = []
         for input in self._summary.inputs:
             if input.kind != "nondet":
                 given.append(values.get(input.var, _MISSING))
@@ -105,7 +105,7 @@ def _interpreted(summary: FunctionSummary) -> _Find:
                 raise t.EvaluationError(f"{array} is not given")
             return reduced(inputs[offset], type)
 
-        given = {var: x for var, x in zip(variables, values, strict=True) if not isinstance(x, Missing)}
+        given = {var: x for var, x in zip(variables, values, strict=True) if not isinstance(x, MissingValue)}
         here = t.Valuation(given, read)
         for number, region in enumerate(regions):
             if here.holds(region.when):

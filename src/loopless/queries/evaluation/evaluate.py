@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from loopless import terms as t
-from loopless.check.interpreter.run import Application, Argument, Interpreter, Jump, Memory, Run
+from loopless.check.interpreter.run import Application, Argument, Interpreter, InterpreterRun, Jump, WholeObject
 from loopless.check.interpreter.services import LoopState
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.queries.call_values.argument_types import Shown
-from loopless.queries.evaluation.compiled_summary import Whole
+from loopless.queries.evaluation.compiled_summary import CompiledSummary
 from loopless.refusals import Refused
 from loopless.summary import Case, FunctionSummary, Outcome, Summary
 
@@ -60,7 +60,7 @@ class Evaluation:
     pointers: Mapping[str, Shown] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     text: frozenset[str] = frozenset()
-    memory: tuple[Memory | None, ...] = ()
+    memory: tuple[WholeObject | None, ...] = ()
     """What pointer parameters point to afterwards, None for other parameters."""
 
 
@@ -79,7 +79,7 @@ class Evaluator:
         self._graph = graph
         self._interpreter = interpreter
         self._summaries = summaries
-        self._whole = Whole(whole, graph) if whole is not None and summaries is not None else None
+        self._whole = CompiledSummary(whole, graph) if whole is not None and summaries is not None else None
         self._usable: dict[str, Summary | None] = {}
 
     def run(
@@ -208,7 +208,7 @@ def _changes_memory(graph: Flowgraph, loop: LoopInfo) -> bool:
     return False
 
 
-def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
+def _answer(run: InterpreterRun, trip: _Trip, graph: Flowgraph) -> Evaluation:
     outcome = run.outcome
     iterated = frozenset(name for name, count in run.iterations.items() if count > trip.counted.get(name, 0))
     status, reason = outcome.status, run.reason or outcome.detail
@@ -241,7 +241,7 @@ def _answer(run: Run, trip: _Trip, graph: Flowgraph) -> Evaluation:
     )
 
 
-def _counts(run: Run, trip: _Trip, graph: Flowgraph) -> dict[str, int]:
+def _counts(run: InterpreterRun, trip: _Trip, graph: Flowgraph) -> dict[str, int]:
     """The iterations of each loop; of one that never ends, or ends undefined, a summary does not say how many, nor of
     one inside whose total has no closed form.
     """

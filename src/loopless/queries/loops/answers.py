@@ -31,7 +31,7 @@ from loopless.queries.selection import variables_named
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
     AtEntry,
-    Known,
+    KnownLoops,
     Outcome,
     Residual,
     Summary,
@@ -312,7 +312,7 @@ def _first_at_entry(
     return replace(answer, at_entry=there.at_entry, shown=there.shown)
 
 
-def _known(function: Function, question: Question) -> Known:
+def _known(function: Function, question: Question) -> KnownLoops:
     """What was found out about loops inside others."""
     return function.inner if question.streams else function.inner_without_streams
 

@@ -34,7 +34,7 @@ _NOT_CHOSEN: Final = ("call", "uninitialised")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class LoopClaims:
     """What is told of one loop: of one entry, of a call, and recurrent sets."""
 
     entry: Claim
@@ -50,7 +50,7 @@ class Entries:
         known = answer.summary.inputs if answer.summary is not None else ()
         self._not_chosen = frozenset(one.var for one in known if one.kind in _NOT_CHOSEN)
 
-    def told(self, loop: LoopInfo | None, found: Told, any_entry: t.Term | None) -> Told:
+    def told(self, loop: LoopInfo | None, found: LoopClaims, any_entry: t.Term | None) -> LoopClaims:
         """The same, of those states alone in which the function may enter the loop; whether it does, and with which
         inputs. ``any_entry``: a bound on every entry.
         """
@@ -58,7 +58,7 @@ class Entries:
         if entry.never is t.FALSE and not recurs:
             return found
         if any_entry is not None or always(call) is not None:
-            return Told(replace(entry, never=t.FALSE), call)  # it ends, whatever it is entered with
+            return LoopClaims(replace(entry, never=t.FALSE), call)  # it ends, whatever it is entered with
         if loop is not None and not isinstance(self._graph, Refused):
             facts = entry_facts(self._graph, loop)
             entry = replace(entry, never=entry.never if _may_hold(entry.never, facts) else t.FALSE)
@@ -67,7 +67,7 @@ class Entries:
                 call = self._with_inputs(loop, entry, call, recurs)
         chosen = call.never is not t.FALSE and call.never.variables.isdisjoint(self._not_chosen)
         entered = chosen and has_point(call.never)
-        return Told(replace(entry, entered=entered), call, recurs)
+        return LoopClaims(replace(entry, entered=entered), call, recurs)
 
     def _with_inputs(self, loop: LoopInfo, entry: Claim, call: Claim, recurs: Sequence[Recurrent]) -> Claim:
         """The claim about a call with inputs that lead to where the loop never ends."""

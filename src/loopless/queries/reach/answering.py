@@ -21,14 +21,14 @@ from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.memory.initial_memory import begins_at, is_defined_here
 from loopless.flowgraph.model import Call, Flowgraph, Kind
 from loopless.flowgraph.words import not_followed
-from loopless.logic.smt import Answer
+from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
 from loopless.navigation.routes import Route
 from loopless.navigation.search import Navigator
 from loopless.navigation.splitting import without_wraps
 from loopless.queries.call_values.native_driver import Driver
-from loopless.queries.call_values.reached import Inputs, Reach
+from loopless.queries.call_values.reached import Inputs, ReachAnswer
 from loopless.queries.call_values.route_inputs import NotDriven, inputs_of
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
@@ -38,7 +38,7 @@ from loopless.queries.settings import Settings
 from loopless.queries.verification.answering import UNDEFINED, WILD, proved
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import FloatConst
-from loopless.source.targets import Target, out_of_sight
+from loopless.source.targets import SourceTarget, out_of_sight
 from loopless.source.vocabulary import TARGET
 from loopless.verification.proofs import Search
 from loopless.verification.transitions import START, TransitionSystem, system_of
@@ -73,7 +73,7 @@ PROOF_S: Final = 3.0
 
 def reach(  # noqa: PLR0913
     files: Sequence[Path],
-    target: Target,
+    target: SourceTarget,
     function: str | None,
     settings: Settings,
     until: float | None = None,
@@ -83,7 +83,7 @@ def reach(  # noqa: PLR0913
     driver: Driver | None = None,
     proofs: bool = True,
     seconds: float | None = None,
-) -> Reach:
+) -> ReachAnswer:
     """Whether a call of ``function`` gets to the target; where it is None, a run from ``main`` or, where there is none,
     a call of the function that the target is in. ``summaries``: how often inner loops go round as a whole may be used.
     ``minimize``: "run" looks for the fewest iterations, "inputs" for the smallest values that the run begins with.
@@ -108,10 +108,10 @@ def reach(  # noqa: PLR0913
     (found,) = run_all([job], limits, fresh=True)
     if not isinstance(found, Overrun):
         return found
-    return Reach(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
+    return ReachAnswer(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
 
 
-def _entry(program: Program, target: Target, function: str | None) -> str:
+def _entry(program: Program, target: SourceTarget, function: str | None) -> str:
     """The name in the module of the function in which runs begin."""
     module = program.source.module
     defined = [one.name for one in module.defined()]
@@ -139,7 +139,7 @@ def _entry(program: Program, target: Target, function: str | None) -> str:
     return holding[0]
 
 
-def _nothing_there(program: Program, target: Target) -> str:
+def _nothing_there(program: Program, target: SourceTarget) -> str:
     if target.line is None:
         return f"nothing calls {target.callee} in {', '.join(program.files)}"
     lines = {
@@ -153,7 +153,9 @@ def _nothing_there(program: Program, target: Target) -> str:
     return f"{target.file}:{target.line} has no code{beside}"
 
 
-def _job(program: Program, target: Target, entry: str, settings: Settings, seconds: float, *more: Any) -> Reach:
+def _job(
+    program: Program, target: SourceTarget, entry: str, settings: Settings, seconds: float, *more: Any
+) -> ReachAnswer:
     return ReachQuestion(program, target, entry, settings, clock.counted() + seconds, *more).answer()
 
 
@@ -175,7 +177,7 @@ class ReachQuestion:
     """One target, and what the methods have said of it."""
 
     program: Program
-    target: Target
+    target: SourceTarget
     entry: str
     settings: Settings
     deadline: float
@@ -189,7 +191,7 @@ class ReachQuestion:
     _general: CounterSystem | None = None
     why: str = ""
 
-    def answer(self) -> Reach:
+    def answer(self) -> ReachAnswer:
         """The answer, by the methods in their order."""
         graph = self.graph or graph_with_errors(self.program, self.entry, self.settings)
         if graph.refused is not None:
@@ -211,9 +213,9 @@ class ReachQuestion:
             return None
         return Refused(Reason.UNKNOWN_CALL, str(call.loc or call.callee), not_followed(call.callee))
 
-    def _searched(self, system: TransitionSystem, driver: Driver) -> Reach:
+    def _searched(self, system: TransitionSystem, driver: Driver) -> ReachAnswer:
         general = self._timed("counters", lambda: self._counters(system))
-        if general is Answer.NO:
+        if general is SmtAnswer.NO:
             if not system.open:
                 return self._unreachable("counters of paths", system, driver)
             self.why = str(system.open[0])
@@ -232,7 +234,7 @@ class ReachQuestion:
 
     # -- methods ------------------------------------------------------------------------------------------------------
 
-    def _by_chance(self, system: TransitionSystem, driver: Driver) -> Reach | None:
+    def _by_chance(self, system: TransitionSystem, driver: Driver) -> ReachAnswer | None:
         def drawn() -> Inputs | None:
             return driver.by_chance(system.graph, _numbers(system), CHANCES, CHANCE_S)
 
@@ -243,15 +245,17 @@ class ReachQuestion:
             return None
         return None if found is None else self._replayed(driver, found, "random inputs")
 
-    def _counters(self, system: TransitionSystem) -> CounterSystem | Answer:
+    def _counters(self, system: TransitionSystem) -> CounterSystem | SmtAnswer:
         """The constraints of all runs; NO where they have no solution."""
         product = product_of(system, START, {})
         if product.goal is None:
-            return Answer.UNKNOWN if product.cut else Answer.NO
+            return SmtAnswer.UNKNOWN if product.cut else SmtAnswer.NO
         self._general = made = CounterSystem(product, system, trips=self.summaries)
-        return made if made.solve() is not Answer.NO else Answer.NO
+        return made if made.solve() is not SmtAnswer.NO else SmtAnswer.NO
 
-    def _navigated(self, system: TransitionSystem, driver: Driver, general: CounterSystem | Answer) -> Reach | None:
+    def _navigated(
+        self, system: TransitionSystem, driver: Driver, general: CounterSystem | SmtAnswer
+    ) -> ReachAnswer | None:
         """Searches with small values to begin with, and then with none that are fixed; some runs by chance between."""
         most = self._least_length(general) if self.minimize == "run" and isinstance(general, CounterSystem) else None
         if isinstance(general, CounterSystem) and general.scalars:
@@ -295,7 +299,7 @@ class ReachQuestion:
             found = general.solve([general.length.le(length)], SHORT_MS)
             if isinstance(found, Plan):
                 return length
-            if found is Answer.UNKNOWN:
+            if found is SmtAnswer.UNKNOWN:
                 return None
         return None
 
@@ -361,7 +365,7 @@ class ReachQuestion:
 
     def _search(
         self, system: TransitionSystem, driver: Driver, fixed: dict[t.Var, int], until: float, most: int | None = None
-    ) -> Reach | None:
+    ) -> ReachAnswer | None:
         until = min(until, self.deadline)
         begun = self._begun()
         navigator = Navigator(system, fixed, until, most=most, trips=self.summaries, begun=begun, general=self._general)
@@ -381,7 +385,7 @@ class ReachQuestion:
             return frozenset()
         return frozenset(name for name, variable in module.globals.items() if is_defined_here(variable))
 
-    def _driven(self, system: TransitionSystem, driver: Driver, route: Route) -> Reach | None:
+    def _driven(self, system: TransitionSystem, driver: Driver, route: Route) -> ReachAnswer | None:
         """What a run with the inputs of a path comes to."""
         try:
             inputs = inputs_of(route, system, self.entry, driver.signature)
@@ -393,7 +397,7 @@ class ReachQuestion:
             return None
         return self._replayed(driver, inputs, "guided search")
 
-    def _replayed(self, driver: Driver, inputs: Inputs, method: str) -> Reach | None:
+    def _replayed(self, driver: Driver, inputs: Inputs, method: str) -> ReachAnswer | None:
         """The answer "reached", if the native run with these inputs comes to the target."""
         try:
             reached, said, inputs = self._timed("replay", lambda: driver.replay(inputs))
@@ -414,7 +418,7 @@ class ReachQuestion:
             self.why = f"a path that gets there was found, but the native run with its inputs ended otherwise ({said})"
             return None
         words = "the native run came to the target"
-        return Reach(self.target, self.entry, "reached", method, inputs, words, tried=dict(self.tried))
+        return ReachAnswer(self.target, self.entry, "reached", method, inputs, words, tried=dict(self.tried))
 
     def _constants(self) -> list[float]:
         """The floating-point constants of the program."""
@@ -425,7 +429,7 @@ class ReachQuestion:
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    def _unreachable(self, method: str, system: TransitionSystem, driver: Driver) -> Reach:
+    def _unreachable(self, method: str, system: TransitionSystem, driver: Driver) -> ReachAnswer:
         """Nothing gets there: with the certificate of a proof; where none is found, by some native runs, too."""
         until = min(self.deadline, clock.counted() + PROOF_S)
         if self.proofs:
@@ -439,7 +443,7 @@ class ReachQuestion:
         if wild is not None:
             return self._unknown(wild)
         granted = (*system.graph.assumptions, *([UNDEFINED] if system.failing else []))
-        return Reach(self.target, self.entry, "unreachable", method, tried=dict(self.tried), assumptions=granted)
+        return ReachAnswer(self.target, self.entry, "unreachable", method, tried=dict(self.tried), assumptions=granted)
 
     @staticmethod
     def _wild(system: TransitionSystem) -> str | None:
@@ -453,8 +457,8 @@ class ReachQuestion:
         words = kind.replace("-", " ")
         return f"no run gets there by what C says, but one leaves its objects{at} ({words}), and a machine goes on"
 
-    def _proved(self, verdict: Any) -> Reach:
-        return Reach(
+    def _proved(self, verdict: Any) -> ReachAnswer:
+        return ReachAnswer(
             self.target,
             self.entry,
             "unreachable",
@@ -465,8 +469,8 @@ class ReachQuestion:
             tried=dict(self.tried),
         )
 
-    def _unknown(self, reason: str) -> Reach:
-        return Reach(self.target, self.entry, "unknown", reason=reason, tried=dict(self.tried))
+    def _unknown(self, reason: str) -> ReachAnswer:
+        return ReachAnswer(self.target, self.entry, "unknown", reason=reason, tried=dict(self.tried))
 
     def _timed(self, name: str, method: Callable[[], Any]) -> Any:
         note(f"{name} were tried" if name.endswith("s") else f"{name} was tried")

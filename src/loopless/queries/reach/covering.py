@@ -19,7 +19,7 @@ from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.call_values.mutation import Mutator, constants
 from loopless.queries.call_values.native_driver import PREFIXES, Driver
-from loopless.queries.call_values.reached import Inputs, Reach, runs_of, unrolled
+from loopless.queries.call_values.reached import Inputs, ReachAnswer, runs_of, unrolled
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.program import load
@@ -28,7 +28,7 @@ from loopless.queries.reach.side_search import SideSearch
 from loopless.queries.settings import Settings
 from loopless.source.compile import compile_ir
 from loopless.source.database import CompileDatabase
-from loopless.source.targets import Side, Target, sides, telling
+from loopless.source.targets import Side, SourceTarget, sides, telling
 from loopless.source.worker import WORKER
 
 SHARE: Final = 0.25
@@ -66,7 +66,7 @@ class Covered:
     words: str
     verdict: str
     tests: tuple[int, ...] = ()
-    proof: Reach | None = None
+    proof: ReachAnswer | None = None
     reason: str = ""
 
 
@@ -172,11 +172,11 @@ class _Work:
             raise UsageError(f"{entry} has {len(self.sides):,} sides of branches, and at most {MOST:,} are told apart")
         self.open = dict.fromkeys(range(len(self.sides)))
         self.tests: list[CoveringTest] = []
-        self.refuted: dict[int, Reach] = {}
+        self.refuted: dict[int, ReachAnswer] = {}
         self.numbers: list[int] = []
         self.random = random.Random(1)
         self._search: SideSearch | None = None
-        self._pool: Pool[Reach] | None = None
+        self._pool: Pool[ReachAnswer] | None = None
         self.unknown: dict[int, str] = {}
 
     def _told(self, what: str) -> None:
@@ -260,7 +260,7 @@ class _Work:
         """A search for one side."""
         side = self.sides[number]
         self._told(f"line {side.line}")
-        target = Target(within=self.entry, branch=(side.number, side.side))
+        target = SourceTarget(within=self.entry, branch=(side.number, side.side))
         try:
             if proofs or (self.settings.run and not self.driver.trapped):
                 driver = _SideDriver(self.driver, number) if self.settings.run and self.driver.trapped else None
@@ -289,7 +289,7 @@ class _Work:
         if number in self.open:
             self.unknown[number] = found.reason or _NOT_FOUND
 
-    def _searched(self, number: int, target: Target, seconds: float) -> Reach:
+    def _searched(self, number: int, target: SourceTarget, seconds: float) -> ReachAnswer:
         """The answer of a search in a process that goes on to the next side with what it knows."""
         if self._search is None:
             of = functools.partial(_SideDriver, self.driver) if self.settings.run else None
@@ -304,7 +304,7 @@ class _Work:
             for _, found in self._pool.finished():
                 if not isinstance(found, Overrun):
                     return found
-                return Reach(target, self.entry, "unknown", reason=found.in_words, trouble=found.traceback)
+                return ReachAnswer(target, self.entry, "unknown", reason=found.in_words, trouble=found.traceback)
 
     def close(self) -> None:
         """End all processes."""
@@ -356,14 +356,14 @@ class CoveringDriver(Driver):
 
     @property
     def oracle(self) -> Any:
-        from loopless.check.oracle.native import Limits, NativeOracle
+        from loopless.check.oracle.native import NativeLimits, NativeOracle
 
         if self._oracle is None:
             text, found = telling(_module(self.files, self.options, traps=True), self.function)
             if len(found) != len(self.sides):  # the checks for undefined behaviour have changed its branches
                 text, found = telling(_module(self.files, self.options, traps=False), self.function)
                 self.trapped = False
-            self._oracle = NativeOracle(text, options=self.options, limits=Limits(seconds=2.0), ir=True)
+            self._oracle = NativeOracle(text, options=self.options, limits=NativeLimits(seconds=2.0), ir=True)
             self._oracle.sides = len(found)
             self._oracle.any_result = True
         return self._oracle

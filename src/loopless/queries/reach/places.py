@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
-from loopless.source.targets import Target
+from loopless.source.targets import SourceTarget
 
 _IR: Final = (".ll", ".bc")
 _PLACE: Final = re.compile(r"(?:(.+):)?(\d+)", re.DOTALL)
 
 
-def place_of(files: Sequence[Path], line: str | None, callee: str | None, given: str | None) -> Target:
+def place_of(files: Sequence[Path], line: str | None, callee: str | None, given: str | None) -> SourceTarget:
     """The place that the options ``--line``, ``--call`` and ``--when`` name.
 
     Raises:
@@ -31,14 +31,14 @@ def place_of(files: Sequence[Path], line: str | None, callee: str | None, given:
             raise UsageError("--when is a condition at a line; name that with --line")
         if re.fullmatch(r"\w[\w.:$~<>, ]*", callee) is None:
             raise UsageError(f"--call takes the name of a function, and {callee!r} is none")
-        return Target(callee=callee)
+        return SourceTarget(callee=callee)
     match = _PLACE.fullmatch(line)
     if match is None:
         raise UsageError(f"--line takes N or FILE:N, and {line!r} is neither")
     number = int(match[2])
     if match[1] is None and len(files) > 1:
         raise UsageError(f"--line {line} is of one of {len(files)} files: name it, as --line {files[0]}:{line}")
-    target = Target(match[1] or str(files[0]), number, when=when.strip())
+    target = SourceTarget(match[1] or str(files[0]), number, when=when.strip())
     if given is not None:
         _check_condition(target.when)
     named = [file for file in files if target.is_in(file)]
@@ -71,7 +71,7 @@ def _is_balanced(text: str) -> bool:
     return depth == 0
 
 
-def _check_line(file: Path, target: Target) -> None:
+def _check_line(file: Path, target: SourceTarget) -> None:
     """Raises ``UsageError`` for a line that a file of C does not have; what else is missing shows when it is read."""
     from loopless.source.compile import STANDARD_INPUT, check_file
 

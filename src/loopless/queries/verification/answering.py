@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from loopless import clock
 from loopless import terms as t
 from loopless.check.certificates.document import Subject, document_of
-from loopless.check.certificates.judge import Claim
+from loopless.check.certificates.judge import CertifiedClaim
 from loopless.check.certificates.property import (
     OVERFLOWS,
     Follows,
@@ -35,7 +35,7 @@ from loopless.queries.jobs.sandbox import Limits, note
 from loopless.queries.program import Program
 from loopless.queries.settings import Settings
 from loopless.queries.verification.evidence import (
-    Told,
+    ToldInvariant,
     WaitingJudge,
     claim_of,
     judge_apart,
@@ -305,7 +305,9 @@ class _Question:
         waiting, self.waiting = self.waiting, None
         return judge_apart(document, seconds, waiting)
 
-    def _judged(self, system: TransitionSystem, claim: Claim, method: str, shown: tuple[Told, ...]) -> Verdict | None:
+    def _judged(
+        self, system: TransitionSystem, claim: CertifiedClaim, method: str, shown: tuple[ToldInvariant, ...]
+    ) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, places(system.graph), self.contracts)
         left = max(self.deadline - clock.counted(), 1.0)
         judgement = self._timed("certificate", lambda: self._judge(document, min(JUDGE_S, left)))
@@ -478,11 +480,11 @@ class _Question:
         found = self.replays.repeating(chain(long, *guesses), seconds)
         if found is None:
             return None
-        claim, what = Claim({}, repeating=found.inputs), "a run that repeats a state"
+        claim, what = CertifiedClaim({}, repeating=found.inputs), "a run that repeats a state"
         return self._endless(system, claim, what, REPEATED, lambda: self.replays.repeated(found))
 
     def _endless(
-        self, system: TransitionSystem, claim: Claim, what: str, method: str, replayed: Callable[[], Replay]
+        self, system: TransitionSystem, claim: CertifiedClaim, what: str, method: str, replayed: Callable[[], Replay]
     ) -> Verdict | None:
         document = document_of(self._subject(), self.property, claim, places(system.graph))
         left = max(self.deadline - clock.counted(), 1.0)

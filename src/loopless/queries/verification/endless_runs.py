@@ -12,7 +12,7 @@ from typing import Final
 
 from loopless.check.certificates.property import Property
 from loopless.check.certificates.repeating import Follower
-from loopless.check.interpreter.run import Argument, Interpreter, Pointed, Run
+from loopless.check.interpreter.run import Argument, Interpreter, InterpreterRun, PointedContent
 from loopless.errors import LooplessError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, Parameter
@@ -58,7 +58,7 @@ def of_program(program: Program, settings: Settings, deadline: float) -> list[En
         return []  # main takes arguments
 
 
-def _endless(runs: Iterable[tuple[tuple[int, ...], Run]]) -> dict[Loc, tuple[int, ...]]:
+def _endless(runs: Iterable[tuple[tuple[int, ...], InterpreterRun]]) -> dict[Loc, tuple[int, ...]]:
     """The inputs of runs that come to a state again, by the places of the loops."""
     found: dict[Loc, tuple[int, ...]] = {}
     steps = 0
@@ -132,5 +132,5 @@ def _words(parameters: Sequence[Parameter], arguments: Sequence[Argument]) -> st
 def _argument(argument: Argument) -> str:
     if isinstance(argument, int) or argument is None:
         return str(argument)
-    values = [] if isinstance(argument, Pointed) else argument
+    values = [] if isinstance(argument, PointedContent) else argument
     return f"[{','.join(map(str, values))}]"

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 from loopless import clock
 from loopless import terms as t
-from loopless.check.certificates.judge import Claim
+from loopless.check.certificates.judge import CertifiedClaim
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph, LoopInfo, VariableInfo
 from loopless.verification.transitions import TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldInvariant:
     """What a proof says holds at a loop, for readers: in C syntax over unbounded integers (``text``), as C that cannot
     overflow itself (``c``; empty where C has no words), and what falls with each iteration (``rank``).
     """
@@ -35,13 +35,13 @@ class Told:
     rank: str = ""
 
 
-def claim_of(invariants: Mapping[str, Sequence[t.Condition]], system: TransitionSystem) -> Claim:
+def claim_of(invariants: Mapping[str, Sequence[t.Condition]], system: TransitionSystem) -> CertifiedClaim:
     """The invariants as SMT-LIB, those that it has words for; every cutpoint has some, if only what always holds."""
     found: dict[str, tuple[str, ...]] = {}
     for label in system.cutpoints:
         parts = [part for condition in invariants.get(label, ()) for part in t.conjuncts(condition)]
         found[label] = tuple(text for text in (t.smt(part) for part in parts) if text is not None)
-    return Claim(found)
+    return CertifiedClaim(found)
 
 
 _WORDS_OF_C: Final = (t.Var, t.Const, t.Sum, t.Compare, t.And, t.Or, t.Truth)
@@ -51,9 +51,9 @@ def told(
     system: TransitionSystem,
     invariants: Mapping[str, Sequence[t.Condition]],
     ranks: Mapping[str, Sequence[t.Term]] | None = None,
-) -> tuple[Told, ...]:
+) -> tuple[ToldInvariant, ...]:
     """What holds at the loops of a program."""
-    found: list[Told] = []
+    found: list[ToldInvariant] = []
     graph = system.graph
     for loop in graph.loops:
         source = _seen_at(graph, loop)
@@ -67,7 +67,7 @@ def told(
         falling = () if ranks is None else ranks.get(loop.header, ())
         components = [term for term in falling if not isinstance(term, t.Const)]
         rank = ", then ".join(t.text(t.substitute(term, names)) for term in components)
-        found.append(Told(loop.file, loop.line, loop.column, graph.source_name, shown, c, rank))
+        found.append(ToldInvariant(loop.file, loop.line, loop.column, graph.source_name, shown, c, rank))
     return tuple(found)
 
 

@@ -72,12 +72,12 @@ class Replays:
             self._oracle.close()
 
     def _native(self, seconds: float) -> Any:
-        from loopless.check.oracle.native import Limits, NativeOracle
+        from loopless.check.oracle.native import NativeLimits, NativeOracle
 
         if self._oracle is None:
             files = [Path(file) for file in self.program.files]
             options = self.settings.for_runs(self.program.source.options)
-            self._oracle = NativeOracle(files, options=options, limits=Limits(seconds=REPLAY_S))
+            self._oracle = NativeOracle(files, options=options, limits=NativeLimits(seconds=REPLAY_S))
         left = max(0.1, min(seconds, self.deadline - clock.counted()))
         self._oracle.limits = replace(self._oracle.limits, seconds=left)
         return self._oracle
@@ -130,7 +130,7 @@ class Replays:
         """The first of several runs that violates the property, each for so many seconds, all for at most ``most``; the
         last of its inputs comes again and again.
         """
-        from loopless.check.oracle.native import Run
+        from loopless.check.oracle.native import NativeRun
 
         until = min(self.deadline, clock.counted() + most)
         try:
@@ -139,7 +139,7 @@ class Replays:
                 if left <= 0:
                     return None
                 oracle = self._native(min(left, seconds))
-                (outcome,) = oracle.run_many("main", [Run(nondet=one, repeat=bool(one))])
+                (outcome,) = oracle.run_many("main", [NativeRun(nondet=one, repeat=bool(one))])
                 if self._is_violation(outcome, one, repeats=True):
                     return Replay(True, outcome.detail, one, bool(one))
         except LooplessError:

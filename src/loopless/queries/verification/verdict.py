@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from loopless.check.certificates.property import Property
-from loopless.queries.verification.evidence import Told
+from loopless.queries.verification.evidence import ToldInvariant
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Verdict:
     assumptions: tuple[str, ...] = ()
     shares: Mapping[str, float] = field(default_factory=dict)
     trouble: str = ""
-    invariants: tuple[Told, ...] = ()
+    invariants: tuple[ToldInvariant, ...] = ()
     repeats: bool = False
     contracts: Mapping[str, str] = field(default_factory=dict)
     cut: str = ""

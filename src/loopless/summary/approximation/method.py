@@ -22,8 +22,8 @@ from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
 from loopless.summary.approximation.steps import (
     UNDECIDED,
-    Group,
-    Names,
+    CountedPaths,
+    StepNames,
     after,
     groups_of,
     is_plain,
@@ -88,7 +88,7 @@ def approximation(
 
 def _anything(paths: LoopPaths, told: Collection[t.Var] | None) -> Approximation:
     """What holds of any loop with these paths: it leaves by one of its exits, whenever, with any values."""
-    names = Names.of(paths)
+    names = StepNames.of(paths)
     total = names.fresh("k")
     cases: list[Case] = []
     undefined: list[Undefined] = []
@@ -158,7 +158,7 @@ class _Loop:
     def __init__(self, paths: LoopPaths, within: t.Condition, told: Collection[t.Var] | None) -> None:
         self.paths = paths
         self.told = told
-        self.names = Names.of(paths)
+        self.names = StepNames.of(paths)
         self.groups = groups_of(paths, self.names)
         self.counters = tuple(group.counter for group in self.groups)
         self.total = t.add(*self.counters)
@@ -187,7 +187,7 @@ class _Loop:
                 found = _both(found, self._often(group))
         return found
 
-    def _begun(self, group: Group) -> Region | None:
+    def _begun(self, group: CountedPaths) -> Region | None:
         """The entry values from which the first iteration may be one of the group."""
         if group.step is None:
             return None
@@ -198,7 +198,7 @@ class _Loop:
         except UNDECIDED:
             return None
 
-    def _came_by(self, group: Group) -> Region | None:
+    def _came_by(self, group: CountedPaths) -> Region | None:
         """The states in which the last iteration was one of the group."""
         if group.step is None:
             return None
@@ -216,7 +216,7 @@ class _Loop:
         except UNDECIDED:
             return None
 
-    def _often(self, group: Group) -> Region | None:
+    def _often(self, group: CountedPaths) -> Region | None:
         """How often the group is taken at most: before the last time of it its condition held."""
         if group.step is None:
             return None

@@ -44,7 +44,7 @@ def small(region: Region) -> Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class StepNames:
     """The variables of a loop at several places of a run, and those that stand for what is not known.
 
     ``entry``: all variables that paths speak of, as they are when the loop is entered. ``state``: those of them that
@@ -59,7 +59,7 @@ class Names:
     taken: frozenset[str]
 
     @staticmethod
-    def of(paths: LoopPaths) -> Names:
+    def of(paths: LoopPaths) -> StepNames:
         """Those of a loop."""
         unknown = {u.var for path in paths.all for u in path.unknowns}
         found: set[t.Var] = {*paths.state, *paths.invariants}
@@ -76,7 +76,7 @@ class Names:
         last = {var: t.Var(f"{var.name}@last", var.type) for var in state}
         end = {var: t.Var(f"{var.name}@end", var.type) for var in state}
         updated = {var for path in paths.all for var in path.update}
-        return Names(entry, state, last, end, frozenset(v.name for v in found | changed | unknown | updated))
+        return StepNames(entry, state, last, end, frozenset(v.name for v in found | changed | unknown | updated))
 
     @property
     def fixed(self) -> frozenset[t.Var]:
@@ -95,7 +95,7 @@ def _key(var: t.Var) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class PathEffect:
     """What one iteration by a path does to one variable.
 
     ``adds``: what it adds, where that is always the same. ``low`` and ``high``: what it adds at least and at most.
@@ -110,37 +110,37 @@ class Effect:
     most: int | None = None
 
 
-_NOTHING: Final = Effect(t.ZERO, 0, 0)
+_NOTHING: Final = PathEffect(t.ZERO, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CountedPaths:
     """Iterative paths that one ``counter`` counts.
 
-    ``step``: the values before and after such an iteration, over ``Names.last`` and ``Names.end``, and what no
+    ``step``: the values before and after such an iteration, over ``StepNames.last`` and ``StepNames.end``, and what no
     iteration changes; None where the logic does not say. ``effects``: by variable of the state.
     """
 
     counter: t.Var
     paths: tuple[Path, ...]
     step: Region | None
-    effects: Mapping[t.Var, Effect]
+    effects: Mapping[t.Var, PathEffect]
 
 
-def groups_of(paths: LoopPaths, names: Names) -> tuple[Group, ...]:
+def groups_of(paths: LoopPaths, names: StepNames) -> tuple[CountedPaths, ...]:
     """The counters of a loop: one for each iterative path, or one for all where these are many."""
     steps = [_step(path, names) for path in paths.iterative]
     effects = [{v: _effect(v, p, s, names) for v in names.state} for p, s in zip(paths.iterative, steps, strict=True)]
     if len(steps) <= _MOST_COUNTERS:
         return tuple(
-            Group(names.fresh(f"k{path.id}"), (path,), step, effect)
+            CountedPaths(names.fresh(f"k{path.id}"), (path,), step, effect)
             for path, step, effect in zip(paths.iterative, steps, effects, strict=True)
         )
     common = {var: _hull([effect[var] for effect in effects], var) for var in names.state}
-    return (Group(names.fresh("k"), paths.iterative, _union(steps), common),)
+    return (CountedPaths(names.fresh("k"), paths.iterative, _union(steps), common),)
 
 
-def _step(path: Path, names: Names) -> Region | None:
+def _step(path: Path, names: StepNames) -> Region | None:
     """One iteration by a path."""
     after = [names.end[var].eq(t.substitute(path.update.get(var, var), names.last)) for var in names.state]
     try:
@@ -172,13 +172,13 @@ def is_plain(term: t.Term, variables: frozenset[t.Var]) -> bool:
     return term.variables <= variables and not any(isinstance(node, t.Read) for node in t.walk(term))
 
 
-def _effect(var: t.Var, path: Path, step: Region | None, names: Names) -> Effect:
+def _effect(var: t.Var, path: Path, step: Region | None, names: StepNames) -> PathEffect:
     term = path.update.get(var, var)
     if term is var:
         return _NOTHING
     added = term - var
     if isinstance(added, t.Const):
-        return Effect(added, added.value, added.value)
+        return PathEffect(added, added.value, added.value)
     adds = added if is_plain(added, names.fixed) and not t.may_lack_value(added) else None
     least, most = var.type.min, var.type.max
     low: int | None = None
@@ -195,10 +195,10 @@ def _effect(var: t.Var, path: Path, step: Region | None, names: Names) -> Effect
         low = low if low is not None and low > -_LARGE else None
         high = high if high is not None and high < _LARGE else None
     sets = adds is None and (var not in term.variables or low is high is None)
-    return Effect(adds, low, high, sets, least, most)
+    return PathEffect(adds, low, high, sets, least, most)
 
 
-def _hull(effects: Sequence[Effect], var: t.Var) -> Effect:
+def _hull(effects: Sequence[PathEffect], var: t.Var) -> PathEffect:
     """What one of several iterations does."""
     adds = effects[0].adds if all(effect.adds is effects[0].adds for effect in effects) else None
     sets = any(effect.sets for effect in effects)
@@ -206,7 +206,7 @@ def _hull(effects: Sequence[Effect], var: t.Var) -> Effect:
     most = _most((e.most if e.sets else var.type.max for e in effects), var.type.max)
     low = _least((effect.low for effect in effects), None)
     high = _most((effect.high for effect in effects), None)
-    return Effect(adds, low, high, sets, least, most)
+    return PathEffect(adds, low, high, sets, least, most)
 
 
 def _least(bounds: Iterable[int | None], otherwise: int | None) -> int | None:
@@ -224,7 +224,7 @@ def _most(bounds: Iterable[int | None], otherwise: int | None) -> int | None:
 # -- many iterations --------------------------------------------------------------------------------------------------
 
 
-def value_after(var: t.Var, groups: Sequence[Group], counts: Mapping[t.Var, t.Term]) -> t.Term | None:
+def value_after(var: t.Var, groups: Sequence[CountedPaths], counts: Mapping[t.Var, t.Term]) -> t.Term | None:
     """The value of a variable after so many iterations of each group, where each of them adds the same."""
     parts: list[t.Term] = [var]
     for group in groups:
@@ -235,14 +235,16 @@ def value_after(var: t.Var, groups: Sequence[Group], counts: Mapping[t.Var, t.Te
     return t.add(*parts)
 
 
-def after(groups: Sequence[Group], counts: Mapping[t.Var, t.Term], values: Mapping[t.Var, t.Var]) -> t.Condition:
+def after(groups: Sequence[CountedPaths], counts: Mapping[t.Var, t.Term], values: Mapping[t.Var, t.Var]) -> t.Condition:
     """What holds of the ``values`` of the state's variables after ``counts`` iterations of each group, which are at
     least 0; nothing that is not linear.
     """
     return t.conjunction(part for var, value in values.items() for part in _after(var, value, groups, counts))
 
 
-def _after(var: t.Var, value: t.Var, groups: Sequence[Group], counts: Mapping[t.Var, t.Term]) -> Iterable[t.Condition]:
+def _after(
+    var: t.Var, value: t.Var, groups: Sequence[CountedPaths], counts: Mapping[t.Var, t.Term]
+) -> Iterable[t.Condition]:
     effects = [(counts[group.counter], group.effects[var]) for group in groups]
     setting = [count for count, effect in effects if effect.sets]
     moved = _moved(value, var, [(count, effect) for count, effect in effects if not effect.sets])
@@ -258,7 +260,7 @@ def _after(var: t.Var, value: t.Var, groups: Sequence[Group], counts: Mapping[t.
     )
 
 
-def _moved(value: t.Term, begun: t.Term, effects: Sequence[tuple[t.Term, Effect]]) -> list[t.Condition]:
+def _moved(value: t.Term, begun: t.Term, effects: Sequence[tuple[t.Term, PathEffect]]) -> list[t.Condition]:
     """Where each iteration adds something."""
     found: list[t.Condition] = []
     if all(isinstance(effect.adds, t.Const) for _, effect in effects):
@@ -270,7 +272,9 @@ def _moved(value: t.Term, begun: t.Term, effects: Sequence[tuple[t.Term, Effect]
     return found
 
 
-def _since_set(value: t.Term, setting: Sequence[Effect], moving: Sequence[tuple[t.Term, Effect]]) -> list[t.Condition]:
+def _since_set(
+    value: t.Term, setting: Sequence[PathEffect], moving: Sequence[tuple[t.Term, PathEffect]]
+) -> list[t.Condition]:
     """Where some iteration sets the variable: between the ends of what is set, moved by what may come after."""
     found: list[t.Condition] = []
     least = _least((effect.least for effect in setting), None)

@@ -29,7 +29,7 @@ class Choice:
     paths: tuple[Path, ...]
 
 
-class Choices:
+class PathChoices:
     """The paths of a loop, told apart. ``common``: what holds in every iteration."""
 
     def __init__(self, paths: Sequence[Path], common: t.Condition) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.graphs import components
 from loopless.paths.model import LoopPaths
-from loopless.summary.data.choices import Choice, Choices, chosen
+from loopless.summary.data.choices import Choice, PathChoices, chosen
 from loopless.summary.data.oblivious import Oblivious
 from loopless.summary.data.possible import possible
 
@@ -29,7 +29,7 @@ class Sequences:
 
     def __init__(self, paths: LoopPaths, part: Oblivious) -> None:
         self.part = part
-        self.choices = Choices(paths.iterative, part.common)
+        self.choices = PathChoices(paths.iterative, part.common)
         changed = {var for path in paths.iterative for var in path.update}
         self.made = {var: self.choices.of(var) for var in sorted(changed - part.closed.keys())}
         """What an iteration makes of each variable that depends on what was read."""

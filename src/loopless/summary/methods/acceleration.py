@@ -16,14 +16,14 @@ from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.recurrences import Closed, solve
 from loopless.refusals import Reason, Refused
-from loopless.summary.case_builder import Cases, Taken
+from loopless.summary.case_builder import Cases, TakenIterations
 from loopless.summary.exit_time.exponential import until_first
 from loopless.summary.exit_time.linear import residue_equality
-from loopless.summary.model import Residual, Run, Summary, Undefined, first_to_fail
+from loopless.summary.model import PathRun, Residual, Summary, Undefined, first_to_fail
 from loopless.summary.obligations.along_run import Undecided, all_along, at_their_widest, split_conjuncts
 from loopless.summary.obligations.monotone_path import MonotoneValue, Tightening, partition, rising, tightening
 from loopless.summary.obligations.powers import after
-from loopless.summary.rewrite.abstraction import Names
+from loopless.summary.rewrite.abstraction import NamedTerms
 from loopless.summary.transitions.system import mentions, place_of
 from loopless.summary.transitions.transformer import COUNTER
 
@@ -43,7 +43,7 @@ class Solver:
         self.paths = paths
         self.path = paths.iterative[0] if paths.iterative else None
         self.solution = solve(self.path.update if self.path else {}, COUNTER)
-        self.names = Names()
+        self.names = NamedTerms()
         self.parts = Cases(place_of(paths))
         self.entry = sorted(
             {v for p in paths.all for v in p.condition.variables}
@@ -136,7 +136,7 @@ class Solver:
         return all(self._is_presburger(shown) for _, shown in self.along(condition))
 
     def _is_presburger(self, condition: t.Condition) -> bool:
-        trial = Names()
+        trial = NamedTerms()
         trial.named(condition)
         return all(COUNTER not in term.variables for term in trial.terms)
 
@@ -326,10 +326,10 @@ class Solver:
         if when is t.FALSE:
             return
         shown = self.names.term(count)
-        taken = Taken(t.ZERO, {}, ())
+        taken = TakenIterations(t.ZERO, {}, ())
         if self.path is not None:
-            trace = (Run(self.path.id, shown),) if count is not t.ZERO else ()
-            taken = Taken(shown, {self.path.id: shown}, trace)
+            trace = (PathRun(self.path.id, shown),) if count is not t.ZERO else ()
+            taken = TakenIterations(shown, {self.path.id: shown}, trace)
         self.parts.leave(when, path, {v: self.names.term(value) for v, value in values.items()}, taken)
 
     def _forever(self, region: Region, obligations: list[t.Condition]) -> None:

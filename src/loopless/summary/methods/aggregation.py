@@ -17,15 +17,15 @@ from loopless import terms as t
 from loopless.logic import BudgetExceeded, NotPresburger, budget, expanded
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import LIMITS, Method, NoAnswer, Tried, answered
-from loopless.summary.case_builder import Cases, Taken
+from loopless.summary.case_builder import Cases, TakenIterations
 from loopless.summary.data.inside import facts_of, inside_objects, moves_through_objects, read_inside
 from loopless.summary.data.measure import most_iterations
 from loopless.summary.data.oblivious import Oblivious, oblivious_part, reads_data
 from loopless.summary.data.possible import possible
 from loopless.summary.data.sequences import Sequences
 from loopless.summary.methods import earliest_exit
-from loopless.summary.model import Case, Interleaving, Residual, Run, Summary, Undefined, first_to_fail
-from loopless.summary.rewrite.abstraction import Names
+from loopless.summary.model import Case, Interleaving, PathRun, Residual, Summary, Undefined, first_to_fail
+from loopless.summary.rewrite.abstraction import NamedTerms
 from loopless.summary.transitions.system import place_of
 from loopless.terms.knowing import Known, without_implied
 
@@ -78,7 +78,7 @@ class _Loop:
             return
         for path in self.paths.exits:
             if possible(when & path.condition):
-                self._leave(when & path.condition, path, t.ZERO, Taken(t.ZERO, {}, ()))
+                self._leave(when & path.condition, path, t.ZERO, TakenIterations(t.ZERO, {}, ()))
 
     def _skeleton(self) -> Summary:
         methods, skeleton = earliest_exit.OF_ONE_PATH, self.part.skeleton
@@ -142,7 +142,7 @@ class _Loop:
         """The same in fewer words, as far as that is cheap."""
         if not isinstance(condition, t.Or) or sum(1 for _ in t.comparisons(condition)) > _MANY:
             return condition
-        names = Names()
+        names = NamedTerms()
         named = names.named(condition)
         try:
             with budget(_SHORTENING):
@@ -222,19 +222,19 @@ class _Loop:
 
     # -- cases --------------------------------------------------------------------------------------------------------
 
-    def _taken(self, times: t.Term) -> Taken:
+    def _taken(self, times: t.Term) -> TakenIterations:
         iterative = self.paths.iterative
         if len(iterative) == 1:
             only = iterative[0].id
-            return Taken(times, {only: times}, (Run(only, times),) if times is not t.ZERO else ())
+            return TakenIterations(times, {only: times}, (PathRun(only, times),) if times is not t.ZERO else ())
         conditions = self.sequences.choices.conditions([[path] for path in iterative])
         counts = {
             path.id: t.count(_T, times, self._there(condition, _T))
             for path, condition in zip(iterative, conditions, strict=True)
         }
-        return Taken(times, counts, (Interleaving(tuple(counts), times),))
+        return TakenIterations(times, counts, (Interleaving(tuple(counts), times),))
 
-    def _leave(self, when: t.Condition, path: Path, times: t.Term, taken: Taken) -> None:
+    def _leave(self, when: t.Condition, path: Path, times: t.Term, taken: TakenIterations) -> None:
         if when is t.FALSE:
             return
         needed = set(path.outputs)

@@ -17,9 +17,9 @@ from loopless.logic import feasible
 from loopless.paths.model import LoopPaths, Path
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.stepping import forbidden
-from loopless.summary.case_builder import Cases, Taken
-from loopless.summary.entry import Entered, Entry
-from loopless.summary.model import Run, Step, Summary
+from loopless.summary.case_builder import Cases, TakenIterations
+from loopless.summary.entry import Entry, EntrySummary
+from loopless.summary.model import PathRun, Step, Summary
 from loopless.summary.rewrite.entry import fixed_by
 from loopless.summary.rewrite.inner_loops import settled
 from loopless.summary.transitions.system import place_of
@@ -104,7 +104,7 @@ class _Unrolling:
 
     def _leave(self, path: Path, prefix: _Prefix, when: t.Condition) -> None:
         per_path = {p.id: t.const(prefix.taken.count(p.id)) for p in self.paths.iterative}
-        taken = Taken(t.const(len(prefix.taken)), per_path, tuple(_trace(prefix.taken)))
+        taken = TakenIterations(t.const(len(prefix.taken)), per_path, tuple(_trace(prefix.taken)))
         self.found.leave(when, path, prefix.values, taken)
         if len(self.found.cases) > MAX_CASES:
             raise NoAnswer
@@ -112,17 +112,17 @@ class _Unrolling:
 
 def _trace(taken: tuple[str, ...]) -> Iterator[Step]:
     for path, several in groupby(taken):
-        yield Run(path, t.const(len(list(several))))
+        yield PathRun(path, t.const(len(list(several))))
 
 
-def _run(question: Entry, _: Tried[Entered]) -> Entered:
+def _run(question: Entry, _: Tried[EntrySummary]) -> EntrySummary:
     paths = question.paths
     if forbidden() or any(path.unknowns for path in paths.all):
         raise NoAnswer
     found = settled(_Unrolling(paths, question.entered).summary())
     if not found.complete:
         raise NoAnswer
-    return Entered(paths, found)
+    return EntrySummary(paths, found)
 
 
 METHOD = Method("bounded unrolling", "bounded model checking's, with all prefixes kept", _run, operations=OPERATIONS)

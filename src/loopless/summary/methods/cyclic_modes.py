@@ -24,14 +24,14 @@ from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.exit_time.linear import many_wraps
 from loopless.summary.exit_time.run_length import what_may_fail
 from loopless.summary.obligations.along_run import Undecided
-from loopless.summary.parts import Part
+from loopless.summary.parts import PartQuestion
 from loopless.summary.transitions.elimination import ExitSegment, eliminate
-from loopless.summary.transitions.system import ExitView, System
+from loopless.summary.transitions.system import ControlSystem, ExitView
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
     GuardedTransition,
-    Nothing,
+    NoIteration,
     Obligation,
     Once,
     TurnForms,
@@ -87,7 +87,7 @@ class Round:
         return rounds + t.table(self.place % period, prefix) + self.looked_up(prefix) * -1
 
 
-def _run(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+def _run(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
     """The cases of a loop with its cycles in closed form."""
     system = part.system
     cycles = accelerate_cycles(system)
@@ -102,7 +102,7 @@ def _run(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
 class _ByModes(CaseBuilder):
     """Which exit is taken from a cycle does not depend on its selector, which the logic need not look up."""
 
-    def __init__(self, system: System, core: Region) -> None:
+    def __init__(self, system: ControlSystem, core: Region) -> None:
         super().__init__(system)
         self.core = core
 
@@ -129,7 +129,7 @@ class Accelerated:
     core: Region
 
 
-def accelerate_cycles(system: System) -> Accelerated | None:
+def accelerate_cycles(system: ControlSystem) -> Accelerated | None:
     """The loop with the cycles of a selector in closed form, None if there is no selector.
 
     Raises :class:`loopless.logic.BudgetExceeded`.
@@ -286,7 +286,7 @@ def _spread(selector: t.Var, run: Sequence[int]) -> t.Condition:
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
-def _runs_on(system: System, cycle: Round) -> list[ExitSegment] | None:
+def _runs_on(system: ControlSystem, cycle: Round) -> list[ExitSegment] | None:
     """How the runs that begin in the cycle end; None if something but the other variables decides that."""
     x = cycle.selector
     core = Region.of(cycle.inside, system.variables) & system.universe
@@ -317,7 +317,7 @@ def _runs_on(system: System, cycle: Round) -> list[ExitSegment] | None:
     if not found.never.is_empty():
         turns = Turns(forms, COUNTER, partial(_obligations, cycle, forms, None))
         again = GuardedTransition(found.never, control, turns)
-        segments.append(ExitSegment(GuardedTransition(found.never, {}, Nothing()), "forever", again=again))
+        segments.append(ExitSegment(GuardedTransition(found.never, {}, NoIteration()), "forever", again=again))
     return segments
 
 

@@ -14,12 +14,12 @@ from loopless.refusals import Reason
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.methods.oscillation import accelerate_groups
 from loopless.summary.methods.symbolic_oscillation import accelerate_symbolic
-from loopless.summary.parts import Part
+from loopless.summary.parts import PartQuestion
 from loopless.summary.rewrite.auxiliary import auxiliaries_in
 from loopless.summary.transitions.elimination import ExitSegment, eliminate
 from loopless.summary.transitions.guarded import by_one_way_borders, divided
 from loopless.summary.transitions.oscillating_groups import find_group
-from loopless.summary.transitions.system import System
+from loopless.summary.transitions.system import ControlSystem
 from loopless.summary.transitions.transformer import GuardedTransition
 
 
@@ -29,7 +29,7 @@ def reasons(tried: Tried[CaseBuilder]) -> set[Reason]:
 
 
 def wholly_eliminated(
-    system: System, transitions: list[GuardedTransition], segments: list[ExitSegment], *, dividing: bool = False
+    system: ControlSystem, transitions: list[GuardedTransition], segments: list[ExitSegment], *, dividing: bool = False
 ) -> CaseBuilder:
     """The cases of all values. Raises :class:`NoAnswer` as soon as some are left open."""
     builder = CaseBuilder(system)
@@ -44,7 +44,7 @@ def wholly_eliminated(
 
 
 def _eliminated(
-    system: System, transitions: Sequence[GuardedTransition], segments: Sequence[ExitSegment]
+    system: ControlSystem, transitions: Sequence[GuardedTransition], segments: Sequence[ExitSegment]
 ) -> CaseBuilder:
     builder = CaseBuilder(system)
     for segment in eliminate(system, transitions, segments):
@@ -53,7 +53,7 @@ def _eliminated(
     return builder
 
 
-def _by_oscillation(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+def _by_oscillation(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
     system = part.system
     transitions, segments = accelerate_groups(system)
     found, more = accelerate_symbolic(system, transitions)
@@ -63,11 +63,11 @@ def _by_oscillation(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
     return _eliminated(system, found, [*segments, *more])
 
 
-def _by_elimination(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+def _by_elimination(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
     return _eliminated(part.system, part.system.transitions, ())
 
 
-def _round_by_round(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+def _round_by_round(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
     system = part.system
     transitions, segments = accelerate_groups(system) if not system.auxiliaries else (system.transitions, [])
     builder = CaseBuilder(system)
@@ -76,22 +76,22 @@ def _round_by_round(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
     return builder
 
 
-def _on_divided_domains(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+def _on_divided_domains(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
     borders = by_one_way_borders(part.system.transitions)
     transitions = [smaller for transition in borders for smaller in divided(transition) or [transition]]
     return wholly_eliminated(part.system, transitions, [], dividing=True)
 
 
-def _may_be_divided(part: Part, tried: Tried[CaseBuilder]) -> bool:
+def _may_be_divided(part: PartQuestion, tried: Tried[CaseBuilder]) -> bool:
     asked = {Reason.BUDGET, Reason.NO_CLOSED_FORM, Reason.NON_AFFINE_CONDITION}
     return not part.system.auxiliaries and (tried.answer is None or bool(reasons(tried) & asked))
 
 
-def _by_known_oscillation(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+def _by_known_oscillation(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
     return wholly_eliminated(part.system, *accelerate_groups(part.system, known_only=True))
 
 
-def _oscillates_unknown(part: Part, tried: Tried[CaseBuilder]) -> bool:
+def _oscillates_unknown(part: PartQuestion, tried: Tried[CaseBuilder]) -> bool:
     asked = not part.system.auxiliaries and not reasons(tried) <= {Reason.BUDGET}
     return asked and find_group(part.system.transitions) is not None
 

@@ -14,7 +14,7 @@ from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.invariants import inductive
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Refused
-from loopless.summary.entry import Entered, Entry
+from loopless.summary.entry import Entry, EntrySummary
 from loopless.summary.rewrite.entry import entered_with
 from loopless.summary.transitions.system import mentions
 
@@ -96,7 +96,7 @@ def _weaker(fact: t.Condition) -> tuple[t.Condition, ...]:
     return (var.ge(value), var.le(value)) if isinstance(value, t.Const) else ()
 
 
-def _run(question: Entry, _: Tried[Entered]) -> Entered:
+def _run(question: Entry, _: Tried[EntrySummary]) -> EntrySummary:
     with budget(PREPARING):
         kept = inductive_facts(question.paths, question.facts)
     if kept is t.TRUE:
@@ -107,7 +107,7 @@ def _run(question: Entry, _: Tried[Entered]) -> Entered:
         raise NoAnswer(other if isinstance(other, Refused) else None)
     with budget(PREPARING):
         found = entered_with(other, question.entered & about(narrow, question.facts))
-    return Entered(narrow, found)
+    return EntrySummary(narrow, found)
 
 
 METHOD = Method("entry invariants", "ours; inductive subsets as Houdini's (Flanagan and Leino, FME 2001)", _run)

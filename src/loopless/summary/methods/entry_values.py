@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from loopless.portfolio import Method, NoAnswer, Tried
-from loopless.summary.entry import Entered, Entry
+from loopless.summary.entry import Entry, EntrySummary
 from loopless.summary.model import Summary
 from loopless.summary.rewrite.entry import entered_with
 
@@ -13,13 +13,13 @@ OPERATIONS: Final = 2_000_000
 """isl's operations allowed for that; conditions at known values are short. Some 200 ms on small sets. A guess."""
 
 
-def _run(question: Entry, _: Tried[Entered]) -> Entered:
+def _run(question: Entry, _: Tried[EntrySummary]) -> EntrySummary:
     if not isinstance(question.outcome, Summary):
         raise NoAnswer
     found = entered_with(question.outcome, question.entered)
     if not found.complete:
         raise NoAnswer
-    return Entered(question.paths, found)
+    return EntrySummary(question.paths, found)
 
 
 METHOD = Method("entry values", "ours", _run, operations=OPERATIONS)

@@ -24,17 +24,17 @@ from loopless.summary.obligations.along_run import Undecided, tightest
 from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator, monotone_accumulators
 from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.guarded import resolved
-from loopless.summary.transitions.oscillating_groups import Group, Selector, find_group, separated, steps
-from loopless.summary.transitions.system import System
+from loopless.summary.transitions.oscillating_groups import OscillatingGroup, Selector, find_group, separated, steps
+from loopless.summary.transitions.system import ControlSystem
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
     GuardedTransition,
     Lost,
-    Nothing,
+    NoIteration,
     Obligation,
     Once,
-    Transformer,
+    RunTransformer,
     TurnForms,
     Turns,
     counter_of,
@@ -47,7 +47,9 @@ OPERATIONS: Final = 500_000
 """isl's operations allowed for the runs of one group. Some 60 ms on small sets. A guess."""
 
 
-def accelerate_groups(system: System, *, known_only: bool = False) -> tuple[list[GuardedTransition], list[ExitSegment]]:
+def accelerate_groups(
+    system: ControlSystem, *, known_only: bool = False
+) -> tuple[list[GuardedTransition], list[ExitSegment]]:
     """The transitions of the loop with each oscillating group replaced by its longest runs, and where those never end.
 
     ``known_only``: groups after which something is not known are left as they are. Raises
@@ -94,7 +96,7 @@ def _accelerated(
         segments += ends
 
 
-def _wraps_often(group: Group) -> bool:
+def _wraps_often(group: OscillatingGroup) -> bool:
     """Whether the group is one path whose value wraps around at ever other places of a wide type, before the run ends
     at one of them: nothing for isl, whose budget does not bound the time then.
     """
@@ -103,7 +105,7 @@ def _wraps_often(group: Group) -> bool:
     return any(s.up + s.down >= _WIDE and min(s.up, s.down) > gcd(s.up, s.down) for s in group.selectors)
 
 
-def _is_known(transformer: Transformer) -> bool:
+def _is_known(transformer: RunTransformer) -> bool:
     """Whether the final values of variables, and whether the checks hold, have a form."""
     try:
         transformer.obligations()
@@ -112,7 +114,7 @@ def _is_known(transformer: Transformer) -> bool:
     return all(var.name.startswith("#") for var in transformer.lost)
 
 
-def _restricted(group: Group) -> tuple[Group, list[GuardedTransition]]:
+def _restricted(group: OscillatingGroup) -> tuple[OscillatingGroup, list[GuardedTransition]]:
     """The group inside the interval that it goes round, and the parts of its members outside."""
     core = Region.of(group.selectors[0].inside, group.members[0].where.variables)
     members = []
@@ -122,13 +124,13 @@ def _restricted(group: Group) -> tuple[Group, list[GuardedTransition]]:
         rest = (transition.where - core).coalesce()
         if not rest.is_empty():
             outside.append(transition.within(rest))
-    return Group(tuple(members), group.selectors, group.signs, inside=True), outside
+    return OscillatingGroup(tuple(members), group.selectors, group.signs, inside=True), outside
 
 
 # -- running ----------------------------------------------------------------------------------------------------------
 
 
-def longest_runs(group: Group) -> tuple[list[GuardedTransition], list[ExitSegment]]:
+def longest_runs(group: OscillatingGroup) -> tuple[list[GuardedTransition], list[ExitSegment]]:
     """The longest runs of a group, and where they never end. Raises :class:`loopless.logic.BudgetExceeded`."""
     control, forms = _forms(group)
     whole = group.members[0].where
@@ -146,10 +148,10 @@ def longest_runs(group: Group) -> tuple[list[GuardedTransition], list[ExitSegmen
     again = GuardedTransition(
         never, control, Turns(forms, COUNTER, partial(_obligations_for_ever, group, forms, never))
     )
-    return runs, [ExitSegment(GuardedTransition(never, {}, Nothing()), "forever", again=again)]
+    return runs, [ExitSegment(GuardedTransition(never, {}, NoIteration()), "forever", again=again)]
 
 
-def _forms(group: Group) -> tuple[dict[t.Var, t.Term], TurnForms]:
+def _forms(group: OscillatingGroup) -> tuple[dict[t.Var, t.Term], TurnForms]:
     """The control variables, and all variables and counters, after :data:`COUNTER` iterations."""
     highs = group.highs
     paths = [_path(transition) for transition in group.members]
@@ -192,7 +194,7 @@ def _total(factors: Sequence[int], highs: Sequence[t.Term]) -> t.Term:
     return t.add(COUNTER * factors[0], *(h * c for h, c in zip(highs, factors[1:], strict=True)))
 
 
-def _obligations(group: Group, forms: TurnForms, region: Region, count: t.Term) -> tuple[Obligation, ...]:
+def _obligations(group: OscillatingGroup, forms: TurnForms, region: Region, count: t.Term) -> tuple[Obligation, ...]:
     """What the checks of the members along a run of ``count`` iterations require of the entry values."""
     found = [
         Obligation(summed.fits(t.substitute(_value(summed, forms), {COUNTER: count})), summed.exit)
@@ -228,7 +230,12 @@ def _value(summed: MonotoneAccumulator, forms: TurnForms) -> t.Term:
 
 
 def _by_itself(
-    group: Group, forms: TurnForms, member: GuardedTransition, obligation: Obligation, region: Region, count: t.Term
+    group: OscillatingGroup,
+    forms: TurnForms,
+    member: GuardedTransition,
+    obligation: Obligation,
+    region: Region,
+    count: t.Term,
 ) -> list[t.Condition]:
     """What a check of one path on what it alone changes requires. Raises :class:`Undecided`."""
     path = _path(member)
@@ -256,7 +263,7 @@ def _while_selected(selector: Selector, *, high: bool) -> Region:
     return Region.of(t.conjunction((selector.inside, COUNTER.ge(0), COUNTER.lt(_LENGTH), turn)))
 
 
-def _obligations_for_ever(group: Group, forms: TurnForms, never: Region) -> tuple[Obligation, ...]:
+def _obligations_for_ever(group: OscillatingGroup, forms: TurnForms, never: Region) -> tuple[Obligation, ...]:
     """The checks of the members, after :data:`COUNTER` iterations from values in ``never``."""
     found = [Obligation(summed.fits(_value(summed, forms)), summed.exit) for summed in group.monotone]
     # Of a low and a high transition each is taken again and again; of several high ones perhaps one only.
@@ -285,7 +292,7 @@ def _holds_in(region: Region, part: t.Condition) -> bool:
     return Region.of(~part, region.variables).disjoint(region)
 
 
-def _along(group: Group, forms: TurnForms, member: GuardedTransition, obligation: Obligation) -> t.Condition:
+def _along(group: OscillatingGroup, forms: TurnForms, member: GuardedTransition, obligation: Obligation) -> t.Condition:
     """A check of a member after :data:`COUNTER` iterations. Raises :class:`Lost`, :class:`Undecided`."""
     gone = sorted(v for v in obligation.condition.variables if v in forms.lost)
     if gone:

@@ -20,11 +20,11 @@ from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.methods.elimination import reasons, wholly_eliminated
 from loopless.summary.methods.oscillation import accelerate_groups
 from loopless.summary.obligations.monotone_accumulators import monotone_accumulators
-from loopless.summary.parts import Part
+from loopless.summary.parts import PartQuestion
 from loopless.summary.rewrite.auxiliary import preimage
 from loopless.summary.transitions.elimination import ExitSegment, eliminate
-from loopless.summary.transitions.system import System
-from loopless.summary.transitions.transformer import GuardedTransition, Nothing, Once
+from loopless.summary.transitions.system import ControlSystem
+from loopless.summary.transitions.transformer import GuardedTransition, NoIteration, Once
 
 MAX_STEPS_BACK: Final = 12
 """What leads to states that never end is followed for so many steps. A guess."""
@@ -33,7 +33,7 @@ MAX_PHASES: Final = 4
 """A loop is not divided into more parts than this by the signs of what is added. A guess."""
 
 
-def without_diverging(system: System) -> tuple[System, Region]:
+def without_diverging(system: ControlSystem) -> tuple[ControlSystem, Region]:
     """The system for the states from which some autonomous subsystem lets it end, and the others.
 
     Raises :class:`loopless.logic.BudgetExceeded`.
@@ -49,7 +49,7 @@ def without_diverging(system: System) -> tuple[System, Region]:
     return system.within((system.universe - closed).coalesce()), closed
 
 
-def _with_what_leads_there(system: System, never: Region) -> Region | None:
+def _with_what_leads_there(system: ControlSystem, never: Region) -> Region | None:
     """States that never end, and those from which a step leads there; None if that has no end, or a step leads out."""
     for _ in range(MAX_STEPS_BACK):
         before = [preimage(never, transition.control) & transition.where for transition in system.transitions]
@@ -67,7 +67,7 @@ def _with_what_leads_there(system: System, never: Region) -> Region | None:
     return None
 
 
-def _subsystems(system: System) -> list[frozenset[t.Var]]:
+def _subsystems(system: ControlSystem) -> list[frozenset[t.Var]]:
     """The smallest sets of control variables that read no others, but for all of them."""
     reads = {
         v: {w for transition in system.transitions for w in transition.control.get(v, v).variables} & system.control
@@ -86,7 +86,7 @@ def _subsystems(system: System) -> list[frozenset[t.Var]]:
     return list(found)
 
 
-def _never_ends(system: System, subsystem: frozenset[t.Var]) -> Region | None:
+def _never_ends(system: ControlSystem, subsystem: frozenset[t.Var]) -> Region | None:
     """The values of an *autonomous subsystem*, and of invariants, from which it comes to none at which the loop may
     end; None where that is not known, or its steps depend on something else.
     """
@@ -129,7 +129,7 @@ def _never_ends(system: System, subsystem: frozenset[t.Var]) -> Region | None:
     return None if never.is_empty() else never.coalesce()
 
 
-def without_idle(system: System) -> System:
+def without_idle(system: ControlSystem) -> ControlSystem:
     """The system with control variables that choose nothing as accumulators."""
     for var in sorted(system.control):
         if not any(known.var is var for known in system.monotone):
@@ -137,7 +137,7 @@ def without_idle(system: System) -> System:
     return system
 
 
-def _without(system: System, var: t.Var) -> System | None:
+def _without(system: ControlSystem, var: t.Var) -> ControlSystem | None:
     """The system with ``var`` as an accumulator, None where something depends on it."""
     if any(var in term.variables for p in system.transitions for v, term in p.control.items() if v is not var):
         return None
@@ -189,7 +189,7 @@ def _cylinder(region: Region, var: t.Var, universe: Region) -> Region | None:
     return shadow if (shadow.over(universe.variables) & universe).is_subset(region) else None
 
 
-def by_signs(system: System) -> System | None:
+def by_signs(system: ControlSystem) -> ControlSystem | None:
     """The system divided by the signs of what is added to checked sums, if that may have either; None if nothing is
     divided.
     """
@@ -207,7 +207,7 @@ def by_signs(system: System) -> System | None:
     return replace(system, transitions=transitions, phases=[phase for phase in divided if phase])
 
 
-def _signs(system: System) -> list[Region]:
+def _signs(system: ControlSystem) -> list[Region]:
     """Where what is added to a sum is not negative, for those additions for which both occur."""
     found: dict[t.Condition, Region] = {}
     for transition in system.transitions:
@@ -227,14 +227,14 @@ def _signs(system: System) -> list[Region]:
     return list(found.values())
 
 
-def _in_phases(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+def _in_phases(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
     phases = by_signs(part.system)
     if phases is None:
         raise NoAnswer
     return wholly_eliminated(phases, *accelerate_groups(phases))
 
 
-def _in_smaller_parts(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
+def _in_smaller_parts(part: PartQuestion, _: Tried[CaseBuilder]) -> CaseBuilder:
     """By the other methods, without what makes the system large."""
     system = part.system
     assert part.smaller is not None
@@ -250,7 +250,7 @@ def _in_smaller_parts(part: Part, _: Tried[CaseBuilder]) -> CaseBuilder:
             builder.include(other.cases)
             methods += other.methods
         else:
-            nothing = GuardedTransition(never, {}, Nothing())
+            nothing = GuardedTransition(never, {}, NoIteration())
             others = CaseBuilder(system)
             others.add(ExitSegment(nothing, "forever", again=nothing))
             builder.include(others)

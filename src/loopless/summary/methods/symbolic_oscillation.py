@@ -23,12 +23,12 @@ from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.nonlinear_repeat import accelerated
 from loopless.summary.transitions.oscillating_groups import candidate_selectors, side_of
 from loopless.summary.transitions.repeat import control_forms
-from loopless.summary.transitions.system import System
+from loopless.summary.transitions.system import ControlSystem
 from loopless.summary.transitions.transformer import (
     COUNTER,
     TOTAL,
     GuardedTransition,
-    Nothing,
+    NoIteration,
     Once,
     Repeat,
     TurnForms,
@@ -65,7 +65,7 @@ class Pair:
 
 
 def accelerate_symbolic(
-    system: System, transitions: Sequence[GuardedTransition]
+    system: ControlSystem, transitions: Sequence[GuardedTransition]
 ) -> tuple[list[GuardedTransition], list[ExitSegment]]:
     """The transitions, those that take turns by unknown steps replaced by their longest runs, and where these never
     end.
@@ -95,7 +95,7 @@ def accelerate_symbolic(
 # -- finding ----------------------------------------------------------------------------------------------------------
 
 
-def _pairs(system: System, transitions: Iterable[GuardedTransition]) -> list[Pair]:
+def _pairs(system: ControlSystem, transitions: Iterable[GuardedTransition]) -> list[Pair]:
     moving = [p for p in transitions if isinstance(p.transformer, Once) and not p.transformer.checked]
     moving = [p for p in moving if _steps(system, p) is not None]
     found = []
@@ -114,7 +114,7 @@ def _pairs(system: System, transitions: Iterable[GuardedTransition]) -> list[Pai
     return found
 
 
-def _steps(system: System, transition: GuardedTransition) -> dict[t.Var, t.Term] | None:
+def _steps(system: ControlSystem, transition: GuardedTransition) -> dict[t.Var, t.Term] | None:
     """By what each control variable moves, None where one does not move by a term over invariants."""
     found = {}
     for var, term in transition.control.items():
@@ -133,7 +133,7 @@ def _step_of(term: t.Term, transition: GuardedTransition) -> t.Term:
 
 
 class _Turns:
-    def __init__(self, system: System, pair: Pair) -> None:
+    def __init__(self, system: ControlSystem, pair: Pair) -> None:
         self.system, self.pair = system, pair
         self.low, self.high = _steps(system, pair.low) or {}, _steps(system, pair.high) or {}
         names = sorted(self.low.keys() | self.high.keys())
@@ -150,7 +150,7 @@ class _Turns:
         variables = self.pair.low.where.variables
         free = whole.project_out(self.uneven).over(variables)
         lengths = self._lengths(
-            GuardedTransition(free.coalesce(), {v: self.pair.low.control[v] for v in self.even}, Nothing())
+            GuardedTransition(free.coalesce(), {v: self.pair.low.control[v] for v in self.even}, NoIteration())
         )
         if lengths is None:
             return None
@@ -161,7 +161,7 @@ class _Turns:
         ends = []
         if not endless.is_empty():
             again = GuardedTransition(endless, {v: forms.values[v] for v in self.even}, Turns(forms, COUNTER, tuple))
-            ends = [ExitSegment(GuardedTransition(endless, {}, Nothing()), "forever", again=again)]
+            ends = [ExitSegment(GuardedTransition(endless, {}, NoIteration()), "forever", again=again)]
         rest = [
             transition.within((transition.where - whole).coalesce()) for transition in (self.pair.low, self.pair.high)
         ]

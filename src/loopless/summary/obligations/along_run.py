@@ -13,7 +13,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, greatest
-from loopless.logic.smt import Answer, satisfiable
+from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.recurrences import sign_over
 from loopless.refusals import Reason
 from loopless.summary.obligations.powers import powers
@@ -357,5 +357,5 @@ def _surely_empty(region: Region, condition: t.Condition, steps: int = _SOLVER_S
         Region.of(condition)
     except NotPresburger:
         whole = region.condition() & condition
-        return satisfiable(whole, _SOLVER_MS, steps=steps).answer is Answer.NO
+        return satisfiable(whole, _SOLVER_MS, steps=steps).answer is SmtAnswer.NO
     return False

@@ -10,7 +10,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.logic import NotPresburger, Region
-from loopless.logic.smt import Answer, satisfiable
+from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.paths.model import Exit, Path
 from loopless.summary.obligations.monotone import exit_of_all, fits, needed_to_follow
 from loopless.summary.obligations.signs import never_negative
@@ -118,4 +118,4 @@ def _never_negative(term: t.Term, transition: GuardedTransition) -> bool:
         if never_negative(term, transition.where):
             return True
     whole = transition.where.rough_condition() & negative
-    return satisfiable(whole, _SOLVER_MS, steps=_SOLVER_STEPS).answer is Answer.NO
+    return satisfiable(whole, _SOLVER_MS, steps=_SOLVER_STEPS).answer is SmtAnswer.NO

@@ -24,7 +24,7 @@ from loopless.logic import (
     simplify,
 )
 from loopless.paths.model import Exit
-from loopless.summary.model import Case, Cycle, Interleaving, Run, Step, Summary
+from loopless.summary.model import Case, Cycle, Interleaving, PathRun, Step, Summary
 from loopless.summary.presentation.readable import Guards
 
 OPERATIONS: Final = 300_000
@@ -344,7 +344,7 @@ def _domain(when: t.Condition) -> _Domain:
 def _word(step: Step) -> tuple[object, ...]:
     """What a part of a trace repeats."""
     match step:
-        case Run():
+        case PathRun():
             return ("run", step.path)
         case Cycle():
             return ("cycle", *((_word(inner), inner.times) for inner in step.body))

@@ -26,7 +26,7 @@ from loopless.logic import (
     without_nonlinear,
 )
 from loopless.paths.model import LoopPaths, Path
-from loopless.summary.model import Case, Cycle, Interleaving, Residual, Run, Step, Summary, Undefined
+from loopless.summary.model import Case, Cycle, Interleaving, PathRun, Residual, Step, Summary, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
 
 OPERATIONS: Final = 1_600_000
@@ -183,7 +183,7 @@ def _value(term: t.Term, when: t.Condition) -> t.Term:
 def _step(step: Step, when: t.Condition) -> Step:
     times = None if step.times is None else _value(step.times, when)
     match step:
-        case Run() | Interleaving():
+        case PathRun() | Interleaving():
             return replace(step, times=times)
         case Cycle():
             return replace(step, times=times, body=tuple(_step(inner, when) for inner in step.body))

@@ -13,7 +13,7 @@ from loopless.logic.abstraction import Abstraction
 from loopless.summary.rewrite.auxiliary import Auxiliary, total
 
 
-class Names:
+class NamedTerms:
     """Terms that have been given names, kept consistent over several conditions."""
 
     def __init__(self, others: Mapping[t.Var, t.Term] | None = None, changing: Iterable[t.Var] = ()) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.refusals import Reason, Refused
-from loopless.summary.model import Case, Cycle, Residual, Run, Step, Summary
+from loopless.summary.model import Case, Cycle, PathRun, Residual, Step, Summary
 from loopless.summary.transitions.system import place_of
 
 
@@ -70,7 +70,7 @@ def _takes(case: Case, paths: frozenset[str]) -> bool:
 
 def _of_step(step: Step) -> frozenset[str]:
     """The paths in a part of a trace."""
-    if isinstance(step, Run):
+    if isinstance(step, PathRun):
         return frozenset((step.path,))
     if isinstance(step, Cycle):
         return frozenset(path for inner in step.body for path in _of_step(inner))

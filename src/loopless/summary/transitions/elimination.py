@@ -21,8 +21,8 @@ from loopless.summary.transitions.guarded import composed, convex, divided, is_t
 from loopless.summary.transitions.nonlinear_repeat import accelerated
 from loopless.summary.transitions.repeat import Stuck, brief_runs, is_simple, longest_runs
 from loopless.summary.transitions.subsumption import gathered
-from loopless.summary.transitions.system import System, place_of
-from loopless.summary.transitions.transformer import GuardedTransition, Nothing
+from loopless.summary.transitions.system import ControlSystem, place_of
+from loopless.summary.transitions.transformer import GuardedTransition, NoIteration
 
 MAX_TRANSITIONS: Final = 200
 """More transitions than this are not kept. A guess."""
@@ -60,12 +60,12 @@ class _TooCostly(BudgetExceeded):
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class EliminationNode:
     """A transition, and the transitions in which one step of it may land."""
 
     transition: GuardedTransition
-    after: set[Node] = field(default_factory=set)
-    unsure: set[Node] = field(default_factory=set)
+    after: set[EliminationNode] = field(default_factory=set)
+    unsure: set[EliminationNode] = field(default_factory=set)
     """Those of ``after`` for which that has not been looked at."""
     seen: bool = False
     """Whether steps that are translations on the domain have been looked for."""
@@ -76,7 +76,7 @@ class Node:
 
 
 def eliminate(
-    system: System,
+    system: ControlSystem,
     transitions: Iterable[GuardedTransition],
     segments: Iterable[ExitSegment] = (),
     *,
@@ -94,17 +94,17 @@ def eliminate(
 
 
 class _Elimination:
-    def __init__(self, system: System, *, cutting: bool, dividing: bool) -> None:
+    def __init__(self, system: ControlSystem, *, cutting: bool, dividing: bool) -> None:
         self.system = system
         self.cutting = cutting
         self.dividing = dividing
-        self.nodes: list[Node] = []
+        self.nodes: list[EliminationNode] = []
         self.levels: list[list[GuardedTransition]] = []
         self.segments: list[ExitSegment] = []
 
     def solve(self, transitions: list[GuardedTransition], segments: list[ExitSegment]) -> list[ExitSegment]:
-        self.segments = [ExitSegment(GuardedTransition(self.system.ended, {}, Nothing()), "ended"), *segments]
-        self.nodes = [Node(transition) for transition in transitions if not transition.where.is_empty()]
+        self.segments = [ExitSegment(GuardedTransition(self.system.ended, {}, NoIteration()), "ended"), *segments]
+        self.nodes = [EliminationNode(transition) for transition in transitions if not transition.where.is_empty()]
         try:
             with budget(OPERATIONS):
                 for node in self.nodes:
@@ -129,7 +129,7 @@ class _Elimination:
     def _lands(transition: GuardedTransition, region: Region) -> bool:
         return not preimage(region, transition.control).disjoint(transition.where)
 
-    def _next(self) -> Node:
+    def _next(self) -> EliminationNode:
         """The transition to eliminate next: such that few transitions go through it, and simple runs first.
 
         What a transition that repeats leads to comes after it, else its rounds would be peeled off one by one; where
@@ -137,7 +137,7 @@ class _Elimination:
         """
         cycle_of = self._cycles()
 
-        def cost(node: Node) -> tuple[int, int, int, bool]:
+        def cost(node: EliminationNode) -> tuple[int, int, int, bool]:
             before = [other for other in self.nodes if other is not node and node in other.after]
             behind = any(other in cycle_of and cycle_of[other] != cycle_of.get(node) for other in before)
             if behind and self.dividing:
@@ -150,12 +150,12 @@ class _Elimination:
 
         return min(self.nodes, key=cost)
 
-    def _cycles(self) -> dict[Node, int]:
+    def _cycles(self) -> dict[EliminationNode, int]:
         """The strongly connected component, by number, of each transition that may follow itself after some others."""
         found = cycles({node: node.after for node in self.nodes})
         return {node: number for number, cycle in enumerate(found) for node in cycle}
 
-    def _eliminate(self, node: Node) -> None:
+    def _eliminate(self, node: EliminationNode) -> None:
         if node in node.after and not is_simple(node.transition):
             # What lands in itself once or twice is followed, not divided: each part would go through all that is left.
             node.brief = brief_runs(node.transition)
@@ -166,7 +166,7 @@ class _Elimination:
         except (Stuck, _TooCostly) as failure:
             parts = divided(node.transition) if self.dividing else None
             if parts is not None:
-                self._replace({node: [Node(part, node.after) for part in parts]})
+                self._replace({node: [EliminationNode(part, node.after) for part in parts]})
             elif isinstance(failure, Stuck):
                 self._pass_through(node, stuck=failure)
             else:
@@ -174,15 +174,15 @@ class _Elimination:
         if len(self.nodes) + len(self.segments) > MAX_TRANSITIONS:
             raise BudgetExceeded("too many pieces")
 
-    def _pass_through(self, node: Node, stuck: Stuck | None = None) -> None:
+    def _pass_through(self, node: EliminationNode, stuck: Stuck | None = None) -> None:
         """Continue every transition that lands in ``node`` by its runs, which are not known if it is ``stuck``.
 
         Nothing has changed if this raises :class:`Stuck` or :class:`BudgetExceeded`.
         """
         if not node.after:
             ended = self._to_segments(node.transition, self.segments)
-            made: list[list[Node]] = []
-            before: list[Node] = []
+            made: list[list[EliminationNode]] = []
+            before: list[EliminationNode] = []
         else:
             before = [other for other in self.nodes if other is not node and node in other.after]
             if stuck is not None:
@@ -190,7 +190,7 @@ class _Elimination:
                 ended = [_stuck(node.transition.where, stuck.refused)]
             else:
                 runs, ended = ([node.transition], []) if node not in node.after else self._accelerate(node)
-            level = [Node(run, node.after - {node}) for run in runs]
+            level = [EliminationNode(run, node.after - {node}) for run in runs]
             made = [self._continued(other, node, level) for other in before]
             self.levels.append(runs)
         self.segments += ended
@@ -199,11 +199,13 @@ class _Elimination:
             other.after.discard(node)
         self._replace(dict(zip(before, made, strict=True)))
 
-    def _continued(self, node: Node, gone: Node, level: list[Node]) -> list[Node]:
+    def _continued(
+        self, node: EliminationNode, gone: EliminationNode, level: list[EliminationNode]
+    ) -> list[EliminationNode]:
         """``node``, which may land in ``gone``, with its continuations through the runs of ``gone``."""
         transition = node.transition
         rest = transition.where
-        made: list[Node] = []
+        made: list[EliminationNode] = []
         for run in level:
             builder = preimage(run.transition.where, transition.control) & transition.where
             if builder.is_empty():
@@ -212,12 +214,12 @@ class _Elimination:
             through = composed(transition, run.transition, builder.coalesce())
             if through.transformer.length > MAX_RUNS:
                 raise BudgetExceeded("too many runs one after another")
-            made += [Node(part, run.after) for part in resolved(through)]
+            made += [EliminationNode(part, run.after) for part in resolved(through)]
         if not rest.is_empty():
-            made.append(Node(transition.within(rest.coalesce()), node.after - {gone}))
+            made.append(EliminationNode(transition.within(rest.coalesce()), node.after - {gone}))
         return made
 
-    def _replace(self, replaced: Mapping[Node, list[Node]]) -> None:
+    def _replace(self, replaced: Mapping[EliminationNode, list[EliminationNode]]) -> None:
         """The transitions made of others stand in their place; their possible successors are looked at here."""
         new = {made for parts in replaced.values() for made in parts}
         self.nodes = [node for node in self.nodes if node not in replaced] + [
@@ -232,7 +234,7 @@ class _Elimination:
         for node in self.nodes:
             self._look_again(node)
 
-    def _look_again(self, node: Node) -> None:
+    def _look_again(self, node: EliminationNode) -> None:
         """Drop successors in which the transition does not land after all, and end at once what lands in none."""
         node.after = {a for a in node.after if a not in node.unsure or self._lands(node.transition, a.transition.where)}
         node.unsure = set()
@@ -254,7 +256,7 @@ class _Elimination:
                 self._cut_tail(node, before)
             node.mixed = False
 
-    def _cut_tail(self, node: Node, before: list[Node]) -> None:
+    def _cut_tail(self, node: EliminationNode, before: list[EliminationNode]) -> None:
         transition = node.transition
         going_on = [preimage(a.transition.where, transition.control) & transition.where for a in node.after]
         rest = going_on[0]
@@ -272,7 +274,7 @@ class _Elimination:
 
     # -- runs -----------------------------------------------------------------------------------------------------
 
-    def _accelerate(self, node: Node) -> tuple[list[GuardedTransition], list[ExitSegment]]:
+    def _accelerate(self, node: EliminationNode) -> tuple[list[GuardedTransition], list[ExitSegment]]:
         """The runs of a transition that lands in itself, and how it ends otherwise. Raises :class:`Stuck`."""
         transition = node.transition
         if node.brief is not None:
@@ -285,16 +287,16 @@ class _Elimination:
         runs = gathered(runs)
         if never.is_empty():
             return runs, []
-        return runs, [ExitSegment(GuardedTransition(never, {}, Nothing()), "forever", again=transition)]
+        return runs, [ExitSegment(GuardedTransition(never, {}, NoIteration()), "forever", again=transition)]
 
-    def _divide(self, node: Node) -> bool:
+    def _divide(self, node: EliminationNode) -> bool:
         """Replace a transition without closed forms for the logic by parts; False where no part is easier."""
         parts = convex(node.transition) if self.cutting else None
         if parts is None and (not self.cutting or accelerated(node.transition) is None):
             parts = split(node.transition)
         if parts is None:
             return False
-        self._replace({node: [Node(part, node.after) for part in parts]})
+        self._replace({node: [EliminationNode(part, node.after) for part in parts]})
         return True
 
     # -- backwards ------------------------------------------------------------------------------------------------
@@ -335,4 +337,4 @@ def _together(segments: list[ExitSegment]) -> list[ExitSegment]:
 
 
 def _stuck(region: Region, why: Refused) -> ExitSegment:
-    return ExitSegment(GuardedTransition(region, {}, Nothing()), "stuck", why=why)
+    return ExitSegment(GuardedTransition(region, {}, NoIteration()), "stuck", why=why)

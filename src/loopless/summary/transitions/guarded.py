@@ -8,7 +8,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.logic import NotPresburger, Region, pieces_of
 from loopless.summary.rewrite.auxiliary import later, named
-from loopless.summary.transitions.transformer import GuardedTransition, Nothing, Then, Values
+from loopless.summary.transitions.transformer import GuardedTransition, NoIteration, Then, Values
 
 MAX_SPLIT: Final = 70
 """A step that takes more different values than this is not split by them. A few more than a type has bits."""
@@ -16,7 +16,7 @@ MAX_SPLIT: Final = 70
 
 def composed(first: GuardedTransition, second: GuardedTransition, region: Region) -> GuardedTransition:
     """``second`` after ``first``, on ``region``."""
-    if isinstance(second.transformer, Nothing):
+    if isinstance(second.transformer, NoIteration):
         return first.within(region)
     control = dict(first.control)
     for var, term in second.control.items():

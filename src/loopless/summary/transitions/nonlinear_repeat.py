@@ -45,7 +45,7 @@ class Failing:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DomainPart:
     """The part ``where`` of a domain, in which the ``times`` of the conjuncts apply; all rounds begin in ``during``."""
 
     where: Region
@@ -82,17 +82,17 @@ class NonlinearRun:
                 found += self._ended_by(i, part)
         return found, never.coalesce()
 
-    def _parts(self, staying: Region) -> Iterator[Part]:
+    def _parts(self, staying: Region) -> Iterator[DomainPart]:
         """``staying`` divided by which conjuncts come to fail."""
-        parts = [Part(staying, (), self.transition.where)]
+        parts = [DomainPart(staying, (), self.transition.where)]
         for failing in self.failing:
             parts = [part for old in parts for part in self._by_outcomes(old, failing.outcomes)]
         yield from parts
 
-    def _by_outcomes(self, part: Part, outcomes: Sequence[Outcome]) -> Iterator[Part]:
+    def _by_outcomes(self, part: DomainPart, outcomes: Sequence[Outcome]) -> Iterator[DomainPart]:
         for condition, time in outcomes:
             if condition is t.TRUE:
-                yield Part(part.where, (*part.times, time), part.during)
+                yield DomainPart(part.where, (*part.times, time), part.during)
                 continue
             region = Region.of(condition)
             here = (part.where & region).coalesce()
@@ -101,9 +101,9 @@ class NonlinearRun:
             during = part.during & region
             if not during.is_subset(preimage(region, self.transition.control)):
                 during = part.during
-            yield Part(here, (*part.times, time), during)
+            yield DomainPart(here, (*part.times, time), during)
 
-    def _ended_by(self, i: int, part: Part) -> list[GuardedTransition]:
+    def _ended_by(self, i: int, part: DomainPart) -> list[GuardedTransition]:
         """The runs in which conjunct ``i`` fails first, and none before it in the list at the same time."""
         time = part.times[i]
         assert time is not None
@@ -134,7 +134,7 @@ class NonlinearRun:
         other = named(time + self.begin)
         return count.lt(other) if strictly else count.le(other)
 
-    def _facts(self, part: Part, count: t.Term, last: Mapping[t.Var, t.Term]) -> Iterable[t.Condition]:
+    def _facts(self, part: DomainPart, count: t.Term, last: Mapping[t.Var, t.Term]) -> Iterable[t.Condition]:
         """How far variables have come before the last round, at their least and their greatest step."""
         rounds = count - 1
         for var, term in self.transition.control.items():

@@ -46,7 +46,7 @@ class Selector:
 
 
 @dataclass(slots=True, eq=False)
-class Group:
+class OscillatingGroup:
     """Transitions that take turns as selectors say: ``signs`` has for each transition which selectors are high."""
 
     members: tuple[GuardedTransition, ...]
@@ -63,7 +63,7 @@ class Group:
         return [s.high_steps_inside if self.inside else s.high_steps for s in self.selectors]
 
 
-def find_group(transitions: Sequence[GuardedTransition]) -> Group | None:
+def find_group(transitions: Sequence[GuardedTransition]) -> OscillatingGroup | None:
     """A group of at least two transitions that goes round, of as many transitions as possible."""
     moving = [
         transition
@@ -71,7 +71,7 @@ def find_group(transitions: Sequence[GuardedTransition]) -> Group | None:
         if isinstance(transition.transformer, Once) and steps(transition) is not None
     ]
     candidates = candidate_selectors(moving)
-    tried: list[Group] = []
+    tried: list[OscillatingGroup] = []
     for low in candidates:
         for members in _memberships(low, moving):
             whole = _grouped(members, low, candidates)
@@ -165,7 +165,9 @@ def _memberships(low: t.Term, transitions: Iterable[GuardedTransition]) -> list[
     ]
 
 
-def _grouped(members: list[tuple[GuardedTransition, bool]], low: t.Term, candidates: Iterable[t.Term]) -> Group | None:
+def _grouped(
+    members: list[tuple[GuardedTransition, bool]], low: t.Term, candidates: Iterable[t.Term]
+) -> OscillatingGroup | None:
     """The group of these members, with further selectors where the first does not decide all movement."""
     transitions = tuple(transition for transition, _ in members)
     first_selector = _selector(low, members)
@@ -173,7 +175,7 @@ def _grouped(members: list[tuple[GuardedTransition, bool]], low: t.Term, candida
         return None  # strict alternation: elimination finds it, with the trace
     selectors = [first_selector]
     columns = [[high for _, high in members]]
-    group = Group(transitions, tuple(selectors), tuple(zip(*columns, strict=True)))
+    group = OscillatingGroup(transitions, tuple(selectors), tuple(zip(*columns, strict=True)))
     if _is_separable(group):
         return group
     for other in candidates:
@@ -188,7 +190,7 @@ def _grouped(members: list[tuple[GuardedTransition, bool]], low: t.Term, candida
             continue
         selectors.append(_selector(other, found[0]))
         columns.append(column)
-        group = Group(transitions, tuple(selectors), tuple(zip(*columns, strict=True)))
+        group = OscillatingGroup(transitions, tuple(selectors), tuple(zip(*columns, strict=True)))
         if _is_separable(group):
             return group
     return None
@@ -196,7 +198,7 @@ def _grouped(members: list[tuple[GuardedTransition, bool]], low: t.Term, candida
 
 def _of_one_step(
     members: list[tuple[GuardedTransition, bool]], low: t.Term, candidates: Iterable[t.Term]
-) -> list[Group]:
+) -> list[OscillatingGroup]:
     """The groups of those members of each side that move alike: others wrap around, say."""
     classes: dict[tuple[bool, tuple[tuple[t.Var, int], ...]], list[tuple[GuardedTransition, bool]]] = {}
     for transition, high in members:
@@ -220,7 +222,7 @@ def _selector(low: t.Term, members: Iterable[tuple[GuardedTransition, bool]]) ->
     return Selector(low, found[False], found[True])
 
 
-def _is_separable(group: Group) -> bool:
+def _is_separable(group: OscillatingGroup) -> bool:
     """Whether the selectors decide, each on its own, how the control variables move."""
     moves = [steps(transition) or {} for transition in group.members]
     control = {var for move in moves for var in move}
@@ -254,7 +256,7 @@ def separated(signs: Sequence[Sequence[bool]], values: Sequence[int]) -> list[in
     return [int(x) for x in result] if all(x.denominator == 1 for x in result) else None
 
 
-def _goes_round(group: Group, transitions: Iterable[GuardedTransition]) -> bool:
+def _goes_round(group: OscillatingGroup, transitions: Iterable[GuardedTransition]) -> bool:
     """Whether inside the intervals that the selectors go round no other transition takes over."""
     variables = group.members[0].where.variables
     core = Region.of(t.conjunction(s.inside for s in group.selectors), variables)

@@ -12,7 +12,7 @@ from math import prod
 from typing import Final
 
 from loopless.logic import Region
-from loopless.summary.transitions.system import System
+from loopless.summary.transitions.system import ControlSystem
 
 MAX_CELLS: Final = 8
 """The invariants are not divided into more sets than this. A guess."""
@@ -25,7 +25,7 @@ FEW: Final = 8
 """An invariant that has fewer values than this in a part of the margin is taken value by value there. A guess."""
 
 
-def cells(system: System) -> list[System]:
+def cells(system: ControlSystem) -> list[ControlSystem]:
     """The system for sets of invariants that exclude each other. Raises :class:`loopless.logic.BudgetExceeded`."""
     invariants = [v for v in system.variables if v not in system.control]
     whole = system.universe.project_onto(invariants)

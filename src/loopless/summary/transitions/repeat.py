@@ -9,11 +9,11 @@ from loopless.automaton.runs import iterated
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.refusals import Reason, Refused
 from loopless.summary.exit_time.run_length import run_lengths
-from loopless.summary.model import Run
+from loopless.summary.model import PathRun
 from loopless.summary.rewrite.auxiliary import moving, preimage
 from loopless.summary.transitions.guarded import composed, resolved
 from loopless.summary.transitions.nonlinear_repeat import accelerated
-from loopless.summary.transitions.system import System, place_of
+from loopless.summary.transitions.system import ControlSystem, place_of
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Repeat
 
 MAX_ROUNDS: Final = 70
@@ -80,7 +80,7 @@ def _read(transition: GuardedTransition) -> set[t.Var]:
 
 
 def longest_runs(
-    system: System, transition: GuardedTransition, *, cutting: bool = True
+    system: ControlSystem, transition: GuardedTransition, *, cutting: bool = True
 ) -> tuple[list[GuardedTransition], Region]:
     """The longest runs of a transition that may land in itself, and where it never lands outside.
 
@@ -95,7 +95,7 @@ def longest_runs(
         if few is not None:
             return few, Region.empty(system.variables)
         word = transition.transformer.trace()
-        several = len(word) != 1 or not isinstance(word[0], Run)
+        several = len(word) != 1 or not isinstance(word[0], PathRun)
         reason = Reason.MULTI_PATH if several else Reason.NO_CLOSED_FORM
         if forms is _CONDITION:
             reason = Reason.NON_AFFINE_CONDITION

@@ -9,8 +9,8 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.logic import NotPresburger, Region
-from loopless.summary.model import Cycle, Interleaving, Run, Step
-from loopless.summary.transitions.transformer import GuardedTransition, Nothing, joined
+from loopless.summary.model import Cycle, Interleaving, PathRun, Step
+from loopless.summary.transitions.transformer import GuardedTransition, NoIteration, joined
 
 MAX_COMPARED: Final = 60
 """Of more transitions than this not all pairs are compared. A guess."""
@@ -31,14 +31,14 @@ def gathered(transitions: Sequence[GuardedTransition]) -> list[GuardedTransition
     fixed = [fixed[i] for i in order]
     kept: list[GuardedTransition | None] = [transitions[i] for i in order]
     for i, transition in enumerate(kept):
-        if transition is None or transition.transformer.checked or isinstance(transition.transformer, Nothing):
+        if transition is None or transition.transformer.checked or isinstance(transition.transformer, NoIteration):
             continue
         for j, other in enumerate(kept):
             if (
                 other is None
                 or other is transition
                 or other.transformer.checked
-                or isinstance(other.transformer, Nothing)
+                or isinstance(other.transformer, NoIteration)
             ):
                 continue
             if _is_instance(transition, other, fixed[i]):
@@ -109,7 +109,7 @@ def _shape(steps: Sequence[Step]) -> tuple[object, ...]:
     found: list[object] = []
     for step in steps:
         match step:
-            case Run():
+            case PathRun():
                 found.append(step.path)
             case Cycle():
                 found.append(step.body)
@@ -130,8 +130,8 @@ def _normal(steps: Sequence[Step], equalities: Mapping[t.Var, t.Term]) -> tuple[
         if times is t.ZERO:
             continue
         match step:
-            case Run():
-                found.append(Run(step.path, times))
+            case PathRun():
+                found.append(PathRun(step.path, times))
             case Cycle():
                 if times is t.ONE:
                     found += step.body

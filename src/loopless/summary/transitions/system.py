@@ -20,7 +20,7 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.model import first_to_fail
 from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator, monotone_accumulators
 from loopless.summary.obligations.monotone_counters import LiftedCounter, lift, liftable_counters
-from loopless.summary.rewrite.abstraction import Names
+from loopless.summary.rewrite.abstraction import NamedTerms
 from loopless.summary.rewrite.auxiliary import Revealed, auxiliaries_in, bounds
 from loopless.summary.rewrite.divisors import with_few_quotients
 from loopless.summary.transitions.guarded import chosen
@@ -43,7 +43,7 @@ class ExitView:
 
 
 @dataclass(slots=True)
-class System:
+class ControlSystem:
     """A loop in terms of its control variables.
 
     ``variables``: control variables and the invariants beside them, over which the regions are; ``universe`` their
@@ -51,7 +51,7 @@ class System:
     """
 
     paths: LoopPaths
-    names: Names
+    names: NamedTerms
     control: frozenset[t.Var]
     variables: tuple[t.Var, ...]
     universe: Region
@@ -89,7 +89,7 @@ class System:
         """The variable of the program that ``var`` stands for."""
         return next((x.var for x in self.lifted if x.free is var), var)
 
-    def within(self, region: Region) -> System:
+    def within(self, region: Region) -> ControlSystem:
         """The system for entry values in ``region`` over invariants."""
 
         def part(where: Region) -> Region:
@@ -158,7 +158,7 @@ def failing_exit(paths: LoopPaths, condition: t.Condition) -> Exit | None:
     return found
 
 
-def build_system(paths: LoopPaths, *, all_control: bool = False) -> System:
+def build_system(paths: LoopPaths, *, all_control: bool = False) -> ControlSystem:
     """The system of a loop without inputs. Raises :class:`NoAnswer`, :class:`loopless.logic.BudgetExceeded`.
 
     ``all_control``: checks on accumulators are part of the domains too, so that these become control variables.
@@ -201,7 +201,7 @@ def _without_implied(paths: LoopPaths) -> LoopPaths:
     return replace(paths, iterative=tuple(map(shorter, paths.iterative)))
 
 
-def _is_partition(system: System) -> bool:
+def _is_partition(system: ControlSystem) -> bool:
     """Whether the domains exclude each other still, now that checks on accumulators are not part of them."""
     regions = [transition.where for transition in system.transitions]
     regions += [view.where for view in system.exits if view.path.exit and view.path.exit.kind != "undefined"]
@@ -209,14 +209,14 @@ def _is_partition(system: System) -> bool:
     return all(region is other or region.disjoint(other) for region in eased for other in regions)
 
 
-def _is_closed(system: System) -> bool:
+def _is_closed(system: ControlSystem) -> bool:
     """Whether no step leads out of the universe: with a counter out of its range another variable may leave its own."""
     return all(
         transition.where.is_subset(system.universe.preimage(transition.control)) for transition in system.transitions
     )
 
 
-def _has_obligations(system: System) -> bool:
+def _has_obligations(system: ControlSystem) -> bool:
     return any(transition.transformer.obligations() for transition in system.transitions)
 
 
@@ -225,7 +225,7 @@ class _Builder:
         self.paths = paths
         self.lifted = lifted
         self.changing = {v for path in paths.iterative for v in path.update}
-        self.names = Names({item.free: item.var for item in lifted}, self.changing)
+        self.names = NamedTerms({item.free: item.var for item in lifted}, self.changing)
         self.checks: dict[t.Condition, Exit] = {}
         for path in paths.iterative:
             for part in t.conjuncts(path.condition):
@@ -261,7 +261,7 @@ class _Builder:
             return frozenset().union(*(self._selecting(arg, likely, path) for arg in part.args))
         return part.variables
 
-    def build(self) -> System:
+    def build(self) -> ControlSystem:
         domains = [self._domain(path) for path in self.paths.iterative]
         controls = [self._control_update(path) for path in self.paths.iterative]
         builders = [self._builder(path) for path in self.paths.exits]
@@ -302,7 +302,7 @@ class _Builder:
         if len(rare) < len(undefined):
             rare += self._failing(universe)
         rare = [region for region in (*rare, *wrapping) if not region.is_empty()]
-        return System(
+        return ControlSystem(
             self.paths,
             self.names,
             self.control,
@@ -377,7 +377,7 @@ class _Builder:
         return t.conjunction(plain), t.conjunction(rest)
 
     def _is_plain(self, part: t.Condition) -> bool:
-        trial = Names()
+        trial = NamedTerms()
         trial.named(part)
         return not any(term.variables & self.changing for term in trial.terms)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from loopless import terms as t
 from loopless.logic import NotPresburger, Region
 from loopless.paths.model import Exit, Path
-from loopless.summary.model import Cycle, Interleaving, Run, Step
+from loopless.summary.model import Cycle, Interleaving, PathRun, Step
 from loopless.summary.obligations.along_run import Undecided, tightest
 from loopless.summary.obligations.powers import after
 from loopless.summary.rewrite.auxiliary import later, moving
@@ -53,7 +53,7 @@ def counter_of(path: Path) -> t.Var:
     return t.Var(f"#{path.id}", t.INTEGERS)
 
 
-class Transformer(ABC):
+class RunTransformer(ABC):
     """What a run does to all variables and path counters."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class Transformer(ABC):
         """The checks along the run that are not part of the domain. Raises :class:`Undecided`, :class:`Lost`."""
 
 
-class Nothing(Transformer):
+class NoIteration(RunTransformer):
     """No iteration."""
 
     def _compute(self) -> dict[t.Var, t.Term]:
@@ -124,7 +124,7 @@ class Nothing(Transformer):
         return ()
 
 
-class Once(Transformer):
+class Once(RunTransformer):
     """One iteration of a path, with those of its checks that are not part of the domain."""
 
     def __init__(self, path: Path, control: Values, obligations: tuple[Obligation, ...]) -> None:
@@ -138,7 +138,7 @@ class Once(Transformer):
         return {**self.path.update, **self._control, counter: counter + 1, TOTAL: TOTAL + 1}
 
     def _word(self) -> tuple[Step, ...]:
-        return (Run(self.path.id, t.ONE),)
+        return (PathRun(self.path.id, t.ONE),)
 
     @property
     def checked(self) -> bool:
@@ -157,14 +157,14 @@ class GuardedTransition:
 
     where: Region
     control: Values
-    transformer: Transformer
+    transformer: RunTransformer
 
     def within(self, where: Region) -> GuardedTransition:
         """The same transformer on a smaller domain."""
         return GuardedTransition(where, self.control, self.transformer)
 
 
-class Then(Transformer):
+class Then(RunTransformer):
     """``second`` after ``first``, where the ``equalities`` hold."""
 
     def __init__(self, first: GuardedTransition, second: GuardedTransition, equalities: Values) -> None:
@@ -227,7 +227,7 @@ class Then(Transformer):
         return tuple(dict.fromkeys((*self.first.transformer.obligations(), *obligations)))
 
 
-class Repeat(Transformer):
+class Repeat(RunTransformer):
     """``body`` as often as ``count`` ≥ 1 says, which speaks of the values before the run; ``where`` is their region."""
 
     def __init__(self, body: GuardedTransition, count: t.Term, where: Region) -> None:
@@ -328,7 +328,7 @@ class TurnForms:
     checked: bool = True
 
 
-class Turns(Transformer):
+class Turns(RunTransformer):
     """``count`` ≥ 1 iterations of paths that take turns."""
 
     def __init__(self, forms: TurnForms, count: t.Term, obligations: Callable[[], tuple[Obligation, ...]]) -> None:
@@ -356,8 +356,8 @@ class Turns(Transformer):
 def _step_after(step: Step, control: Values) -> Step:
     times = later(step.times, control) if step.times is not None else None
     match step:
-        case Run():
-            return Run(step.path, times)
+        case PathRun():
+            return PathRun(step.path, times)
         case Cycle():
             return Cycle(step.body, times)
         case Interleaving():
@@ -369,9 +369,9 @@ def joined(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     result: list[Step] = []
     for step in steps:
         last = result[-1] if result else None
-        if isinstance(step, Run) and isinstance(last, Run) and step.path == last.path:
+        if isinstance(step, PathRun) and isinstance(last, PathRun) and step.path == last.path:
             times = None if step.times is None or last.times is None else last.times + step.times
-            result[-1] = Run(step.path, times)
+            result[-1] = PathRun(step.path, times)
         else:
             result.append(step)
     return tuple(result)
@@ -383,8 +383,8 @@ def repeated(body: tuple[Step, ...], count: t.Term) -> tuple[Step, ...]:
         return body
     if len(body) == 1:
         only = body[0]
-        if isinstance(only, Run) and isinstance(only.times, t.Const):
-            return (Run(only.path, substitute_times(count, only.times.value)),)
+        if isinstance(only, PathRun) and isinstance(only.times, t.Const):
+            return (PathRun(only.path, substitute_times(count, only.times.value)),)
     return (Cycle(tuple(_starred(step) for step in body), count),)
 
 
@@ -402,8 +402,8 @@ def _starred(step: Step) -> Step:
     """Inside a cycle: times that are the same in every round stay."""
     times = step.times if isinstance(step.times, t.Const) else None
     match step:
-        case Run():
-            return Run(step.path, times)
+        case PathRun():
+            return PathRun(step.path, times)
         case Cycle():
             return Cycle(tuple(_starred(inner) for inner in step.body), times)
         case Interleaving():

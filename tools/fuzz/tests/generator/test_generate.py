@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import pytest
 
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
-from loopless.check.oracle.signature import CType, Opaque, Pointer, Signature
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
+from loopless.check.oracle.signature import CType, Opaque, PointerType, Signature
 from loopless_fuzz.generator.generate import (
     FEATURES,
     OBSERVED,
@@ -96,10 +96,10 @@ def test_programs_compile_and_mostly_end_well(host: NativeHost, name: str) -> No
     found: Counter[str] = Counter()
     for seed in range(40):
         program = generate(seed, PROFILES[name])
-        with NativeOracle(print_program(program), host=host, limits=Limits(seconds=0.015)) as oracle:
+        with NativeOracle(print_program(program), host=host, limits=NativeLimits(seconds=0.015)) as oracle:
             assert oracle.signature("f") == program.signature
             drawn = inputs_of(PROFILES[name], program.signature, seed, 8)
-            runs = [Run(args, nondet_stream(seed)) for args in drawn]
+            runs = [NativeRun(args, nondet_stream(seed)) for args in drawn]
             found.update(outcome.status for outcome in oracle.run_many("f", runs))
     if not PROFILES[name].recursion and "table" not in PROFILES[name].kinds:
         assert "crashed" not in found  # a recursion without end fills the stack, constants cannot be written
@@ -111,8 +111,8 @@ def test_the_other_outcomes_occur_too(host: NativeHost) -> None:
     found: Counter[str] = Counter()
     for seed in range(100, 140):
         program = generate(seed)
-        with NativeOracle(print_program(program), host=host, limits=Limits(seconds=0.015)) as oracle:
-            runs = [Run(args, nondet_stream(seed)) for args in inputs(program.signature, seed, 10)]
+        with NativeOracle(print_program(program), host=host, limits=NativeLimits(seconds=0.015)) as oracle:
+            runs = [NativeRun(args, nondet_stream(seed)) for args in inputs(program.signature, seed, 10)]
             found.update(outcome.status for outcome in oracle.run_many("f", runs))
     assert all(found[status] for status in ("undefined", "timeout", "assumption-failed"))
 
@@ -166,7 +166,7 @@ def test_a_program_shows_the_final_values_of_its_variables(host: NativeHost) -> 
         program for program in map(generate, range(100)) if any(v.name == f"{OBSERVED}n" for v in program.globals)
     )
     with NativeOracle(print_program(program), host=host) as oracle:
-        for outcome in oracle.run_many("f", [Run(a, nondet_stream(1)) for a in inputs(program.signature, 1, 10)]):
+        for outcome in oracle.run_many("f", [NativeRun(a, nondet_stream(1)) for a in inputs(program.signature, 1, 10)]):
             if outcome.status == "ok":
                 assert f"{OBSERVED}n" in outcome.globals
 
@@ -180,7 +180,7 @@ def test_edge_values_are_what_the_name_says() -> None:
 
 
 def test_inputs_fit_and_mix_edges_with_neighbours() -> None:
-    signature = Signature((INT, UCHAR, Pointer(SCHAR)), None)
+    signature = Signature((INT, UCHAR, PointerType(SCHAR)), None)
     drawn = inputs(signature, 5, 400)
     assert drawn == inputs(signature, 5, 400)
     assert drawn != inputs(signature, 6, 400)
@@ -238,7 +238,7 @@ def test_printed_expressions_mean_their_tree(host: NativeHost) -> None:
     cases = " ".join(f"case {n}: return {body};" for n, body in enumerate(bodies))
     text = f"int f(int n) {{ int a = {a}, b = {b}, c = {c}; switch (n) {{ {cases} }} return -99; }}"
     with NativeOracle(text, host=host) as oracle:
-        found = [outcome.return_value for outcome in oracle.run_many("f", [Run([n]) for n in range(len(bodies))])]
+        found = [outcome.return_value for outcome in oracle.run_many("f", [NativeRun([n]) for n in range(len(bodies))])]
     assert found == wanted
 
 
@@ -248,7 +248,7 @@ def test_constants_have_their_value(host: NativeHost, ctype: CType) -> None:
     cases = " ".join(f"case {n}: return {constant(value, ctype)};" for n, value in enumerate(values))
     text = f"{ctype.name} f(int n) {{ switch (n) {{ {cases} }} return 0; }}"
     with NativeOracle(text, host=host) as oracle:
-        found = [outcome.return_value for outcome in oracle.run_many("f", [Run([n]) for n in range(len(values))])]
+        found = [outcome.return_value for outcome in oracle.run_many("f", [NativeRun([n]) for n in range(len(values))])]
     assert found == values
 
 
@@ -301,13 +301,15 @@ def test_loops_that_read_data_stay_inside_and_do_what_they_look_for(host: Native
     assert not missing
     for seed in range(200, 225):
         program = generate(seed, PROFILES[name])
-        with NativeOracle(texts[seed], host=host, limits=Limits(seconds=0.1)) as oracle:
-            runs = [Run(args, nondet_stream(seed)) for args in inputs_of(PROFILES[name], program.signature, seed, 10)]
+        with NativeOracle(texts[seed], host=host, limits=NativeLimits(seconds=0.1)) as oracle:
+            runs = [
+                NativeRun(args, nondet_stream(seed)) for args in inputs_of(PROFILES[name], program.signature, seed, 10)
+            ]
             assert {outcome.status for outcome in oracle.run_many("f", runs)} <= {"ok", "undefined"}
 
 
 def test_inputs_of_loops_that_read_data() -> None:
-    signature = Signature((Pointer(UCHAR), INT, Pointer(INT)), INT)
+    signature = Signature((PointerType(UCHAR), INT, PointerType(INT)), INT)
     drawn = data_inputs(signature, 3, 400)
     assert drawn == data_inputs(signature, 3, 400) != data_inputs(signature, 4, 400)
     found = 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
 from loopless.check.outcome import Outcome
 from loopless.errors import SourceError
 from loopless_fuzz.generator.case import Case, load_case, save_case
@@ -24,7 +24,7 @@ def host() -> Iterator[NativeHost]:
 
 
 def native(host: NativeHost, case: Case, seconds: float = 0.05) -> Outcome:
-    with NativeOracle(print_program(case.program), host=host, limits=Limits(seconds=seconds)) as oracle:
+    with NativeOracle(print_program(case.program), host=host, limits=NativeLimits(seconds=seconds)) as oracle:
         return oracle.run("f", case.args, nondet=case.nondet)
 
 
@@ -40,8 +40,8 @@ def first(host: NativeHost, name: str, wanted: Callable[[Outcome], bool]) -> Cas
     for seed in range(300):
         program, stream = generate(seed, PROFILES[name]), nondet_stream(seed, 50)
         drawn = inputs(program.signature, seed, 8)
-        with NativeOracle(print_program(program), host=host, limits=Limits(seconds=0.02)) as oracle:
-            found = oracle.run_many("f", [Run(args, stream) for args in drawn])
+        with NativeOracle(print_program(program), host=host, limits=NativeLimits(seconds=0.02)) as oracle:
+            found = oracle.run_many("f", [NativeRun(args, stream) for args in drawn])
         for args, outcome in zip(drawn, found, strict=True):
             if wanted(outcome):
                 return Case(program, args, stream)
@@ -143,7 +143,7 @@ def test_a_kept_case_can_be_read_back_and_run(host: NativeHost, tmp_path: Path) 
         kept = load_case(path)
         assert (kept.function, kept.args, kept.nondet, kept.expected) == ("f", case.args, case.nondet, outcome)
         assert kept.note.endswith("*/ int x;")
-        with NativeOracle(path, host=host, limits=Limits(seconds=0.05)) as oracle:
+        with NativeOracle(path, host=host, limits=NativeLimits(seconds=0.05)) as oracle:
             assert oracle.run(kept.function, kept.args, nondet=kept.nondet) == outcome
 
 

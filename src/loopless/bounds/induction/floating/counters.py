@@ -23,8 +23,8 @@ from loopless.bounds.induction.floating.environment import is_standard
 from loopless.bounds.induction.floating.expressions import (
     OPERATIONS,
     Comparison,
-    Counter,
     Expression,
+    FloatingCounter,
     alike,
     applied,
     compares_with_number,
@@ -35,7 +35,7 @@ from loopless.bounds.induction.floating.expressions import (
     order,
     shifts,
 )
-from loopless.bounds.induction.floating.runs import MAX_STEPS, Run, completed
+from loopless.bounds.induction.floating.runs import MAX_STEPS, FloatingExit, completed
 from loopless.bounds.model import Bound
 from loopless.flowgraph.model import Flowgraph
 from loopless.graphs import cycles, dominators, predecessors, reachable
@@ -336,7 +336,7 @@ class _Loop:
         if place[0] not in self.once:
             return None
         if i.op == "phi":
-            return Counter(value.name) if place[0] == self.header else None
+            return FloatingCounter(value.name) if place[0] == self.header else None
         if i.op == "load":
             return self._read(i, place)
         op = operation_of(i)
@@ -353,8 +353,8 @@ class _Loop:
         if change is None or not isinstance(address, ir.Local):
             return None
         if change[0] == place[0]:
-            return Counter(address.name, later=change[1] < place[1])
-        return Counter(address.name, later=self.code.dominates(change[0], place[0]))
+            return FloatingCounter(address.name, later=change[1] < place[1])
+        return FloatingCounter(address.name, later=self.code.dominates(change[0], place[0]))
 
     def _change(self, slot: str) -> _Place | None:
         """The one store of a loop to a slot, where each iteration comes past it once."""
@@ -365,7 +365,7 @@ class _Loop:
             return None
         return inside[0]
 
-    def _runs(self, name: str, test: Comparison) -> list[tuple[Run, float]]:
+    def _runs(self, name: str, test: Comparison) -> list[tuple[FloatingExit, float]]:
         """What a counter and a comparison of it come to, for each number that the counter may start with."""
         phi = self.code.places[name] if name not in self.code.writes else None
         if phi is not None:
@@ -380,12 +380,12 @@ class _Loop:
         first = updates[0] if updates else None
         if first is None or not all(u is not None and alike(u, first) for u in updates):
             return []
-        if counters(first) - {Counter(name)}:
+        if counters(first) - {FloatingCounter(name)}:
             return []
         kind = self._kind(name)
         compute = evaluator(first)
         stands = order(test) if shifts(first) and compares_with_number(test) else None
-        run = Run(lambda value: compute(value, value), holder(test), stands, digits(first, kind))
+        run = FloatingExit(lambda value: compute(value, value), holder(test), stands, digits(first, kind))
         return [(run, start) for start in starts]
 
     def _kind(self, name: str) -> str:

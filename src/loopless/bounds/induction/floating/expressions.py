@@ -14,7 +14,7 @@ _CONVERSIONS: Final = frozenset({"fpext", "fptrunc"})
 
 
 @dataclass(frozen=True, slots=True)
-class Counter:
+class FloatingCounter:
     """The value of a variable in an iteration: at its beginning, or behind its change (``later``)."""
 
     name: str
@@ -30,7 +30,7 @@ class Apply:
     args: tuple[Expression, ...]
 
 
-Expression = float | Counter | Apply
+Expression = float | FloatingCounter | Apply
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ def applied(op: str, kind: str, args: Sequence[Expression]) -> Expression | None
     return compute(*numbers) if len(numbers) == len(args) else Apply(op, kind, tuple(args))
 
 
-def counters(e: Expression) -> frozenset[Counter]:
+def counters(e: Expression) -> frozenset[FloatingCounter]:
     """The values of counters that an expression speaks of."""
     match e:
-        case Counter():
+        case FloatingCounter():
             return frozenset({e})
         case Apply():
             return frozenset().union(*map(counters, e.args))
@@ -87,7 +87,7 @@ def shifts(e: Expression) -> bool:
                 e, added = inner, added + 1
             case _:
                 return False
-    return isinstance(e, Counter) and added == 1
+    return isinstance(e, FloatingCounter) and added == 1
 
 
 def compares_with_number(test: Comparison) -> bool:
@@ -97,7 +97,7 @@ def compares_with_number(test: Comparison) -> bool:
         while isinstance(side, Apply) and side.op in _CONVERSIONS:
             (side,) = side.args
         sides[index] = side
-    return any(isinstance(side, Counter) for side in sides) and any(isinstance(side, float) for side in sides)
+    return any(isinstance(side, FloatingCounter) for side in sides) and any(isinstance(side, float) for side in sides)
 
 
 def evaluator(e: Expression) -> Callable[[float, float], float]:
@@ -105,9 +105,9 @@ def evaluator(e: Expression) -> Callable[[float, float], float]:
     match e:
         case float():
             return lambda _now, _later: e
-        case Counter(later=False):
+        case FloatingCounter(later=False):
             return lambda now, _later: now
-        case Counter():
+        case FloatingCounter():
             return lambda _now, later: later
         case Apply():
             return _computed(e)
@@ -117,9 +117,9 @@ def _computed(e: Apply) -> Callable[[float, float], float]:
     compute = operation(e.op, e.kind)
     assert compute is not None  # else there is no such expression
     match e.args:
-        case (float() as number, Counter(later=False)):
+        case (float() as number, FloatingCounter(later=False)):
             return lambda now, _later: compute(number, now)
-        case (Counter(later=False), float() as number):
+        case (FloatingCounter(later=False), float() as number):
             return lambda now, _later: compute(now, number)
         case (one,):
             inner = evaluator(one)

@@ -21,7 +21,7 @@ _FAR: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class FloatingExit:
     """What decides about one way out of a loop.
 
     ``update``: the counter behind an iteration, from that before. ``stays``: whether an iteration is completed, by
@@ -36,7 +36,7 @@ class Run:
     digits: int
 
 
-def completed(run: Run, start: float) -> int | None:
+def completed(run: FloatingExit, start: float) -> int | None:
     """How many iterations are completed from the value ``start`` on; None where they never come to an end, or that is
     not known within the limit.
     """
@@ -58,7 +58,7 @@ def completed(run: Run, start: float) -> int | None:
     return None
 
 
-def _together(run: Run, value: float, order: Callable[[float, float], int]) -> int:
+def _together(run: FloatingExit, value: float, order: Callable[[float, float], int]) -> int:
     """How many iterations in a row, all completed, move ``value`` by the same amount; 0 where that is not known, or
     they are few. ``value`` must come of ``update``: so it lies on the grid of what is rounded next.
     """

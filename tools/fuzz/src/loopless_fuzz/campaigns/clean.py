@@ -18,7 +18,7 @@ from typing import Final
 from loopless import clock
 from loopless.check.certificates.property import Property
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.oracle.native import Limits, NativeOracle, Run
+from loopless.check.oracle.native import NativeLimits, NativeOracle, NativeRun
 from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError
 from loopless.flowgraph import build
@@ -141,11 +141,11 @@ def _clean_runs(
     calls = [(program.entry, *pair) for program in programs for pair in inputs_of(program.seed, count)]
     there = has_sanitizers(programs[0].language)
     beside = sanitized(text, programs[0].language, calls, folder) if there else None
-    oracle = NativeOracle([file], limits=Limits(seconds=0.5), uninitialised=False, host=host())
+    oracle = NativeOracle([file], limits=NativeLimits(seconds=0.5), uninitialised=False, host=host())
     natively: list[Outcome] = []
     for program in programs:
         pairs = inputs_of(program.seed, count)
-        natively += oracle.run_many(program.entry, [Run(pair) for pair in pairs])
+        natively += oracle.run_many(program.entry, [NativeRun(pair) for pair in pairs])
     row.programs += len(programs)
     row.sanitized += beside is not None
     for number, ((entry, a, b), native) in enumerate(zip(calls, natively, strict=True)):

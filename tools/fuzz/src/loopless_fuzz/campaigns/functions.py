@@ -11,8 +11,8 @@ from typing import Any, Final
 from loopless import clock
 from loopless import terms as t
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.interpreter.run import Run as Interpreted
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.interpreter.run import InterpreterRun as Interpreted
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
 from loopless.check.outcome import Outcome
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph
@@ -74,7 +74,7 @@ class Bench:
         self.interpreter = Interpreter(source.inlined, written)  # a recursion is calls here, and a loop for the others
         stepper = Interpreter(source.inlined, graph)
         self.counted = frozenset(loop.name for loop in written.loops)
-        self.oracle = NativeOracle(text, limits=Limits(seconds=NATIVE_SECONDS), host=host)
+        self.oracle = NativeOracle(text, limits=NativeLimits(seconds=NATIVE_SECONDS), host=host)
         outcomes = subject.outcomes
         missing = Refused(Reason.TIME_LIMIT, subject.function.place, "no summary of this loop was made")
         self._loops = Evaluator(graph, stepper, lambda loop: outcomes.get(loop.name, missing))
@@ -97,7 +97,7 @@ class Bench:
 
     def native(self, rows: Sequence[Arguments], stream: Sequence[int]) -> list[Outcome]:
         """What native runs return."""
-        return self.oracle.run_many(self.graph.source_name, [Run(args, stream) for args in rows])
+        return self.oracle.run_many(self.graph.source_name, [NativeRun(args, stream) for args in rows])
 
     def difference(self, voices: Sequence[Voice], native: Outcome) -> str:
         """What is said differently of one call; "" where all agree or have no answer."""

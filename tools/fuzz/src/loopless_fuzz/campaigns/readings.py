@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless import terms as t
-from loopless.check.oracle.native import NativeOracle, Run
+from loopless.check.oracle.native import NativeOracle, NativeRun
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import FunctionBound
 from loopless.queries.call_values.given_memory import GivenMemory, Value
@@ -116,7 +116,7 @@ def judge(program: Reading, row: ProgramRow, plan: Plan, seed: int, folder: Path
 def _calls(program: Reading, seed: int, count: int, row: ProgramRow) -> Iterator[_Call]:
     """The calls that meet no undefined behaviour."""
     rows = program.rows(seed, count)
-    runs = [Run((*contents, n)) for contents, n in rows]
+    runs = [NativeRun((*contents, n)) for contents, n in rows]
     with NativeOracle(program.counted, host=host()) as oracle:
         pairs = zip(oracle.run_many("f", runs), oracle.run_many("g", runs), strict=True)
         for (contents, n), (result, taken) in zip(rows, pairs, strict=True):

@@ -17,7 +17,7 @@ from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.check.certificates.property import Property
 from loopless.check.certificates.repeating import Follower
-from loopless.check.interpreter.run import Run as Interpreted
+from loopless.check.interpreter.run import InterpreterRun as Interpreted
 from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.queries.bounds.answers import FunctionBound
 from loopless.queries.bounds.rules import RuledLoop, bounded_loops, verdict_of

@@ -18,7 +18,7 @@ from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import FunctionBound, LoopBound
 from loopless.queries.bounds.runs import is_recursion
-from loopless.queries.bounds.whole_program import Run, answer_run
+from loopless.queries.bounds.whole_program import ProgramBounds, answer_run
 from loopless.queries.loops.name import LoopName
 from loopless.queries.program import Function, Program, load
 from loopless.queries.settings import Settings
@@ -50,7 +50,7 @@ class Bounded:
     program: Program
     counted: Counted
     answers: Mapping[str, FunctionBound]
-    run: Run
+    run: ProgramBounds
 
 
 def bounded(file: Path, counted: Counted, settings: Settings, names: Collection[str] | None = None) -> Bounded:

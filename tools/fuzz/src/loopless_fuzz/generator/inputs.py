@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Final
 
-from loopless.check.oracle.signature import CType, Opaque, Pointer, Signature
+from loopless.check.oracle.signature import CType, Opaque, PointerType, Signature
 from loopless_fuzz.generator.syntax import ARRAY_LENGTH, DATA_LENGTH
 
 Arguments = tuple[int | tuple[int, ...], ...]
@@ -70,7 +70,7 @@ def _arguments(signature: Signature, rng: random.Random, array_length: int, edge
         match param:
             case CType():
                 made.append(_edge(param, rng) if edgy and rng.random() < 0.6 else _near(param, base, rng))
-            case Pointer(element):
+            case PointerType(element):
                 made.append(tuple(_near(element, base, rng) for _ in range(array_length)))
             case Opaque(name):  # the caller's value is at fault, for all that it is told by its type
                 raise ValueError(f"no inputs for a parameter of type {name}")
@@ -121,7 +121,7 @@ def _with_data(signature: Signature, args: Arguments, rng: random.Random) -> Arg
         if isinstance(param, CType):
             wanted = scalars.pop(0)
             made.append(wanted if param.low <= wanted <= param.high else value)
-        elif isinstance(param, Pointer):
+        elif isinstance(param, PointerType):
             made.append(_data(param.element, [v for v in args if isinstance(v, int)], rng))
     return tuple(made)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Final, Literal
 
-from loopless.check.oracle.signature import CType, Pointer, Signature
+from loopless.check.oracle.signature import CType, PointerType, Signature
 
 SCHAR: Final = CType("signed char", 8, True)
 UCHAR: Final = CType("unsigned char", 8, False)
@@ -383,7 +383,7 @@ class GeneratedProgram:
     @property
     def signature(self) -> Signature:
         """How the function under test is called."""
-        params = tuple(Pointer(param.type) if param.array else param.type for param in self.function.params)
+        params = tuple(PointerType(param.type) if param.array else param.type for param in self.function.params)
         return Signature(params, self.function.result)
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.check.interpreter.expressions import byte_size
-from loopless.check.interpreter.memory import Frame, World
+from loopless.check.interpreter.memory import ActivationMemory, World
 from loopless.check.interpreter.values import Stop, reduced
 from loopless.errors import UsageError
 from loopless.flowgraph.callees.streams import INPUTS
@@ -196,7 +196,7 @@ def looked_at(flowgraph: Flowgraph, contents: Iterable[Content]) -> dict[int, Me
     return {at: replace(flowgraph.objects[own], number=at, symbol="") for own, at in numbers.items()}
 
 
-class Given(Frame):
+class Given(ActivationMemory):
     """Memory of which only contents are given."""
 
     def __init__(self, world: World, objects: Iterable[Content], contents: Contents) -> None:

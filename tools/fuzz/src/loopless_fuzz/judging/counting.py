@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from loopless.check.oracle.native import Limits, NativeHost, NativeOracle, Run
+from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
 from loopless.check.outcome import Outcome
 from loopless.errors import UsageError
 
@@ -269,9 +269,9 @@ def run(program: Counted, streams: Sequence[Sequence[int]], host: NativeHost | N
         SourceError: if the program does not compile.
         LimitError: if the child process stops answering.
     """
-    oracle = NativeOracle(program.text, limits=Limits(seconds=SECONDS), host=host)
+    oracle = NativeOracle(program.text, limits=NativeLimits(seconds=SECONDS), host=host)
     log = (_HEAD + 2 * len(program.lines) + len(program.functions), *[0] * (WORDS - 1))
-    runs = [Run([log], stream) for stream in streams]
+    runs = [NativeRun([log], stream) for stream in streams]
     return [_decoded(program, outcome) for outcome in oracle.run_many(DRIVER, runs)]
 
 

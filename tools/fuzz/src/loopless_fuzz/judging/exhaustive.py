@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from loopless.check.interpreter.run import Interpreter, Lookup, Run
+from loopless.check.interpreter.run import Interpreter, InterpreterRun, Lookup
 from loopless.check.interpreter.services import LoopHook
 from loopless.errors import UsageError
 from loopless.flowgraph import Options
@@ -43,7 +43,7 @@ def every_entry(
     globals: Mapping[str, int] | None = None,
     max_steps: int = 1_000_000,
     on_loop: LoopHook | None = None,
-) -> Iterator[tuple[tuple[int, ...], Run]]:
+) -> Iterator[tuple[tuple[int, ...], InterpreterRun]]:
     """The run from every entry state, in order of the arguments. See :meth:`Interpreter.run` for the rest.
 
     Each run ends by itself, by the repetition of its state, or after ``max_steps``.

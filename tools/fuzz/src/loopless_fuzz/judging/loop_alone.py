@@ -16,10 +16,10 @@ from typing import Final, Literal
 from loopless import terms as t
 from loopless.check.interpreter.codegen import Compiled
 from loopless.check.interpreter.memory import World
-from loopless.check.interpreter.relevance import Relevance
+from loopless.check.interpreter.relevance import RelevantVariables
 from loopless.check.interpreter.run import Interpreter
-from loopless.check.interpreter.services import Limits, Services
-from loopless.check.interpreter.values import Inputs, Stop, UsedUp, Value
+from loopless.check.interpreter.services import Services, StepLimits
+from loopless.check.interpreter.values import InputStream, Stop, UsedUp, Value
 from loopless.check.outcome import Status
 from loopless.errors import UsageError
 from loopless.flowgraph.callees.streams import INPUTS, counter_of
@@ -119,14 +119,14 @@ class LoopAlone:
         self.variables = tuple(sorted(occurring, key=lambda var: var.key))
         """All variables that the loop names, and the number of inputs that are read, 0 at the header."""
         counters = {name: _counter(at) for at, name in enumerate(self.paths)}
-        live = Relevance(flowgraph, results=True).at
+        live = RelevantVariables(flowgraph, results=True).at
         used = live[loop.header].union(*(live[flowgraph.blocks[at].edges[index].target] for at, index in loop.exits))
         shown = tuple(v for v in self.variables if v in used)
         self._digits = (*shown, *counters.values())
         self._reads_inputs = any(content.name == INPUTS for content in self.contents)
         objects = looked_at(flowgraph, self.contents)
         graph = _alone(flowgraph, loop, blocks, (self.variables, self.paths, counters), self._digits, objects)
-        relevant = Relevance(graph, results=True).at[loop.header]
+        relevant = RelevantVariables(graph, results=True).at[loop.header]
         self.entry = tuple(v for v in self.variables if v in relevant)
         """The variables whose values at the header matter: to what the run does, or to what is shown of it."""
         parts = {var: flowgraph.variables[var].pointer_part for var in self.entry if var in flowgraph.variables}
@@ -151,8 +151,8 @@ class LoopAlone:
         """
         code = self._code()
         world = World(None, {})
-        inputs = Inputs(inputs_of(contents))
-        services = Services(self._interpreter.compiled, world, inputs, Limits(max_steps, deadline))
+        inputs = InputStream(inputs_of(contents))
+        services = Services(self._interpreter.compiled, world, inputs, StepLimits(max_steps, deadline))
         values: list[Value] = [state.get(var, 0) for var in code.variables]
         frame = Given(world, self.contents, contents)
 
