@@ -49,7 +49,7 @@ class _Builder:
         self.function = function
         self.memory = memory
         self.uses: Uses = find_uses(function)
-        self.t = Translator(memory, self.uses)
+        self.translator = Translator(memory, self.uses)
         self.phis: dict[str, list[tuple[ir.Instruction, Value]]] = {}
         self.blocks: dict[str, Block] = {}
         self.jumps: dict[str, tuple[str, ...]] = {}
@@ -67,8 +67,8 @@ class _Builder:
             self._block(by_label[label])
         ordered = {b.label: self.blocks[b.label] for b in self.function.blocks if b.label in self.blocks}
         ordered |= {label: block for label, block in self.blocks.items() if label not in ordered}
-        if self.t.orders:
-            ordered = with_orders(ordered, self.function.entry.label, self.t.orders)
+        if self.translator.orders:
+            ordered = with_orders(ordered, self.function.entry.label, self.translator.orders)
         seen_by_caller = frozenset(
             var
             for (base, _), slot in self.memory.slots.items()
@@ -95,9 +95,9 @@ class _Builder:
             loops,
             irreducible,
             self.function.loc,
-            frozenset(self.t.callees),
+            frozenset(self.translator.callees),
             self._assumptions(),
-            self.t.blocked,
+            self.translator.blocked,
             untold_control(self.function, self.memory.module),
             self.memory.unnumbered,
             self.memory.holders,
@@ -111,8 +111,8 @@ class _Builder:
         if isinstance(param.type, ir.PtrT):
             return self._pointer_parameter(param, shown, stack_slot)
         if not isinstance(param.type, ir.IntT):
-            refused = self.t.refused(f"the parameter {shown} is not an integer", self.function.loc)
-            self.t.values[param.name] = UnfollowedValue(refused)
+            refused = self.translator.refused(f"the parameter {shown} is not an integer", self.function.loc)
+            self.translator.values[param.name] = UnfollowedValue(refused)
             return Parameter(shown, None, None)
         signed = param.signed if param.signed is not None else self.uses.signed.get(param.name, True)
         if stack_slot is not None and param.debug is None:  # a part of a structure
@@ -130,9 +130,11 @@ class _Builder:
         info = self.memory.variables[var]
         self.memory.variables[var] = replace(info, kind=Kind.PARAMETER)
         if bits == 1:
-            self.t.values[param.name] = flag_of(var)
+            self.translator.values[param.name] = flag_of(var)
         else:
-            self.t.values[param.name] = Number(var, var.type if var.type.width is None else t.IntType(bits, signed))
+            self.translator.values[param.name] = Number(
+                var, var.type if var.type.width is None else t.IntType(bits, signed)
+            )
         return Parameter(shown, var, source_type)
 
     def _pointer_parameter(self, param: ir.Param, shown: str, stack_slot: tuple[Base, int] | None) -> Parameter:
@@ -146,7 +148,7 @@ class _Builder:
         else:
             var = self.memory.fresh(shown, Kind.PARAMETER, self.memory.offset_type, pointer_part="offset")
         shared = param.name in self.memory.points.shared
-        self.t.values[param.name] = Address(owner, var if shared else t.const(0))
+        self.translator.values[param.name] = Address(owner, var if shared else t.const(0))
         debug = self.memory.debug_type(base)
         pointee = None
         if debug is not None and debug.signed is not None and debug.bits:
@@ -160,7 +162,7 @@ class _Builder:
             for instruction in block.instructions:
                 if instruction.op == "phi" and instruction.result is not None:
                     value = self._phi_value(instruction)
-                    self.t.values[instruction.result] = value
+                    self.translator.values[instruction.result] = value
                     self.phis.setdefault(block.label, []).append((instruction, value))
 
     def _phi_value(self, phi: ir.Instruction) -> Value:
@@ -182,7 +184,7 @@ class _Builder:
                 owner = self.memory.fresh(f"{shown}.object", kind, t.INTEGERS, pointer_part="object")
                 return Address(owner, offset)
             case _:
-                return UnfollowedValue(self.t.refused("a value of this type is not followed", phi.loc))
+                return UnfollowedValue(self.translator.refused("a value of this type is not followed", phi.loc))
 
     def _phi_name(self, phi: ir.Instruction) -> tuple[str, Kind]:
         for block in self.function.blocks:
@@ -195,18 +197,18 @@ class _Builder:
         return f"%{phi.result}", Kind.LOCAL if self.function.loc is None else Kind.TEMPORARY
 
     def _block(self, block: ir.Block) -> None:
-        term = self.t
-        term.start(block.label)
+        translator = self.translator
+        translator.start(block.label)
         self._note_folded_overflow(block)
         code = [(index, i) for index, i in enumerate(block.instructions) if not i.is_debug]
         for number, (index, instruction) in enumerate(code, 1):
             if instruction.op == "phi":
                 continue
-            if term.end is not None:
+            if translator.end is not None:
                 break
-            term.position, term.next = index, code[number][1] if number < len(code) else None
+            translator.position, translator.next = index, code[number][1] if number < len(code) else None
             self._instruction(instruction)
-        term.finish(self.blocks)
+        translator.finish(self.blocks)
 
     def _note_folded_overflow(self, block: ir.Block) -> None:
         """A block with a constant that came of a signed overflow: whether the run meets it cannot be told from here."""
@@ -217,41 +219,43 @@ class _Builder:
             while loc is not None:
                 if loc.line in self.folded and (Path(loc.file).name, loc.line) in self.memory.module.folded_overflows:
                     detail = "a constant expression overflows here, and the compiler has folded it"
-                    self.t.blocked[block.label] = self.t.refused(detail, loc, Reason.OVERFLOW_UNDECIDED)
+                    self.translator.blocked[block.label] = self.translator.refused(
+                        detail, loc, Reason.OVERFLOW_UNDECIDED
+                    )
                     return
                 loc = loc.inlined_at
 
     def _instruction(self, instruction: ir.Instruction) -> None:
-        term = self.t
+        translator = self.translator
         for operand in instruction.operands:
-            constant_address(term, operand, instruction.loc)
+            constant_address(translator, operand, instruction.loc)
         match instruction.op:
             case "load":
-                load(term, instruction)
+                load(translator, instruction)
             case "store":
                 self._store(instruction)
             case "alloca":
-                alloca(term, instruction)
+                alloca(translator, instruction)
             case "getelementptr":
-                gep(term, instruction)
+                gep(translator, instruction)
             case "icmp":
-                term.define(instruction, compare(term, instruction))
+                translator.define(instruction, compare(translator, instruction))
             case "select":
-                term.define(instruction, select(term, instruction))
+                translator.define(instruction, select(translator, instruction))
             case "call":
-                call(term, instruction)
+                call(translator, instruction)
             case op if op in BINARY:
-                term.define(instruction, binary(term, instruction))
+                translator.define(instruction, binary(translator, instruction))
             case op if op in CASTS:
-                term.define(instruction, cast(term, instruction))
+                translator.define(instruction, cast(translator, instruction))
             case op if op in ir.TERMINATORS:
                 self._terminator(instruction)
             case "begin" | "expire" | "outlive" | "outlived":
-                lifetime(term, instruction)
+                lifetime(translator, instruction)
             case "fence":
                 pass
-            case "extractvalue" if (part := extracted(term, instruction)) is not None:
-                term.define(instruction, part)
+            case "extractvalue" if (part := extracted(translator, instruction)) is not None:
+                translator.define(instruction, part)
             case _:
                 self._unsupported(instruction)
 
@@ -261,73 +265,79 @@ class _Builder:
             param = self.named.get(value.name)
             if param is not None and stack_slot_of(param, self.function, self.memory) is not None:
                 return  # the variable is the parameter
-        store(self.t, instruction)
+        store(self.translator, instruction)
 
     def _unsupported(self, instruction: ir.Instruction) -> None:
-        term = self.t
+        translator = self.translator
         name = instruction.op if instruction.op != "unsupported" else (instruction.text.strip().split() or ["?"])[0]
         touches_memory = instruction.op in ("cmpxchg", "atomicrmw", "va_arg", "unsupported")
         floating = isinstance(instruction.type, ir.FloatT) or instruction.op in ("fcmp", "fptosi", "fptoui")
         reason = Reason.FLOAT if floating else Reason.UNSUPPORTED_INSTRUCTION
         reason = Reason.CONCURRENCY if instruction.op in ("cmpxchg", "atomicrmw") else reason
-        refused = term.refused(
+        refused = translator.refused(
             f"{operation_in_words(name, floating=floating)} is not followed", instruction.loc, reason
         )
         if touches_memory:
-            term.blocked[term.label] = refused
+            translator.blocked[translator.label] = refused
         if instruction.result is not None:
-            term.define(instruction, term.unknown(instruction.type, Origin.UNSUPPORTED, name, instruction.loc, refused))
+            translator.define(
+                instruction, translator.unknown(instruction.type, Origin.UNSUPPORTED, name, instruction.loc, refused)
+            )
 
     # -- terminators ----------------------------------------------------------------------------------------------
 
     def _terminator(self, instruction: ir.Instruction) -> None:
-        term, loc = self.t, instruction.loc
+        translator, loc = self.translator, instruction.loc
         match instruction.op:
             case "br" if len(instruction.targets) == 1:
-                term.edges = [self._edge(t.TRUE, instruction.targets[0], loc)]
+                translator.edges = [self._edge(t.TRUE, instruction.targets[0], loc)]
             case "br":
-                condition = truth_of(term, instruction.operands[0], loc)
+                condition = truth_of(translator, instruction.operands[0], loc)
                 yes, no = instruction.targets
                 edges = ((condition, yes), (~condition, no))
-                term.edges = [self._edge(c, target, loc) for c, target in edges]
+                translator.edges = [self._edge(c, target, loc) for c, target in edges]
             case "switch":
                 self._switch(instruction)
             case "ret":
                 self._return(instruction)
             case "unreachable":
-                term.end = End("undefined", None, None, loc)
+                translator.end = End("undefined", None, None, loc)
             case "invoke":
                 self._invoke(instruction)
             case _:
-                refused = term.refused(f"control flow by {instruction.op} is not followed", loc)
-                self.jumps[term.shown_label] = instruction.targets
-                term.end = End("unsupported", None, None, loc, refused)
+                refused = translator.refused(f"control flow by {instruction.op} is not followed", loc)
+                self.jumps[translator.shown_label] = instruction.targets
+                translator.end = End("unsupported", None, None, loc, refused)
 
     def _invoke(self, instruction: ir.Instruction) -> None:
         """A call that goes on at one of two places. No run passes it, but loops may be entered again behind it."""
-        term, loc = self.t, instruction.loc
-        call(term, instruction)
-        leaves = term.end is not None and term.end.kind == "unsupported"  # it does not return, so it may throw
-        if term.end is not None and not leaves:
+        translator, loc = self.translator, instruction.loc
+        call(translator, instruction)
+        leaves = (
+            translator.end is not None and translator.end.kind == "unsupported"
+        )  # it does not return, so it may throw
+        if translator.end is not None and not leaves:
             return
-        term.end = None
-        term.blocked[term.label] = term.refused("a call that may throw is not followed", loc, Reason.EXCEPTION)
+        translator.end = None
+        translator.blocked[translator.label] = translator.refused(
+            "a call that may throw is not followed", loc, Reason.EXCEPTION
+        )
         normal, unwind = instruction.targets
         if leaves:
-            term.edges = [self._edge(t.TRUE, unwind, loc)]
+            translator.edges = [self._edge(t.TRUE, unwind, loc)]
             return
-        thrown = term.unknown(ir.IntT(1), Origin.UNSUPPORTED, "throws", loc, term.blocked[term.label])
+        thrown = translator.unknown(ir.IntT(1), Origin.UNSUPPORTED, "throws", loc, translator.blocked[translator.label])
         assert isinstance(thrown, Flag)
         edges = ((~thrown.condition, normal), (thrown.condition, unwind))
-        term.edges = [self._edge(c, target, loc) for c, target in edges]
+        translator.edges = [self._edge(c, target, loc) for c, target in edges]
 
     def _switch(self, instruction: ir.Instruction) -> None:
-        other = self.t
+        translator = self.translator
         operand, loc = instruction.operands[0], instruction.loc
-        number = other.number(operand)
+        number = translator.number(operand)
         if number is None:  # any of the places may be where it goes
-            refused = other.refused("a switch over a value that is not followed", loc)
-            unknown = other.unknown(operand.type, Origin.UNSUPPORTED, "switch", loc, refused)
+            refused = translator.refused("a switch over a value that is not followed", loc)
+            unknown = translator.unknown(operand.type, Origin.UNSUPPORTED, "switch", loc, refused)
             assert isinstance(unknown, Number)
             number = unknown
         term = number.read(signed=True)
@@ -336,14 +346,14 @@ class _Builder:
             by_target.setdefault(target, []).append(term.eq(value))
         default = t.conjunction(term.ne(value) for value, _ in instruction.cases)
         by_target.setdefault(instruction.targets[0], []).append(default)
-        other.edges = [self._edge(c, target, instruction.loc) for target, cs in by_target.items() for c in cs]
+        translator.edges = [self._edge(c, target, instruction.loc) for target, cs in by_target.items() for c in cs]
 
     def _return(self, instruction: ir.Instruction) -> None:
-        other = self.t
+        translator = self.translator
         if not instruction.operands:
-            other.end = End("return", None, None, instruction.loc)
+            translator.end = End("return", None, None, instruction.loc)
             return
-        value = other.value(instruction.operands[0])
+        value = translator.value(instruction.operands[0])
         match value:
             case Number():
                 result = self._result_type()
@@ -351,25 +361,25 @@ class _Builder:
                 term = value.read(signed=signed)
                 if value.type.width is None and result is not None and not result.signed and result != FLAG_TYPE:
                     term = t.wrap(term, result)
-                other.end = End("return", term, None, instruction.loc)
+                translator.end = End("return", term, None, instruction.loc)
             case Flag():
-                other.end = End("return", value.term, None, instruction.loc)
+                translator.end = End("return", value.term, None, instruction.loc)
             case Address():
-                other.end = End("return", value.offset, value.object, instruction.loc)
+                translator.end = End("return", value.offset, value.object, instruction.loc)
             case UnfollowedValue():
-                other.end = End("return", None, None, instruction.loc, value.refused)
+                translator.end = End("return", None, None, instruction.loc, value.refused)
 
     def _edge(self, condition: t.Condition, target: str, loc: ir.Loc | None) -> Edge:
         assigns: list[tuple[t.Var, t.Term]] = []
         for phi, held in self.phis.get(target, []):
-            incoming = next((value for value, label in phi.incoming if label == self.t.label), None)
+            incoming = next((value for value, label in phi.incoming if label == self.translator.label), None)
             if incoming is not None:
-                assigns.extend(self._phi_assigns(phi, held, self.t.value(incoming)))
+                assigns.extend(self._phi_assigns(phi, held, self.translator.value(incoming)))
         return Edge(condition, target, tuple(assigns), loc)
 
     def _phi_assigns(self, phi: ir.Instruction, held: Value, value: Value) -> list[tuple[t.Var, t.Term]]:
         if isinstance(value, UnfollowedValue) and not isinstance(held, UnfollowedValue):
-            value = self.t.unknown(phi.type, Origin.UNSUPPORTED, phi.result or "phi", phi.loc, value.refused)
+            value = self.translator.unknown(phi.type, Origin.UNSUPPORTED, phi.result or "phi", phi.loc, value.refused)
         match held, value:
             case Number(term=t.Var() as var), Number():
                 if var.type.width is None:
@@ -408,7 +418,7 @@ class _Builder:
             for var, info in self.memory.variables.items()
             if var in live and var not in given and info.kind not in (Kind.GLOBAL, Kind.POINTEE)
         ]
-        lacking = [var for var in lacking if var not in self.t.addresses.values()]
+        lacking = [var for var in lacking if var not in self.translator.addresses.values()]
         entry = blocks[self.function.entry.label]
         havocs = tuple(
             Havoc(var, Origin.UNINITIALISED, self.memory.variables[var].shown, self.memory.variables[var].declared)
@@ -419,8 +429,8 @@ class _Builder:
 
     def _with_written(self, blocks: dict[str, Block]) -> dict[str, Block]:
         """Calls say which objects they may write, and accesses in which they may lie, now that all have numbers."""
-        told: dict[int, Statement] = {id(access): found for access, found in with_objects(self.t)}
-        for made, found in self.t.called:
+        told: dict[int, Statement] = {id(access): found for access, found in with_objects(self.translator)}
+        for made, found in self.translator.called:
             objects, looks = self.memory.objects_in(found.writes), self.memory.objects_in(found.reads)
             told[id(made)] = replace(made, objects=objects, looks=looks)
         if not told:
@@ -443,7 +453,7 @@ class _Builder:
             if access.place is not None and access.place[0].kind in ("parameter", "global", *STANDING_IN):
                 base = access.place[0]
                 bases[base] = bases.get(base, False) or access.writes
-        written = {cell.base for _, call in self.t.called for cell in call.writes}
+        written = {cell.base for _, call in self.translator.called for cell in call.writes}
         bases |= {base: True for base in written if base.kind in ("parameter", *STANDING_IN)}
         pointees = [base for base in bases if base.kind in ("parameter", *STANDING_IN)]
         followed = self._followed()

@@ -271,12 +271,16 @@ class TerminationSearch:
             both = [(transition, t.substitute(atom, transition.update)) for transition in transitions]
             if not all(self._shown(term, atom | ~after) for term, after in both):
                 continue
-            holding = [replace(term, condition=term.condition & atom & after) for term, after in both]
-            failing = [replace(term, condition=term.condition & over) for term, _ in both]
+            holding = [replace(transition, condition=transition.condition & atom & after) for transition, after in both]
+            failing = [replace(transition, condition=transition.condition & over) for transition, _ in both]
             sides = []
             self._dividing.append(atom)
             for some in (holding, failing):
-                left = [term for term in some if term.condition is not t.FALSE and not self._shown(term, t.FALSE)]
+                left = [
+                    transition
+                    for transition in some
+                    if transition.condition is not t.FALSE and not self._shown(transition, t.FALSE)
+                ]
                 found: dict[str, list[t.Term]] = {label: [] for label in labels}
                 if not self._rank(labels, left, found, until, depth + 2):
                     break

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.ranking.transition_system import TransitionSystem, parts_of
+from loopless.bounds.ranking.transition_system import LinearTransitionSystem, parts_of
 from loopless.logic import BudgetExceeded, NotPresburger, feasible, presburger_part
 from loopless.paths import LoopPaths
 from loopless.paths.invariants import inductive
@@ -23,7 +23,7 @@ MAX_PARAMETERS: Final = 4
 """Of so many parameters it is tried that they are positive. A guess."""
 
 
-def candidates(system: TransitionSystem) -> tuple[t.Condition, ...]:
+def candidates(system: LinearTransitionSystem) -> tuple[t.Condition, ...]:
     """Inequalities over state and parameters that may be kept by all iterations, likely ones first."""
     known = frozenset((*system.state, *system.parameters))
     found: dict[t.Condition, None] = {}
@@ -35,7 +35,7 @@ def candidates(system: TransitionSystem) -> tuple[t.Condition, ...]:
     return tuple(found)[:MAX_CANDIDATES]
 
 
-def _steps(system: TransitionSystem) -> Iterator[t.Term]:
+def _steps(system: LinearTransitionSystem) -> Iterator[t.Term]:
     """By how much a variable changes, with either sign."""
     for transition in system.transitions:
         for variable, value in transition.after.items():
@@ -44,7 +44,7 @@ def _steps(system: TransitionSystem) -> Iterator[t.Term]:
                 yield from (step - 1, -step - 1, step, -step)
 
 
-def _sides(system: TransitionSystem) -> Iterator[t.Term]:
+def _sides(system: LinearTransitionSystem) -> Iterator[t.Term]:
     """Both sides of what must not be 0."""
     for path in system.paths.iterative:
         for part in t.conjuncts(path.condition):
@@ -52,7 +52,7 @@ def _sides(system: TransitionSystem) -> Iterator[t.Term]:
                 yield from (part.term, -part.term)
 
 
-def _weakened(system: TransitionSystem) -> Iterator[t.Term]:
+def _weakened(system: LinearTransitionSystem) -> Iterator[t.Term]:
     """The conditions, and what is left of them after a step."""
     for transition in system.transitions:
         for row in transition.rows:
@@ -63,13 +63,13 @@ def _weakened(system: TransitionSystem) -> Iterator[t.Term]:
                 yield -row
 
 
-def _signs(system: TransitionSystem) -> Iterator[t.Term]:
+def _signs(system: LinearTransitionSystem) -> Iterator[t.Term]:
     yield from (parameter - 1 for parameter in system.parameters[:MAX_PARAMETERS])
     for variable in system.state:
         yield from (term + offset for offset in (-1, 0) for term in (variable, -variable))
 
 
-def _limits(system: TransitionSystem) -> Iterator[t.Term]:
+def _limits(system: LinearTransitionSystem) -> Iterator[t.Term]:
     """Conditions on parameters under which nothing wraps around: the negations of what wrapping around needs."""
     for path in system.paths.iterative:
         if not any(isinstance(node, t.Wrap) for term in path.update.values() for node in t.walk(term)):

@@ -18,7 +18,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.invariants.of_loops import candidates
-from loopless.bounds.ranking.transition_system import TransitionSystem, difference, system
+from loopless.bounds.ranking.transition_system import LinearTransitionSystem, difference, system
 from loopless.flowgraph.model import Origin
 from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, budget, feasible, satisfiable
 from loopless.paths import LoopPaths, Path
@@ -89,7 +89,7 @@ def _candidates(paths: LoopPaths, summary: Summary | None) -> Iterator[t.Conditi
             yield from _core(paths, chosen, extra)
 
 
-def _unmoved(whole: TransitionSystem) -> Iterator[t.Condition]:
+def _unmoved(whole: LinearTransitionSystem) -> Iterator[t.Condition]:
     """That some step, or all steps, change nothing."""
     steps = {
         difference(transition, v).eq(0)
@@ -104,7 +104,7 @@ def _unmoved(whole: TransitionSystem) -> Iterator[t.Condition]:
     yield from usable
 
 
-def _extremes(whole: TransitionSystem) -> Iterator[t.Condition]:
+def _extremes(whole: LinearTransitionSystem) -> Iterator[t.Condition]:
     """That a parameter has the least or the greatest value of its type: no other value is beyond it."""
     for var in whole.parameters[:MAX_EXTREMES]:
         yield from (var.eq(end) for end in (var.type.min, var.type.max) if end is not None)

@@ -117,7 +117,7 @@ class HeaderComponent:
             return t.maximum(t.ZERO, start // next(iter(found.values())).divisor)
         parts: list[t.Term] = []
         for amount in sorted(set(added.values()) - {0}):
-            often = self.often([term for term in paying if added[term.name] == amount])
+            often = self.often([transition for transition in paying if added[transition.name] == amount])
             if often is None:
                 return None
             parts.append(often * amount)

@@ -117,7 +117,7 @@ class LexicographicSearch:
             for header in self.headers
         ]
         for choice in (tuple(remaining), iterations, *each, *((transition,) for transition in remaining)):
-            names = tuple(term.name for term in choice)
+            names = tuple(transition.name for transition in choice)
             if choice and names not in seen:
                 seen.add(names)
                 yield choice
@@ -143,7 +143,7 @@ class LexicographicSearch:
             )
             bound = self._count(found, group, done)
             if bound is not None:
-                return RankedGroup(group, TakenAtMost(frozenset(term.name for term in group), bound), found)
+                return RankedGroup(group, TakenAtMost(frozenset(transition.name for transition in group), bound), found)
         return None
 
     def _with_done(
@@ -208,7 +208,7 @@ class LexicographicSearch:
         if clock is None or not all(self._never_rises(clock, transition) for transition in self.transitions):
             return None
         divisor = next(iter(clock.values())).divisor
-        sides = [(value, self._sides(clock, value)[0]) for value in falling]
+        sides = [(transition, self._sides(clock, transition)[0]) for transition in falling]
         if not all(self.sizes[0].proves(value, now.term.ge(divisor)) for value, now in sides):
             return None
         start = self.start(clock, falling)
@@ -234,15 +234,17 @@ class LexicographicSearch:
         over = self.variables if basis is None else tuple(basis)
         templates = {header: Template(f"f{at} ", over) for at, header in enumerate(self.headers)}
         claims: list[FarkasClaim] = []
-        for value in falling:
-            now, then = self._forms(templates, value)
-            drop = drops[value.name] if drops else 1
-            claims.append(FarkasClaim(self.rows(value), total(now, plain(-drop))))
-            claims.append(FarkasClaim(self.rows(value), total(now, then, plain(-drop))))
-        claims += [FarkasClaim(self.rows(value), total(*self._forms(templates, value))) for value in steady]
-        rises = [f"rise {value.name}" for value in limited]
-        for value, rise in zip(limited, rises, strict=True):
-            claims.append(FarkasClaim(self.rows(value), total(*self._forms(templates, value), unknown(rise))))
+        for transition in falling:
+            now, then = self._forms(templates, transition)
+            drop = drops[transition.name] if drops else 1
+            claims.append(FarkasClaim(self.rows(transition), total(now, plain(-drop))))
+            claims.append(FarkasClaim(self.rows(transition), total(now, then, plain(-drop))))
+        claims += [
+            FarkasClaim(self.rows(transition), total(*self._forms(templates, transition))) for transition in steady
+        ]
+        rises = [f"rise {transition.name}" for transition in limited]
+        for transition, rise in zip(limited, rises, strict=True):
+            claims.append(FarkasClaim(self.rows(transition), total(*self._forms(templates, transition), unknown(rise))))
         size = {name: 1 for template in templates.values() for name in template.size()}
         constants = {name: c for template in templates.values() for name, c in template.constant().items()}
         least = (size, constants)
@@ -252,8 +254,8 @@ class LexicographicSearch:
         found = {header: template.found(solution) for header, template in templates.items()}
         common = lcm(*(f.divisor for f in found.values()))
         found = {h: RationalFunction(f.term * (common // f.divisor), common) for h, f in found.items()}
-        falls = all(self._falls(found, value, drops[value.name] if drops else 1) for value in falling)
-        return found if falls and all(self._never_rises(found, value) for value in steady) else None
+        falls = all(self._falls(found, transition, drops[transition.name] if drops else 1) for transition in falling)
+        return found if falls and all(self._never_rises(found, transition) for transition in steady) else None
 
     def _forms(self, templates: Mapping[str, Template], transition: LinearTransition) -> tuple[Form, Form]:
         return templates[self.graph.source_of(transition)].now(), templates[self.graph.target_of(transition)].then(

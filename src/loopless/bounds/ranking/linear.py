@@ -25,7 +25,7 @@ from loopless.bounds.ranking.size_bounds import sizes_in_loop, small
 from loopless.bounds.ranking.templates import RationalFunction, Template, plain, total
 from loopless.bounds.ranking.transition_system import (
     LinearTransition,
-    TransitionSystem,
+    LinearTransitionSystem,
     difference,
     system,
     with_not_followed,
@@ -183,7 +183,7 @@ class _Question:
             return None
         invariants = (*self.base, *assumed)
         given, valid_when = t.conjunction(invariants), t.conjunction(assumed)
-        single: TransitionSystem | None = None
+        single: LinearTransitionSystem | None = None
         for split in (False, True):
             made = system(self.paths, given, split=split)
             if single is not None and _seen(made) == _seen(single):
@@ -200,11 +200,11 @@ class _Question:
         return None
 
 
-def _seen(made: TransitionSystem) -> list[tuple[object, ...]]:
+def _seen(made: LinearTransitionSystem) -> list[tuple[object, ...]]:
     return [(transition.rows, transition.wide, dict(transition.after)) for transition in made.transitions]
 
 
-def _covers(paths: LoopPaths, made: TransitionSystem, given: t.Condition) -> bool:
+def _covers(paths: LoopPaths, made: LinearTransitionSystem, given: t.Condition) -> bool:
     """Whether every iteration is one of the transitions."""
     for path in paths.iterative:
         parts = t.disjunction(transition.condition for transition in made.transitions if transition.path is path)
@@ -219,7 +219,7 @@ Found = tuple[str, tuple[RankingFunction, ...], t.Term, Mapping[str, t.Term]]
 class _Search:
     """One search for ranking functions, on one system."""
 
-    def __init__(self, made: TransitionSystem, engine: Farkas, *, wide: bool) -> None:
+    def __init__(self, made: LinearTransitionSystem, engine: Farkas, *, wide: bool) -> None:
         self.system = made
         self.header = made.paths.loop.header
         self.sizes = sizes_in_loop(made, engine, wide=wide)

@@ -13,7 +13,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph
-from loopless.bounds.ranking.transition_system import LinearTransition, TransitionSystem
+from loopless.bounds.ranking.transition_system import LinearTransition, LinearTransitionSystem
 from loopless.logic import feasible
 from loopless.paths import Path
 from loopless.refusals import Reason, Refused
@@ -26,7 +26,7 @@ LONGEST: Final = 5
 """Chains of so many transitions are long. A guess."""
 
 
-def refined(cutpoints: CutpointGraph, made: TransitionSystem) -> CutpointGraph | Refused:
+def refined(cutpoints: CutpointGraph, made: LinearTransitionSystem) -> CutpointGraph | Refused:
     """The same transitions, each header distinguished by the transition that led to it."""
     found: list[Path] = []
     source: dict[str, str] = {}

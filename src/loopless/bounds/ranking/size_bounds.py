@@ -16,7 +16,12 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.ranking.templates import RationalFunction, bound_above
-from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph, TransitionSystem, loop_graph
+from loopless.bounds.ranking.transition_system import (
+    LinearTransition,
+    LinearTransitionSystem,
+    TransitionGraph,
+    loop_graph,
+)
 from loopless.logic import feasible
 from loopless.logic.farkas import Farkas
 
@@ -219,7 +224,7 @@ class SizeBounds:
         return not feasible(transition.condition & ~claim)
 
 
-def sizes_in_loop(made: TransitionSystem, engine: Farkas, *, wide: bool, by_value: bool = False) -> SizeBounds:
+def sizes_in_loop(made: LinearTransitionSystem, engine: Farkas, *, wide: bool, by_value: bool = False) -> SizeBounds:
     """Of a loop: over the values at its entry, where a run comes to its header with any values."""
     return SizeBounds(
         loop_graph(made), engine, lambda _, term: (t.substitute(term, made.fixed),), wide=wide, by_value=by_value

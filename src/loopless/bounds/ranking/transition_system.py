@@ -53,7 +53,7 @@ class LinearTransition:
 
 
 @dataclass(frozen=True, slots=True)
-class TransitionSystem:
+class LinearTransitionSystem:
     """The transitions of a loop over its ``state`` and its ``parameters``, the variables that it does not change.
 
     ``fixed``: the parameters that are names of terms.
@@ -74,7 +74,7 @@ class TransitionGraph:
     are iterations of a loop ``back``, its header.
     """
 
-    system: TransitionSystem
+    system: LinearTransitionSystem
     source: Mapping[str, str]
     target: Mapping[str, str]
     back: Mapping[str, str]
@@ -97,7 +97,7 @@ class TransitionGraph:
         return replace(self, system=replace(self.system, transitions=tuple(inside)))
 
 
-def loop_graph(made: TransitionSystem) -> TransitionGraph:
+def loop_graph(made: LinearTransitionSystem) -> TransitionGraph:
     """The transitions of a loop, all from its header back to it."""
     headers = dict.fromkeys((path.id for path in made.paths.iterative), made.paths.loop.header)
     return TransitionGraph(made, headers, headers, headers)
@@ -121,7 +121,7 @@ def with_not_followed(paths: LoopPaths) -> LoopPaths:
     return replace(plain, iterative=(*plain.iterative, *made))
 
 
-def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> TransitionSystem:
+def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> LinearTransitionSystem:
     """The iterative paths under ``given``, which holds at the header in all states that count.
 
     ``split``: alternatives in conditions and updates make several transitions of a path; otherwise each path is one,
@@ -151,7 +151,7 @@ def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> TransitionSy
     unknown = {u.var for path in paths.iterative for u in path.unknowns}
     state = tuple(v for v in paths.state if v not in unknown)
     parameters = tuple(sorted((set(paths.invariants) - changed) | set(fixed), key=lambda v: v.key))
-    return TransitionSystem(paths, tuple(found), state, parameters, fixed)
+    return LinearTransitionSystem(paths, tuple(found), state, parameters, fixed)
 
 
 def _checks(paths: LoopPaths) -> frozenset[t.Condition]:
