@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from loopless import clock
 from loopless.cli.asking import in_turn
 from loopless.queries.jobs.effort import first_share, second_share
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.loops import answering, answers
-from loopless.queries.program import load
+from loopless.queries.loops.answer import LoopAnswer
+from loopless.queries.program import Loop, load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.terms import evaluate
+from loopless.summary import Residual
+from loopless.terms import TRUE, evaluate
 
 LOOP = "int f(int i, int n) { while (i < n) i += 2; return i; }"
+REFUSED = Refused(Reason.TIME_LIMIT, "a.c:1:1", "no answer in time")
 
 
 def test_a_summary_stands_where_the_limit_comes_before_people_can_read_it(monkeypatch, tmp_path) -> None:
@@ -151,40 +156,57 @@ def test_paths_by_approximations_of_inner_loops_are_worked_out_once(monkeypatch,
     assert asked.count(True) == 1
 
 
-def test_loops_that_met_the_limit_of_their_share_are_worked_on_again(monkeypatch, tmp_path) -> None:
-    file = tmp_path / "a.c"
+def _ten_loops(folder: Path) -> tuple[list[Loop], list[LoopAnswer]]:
+    """Loops, and the exact answers about them."""
+    file = folder / "a.c"
     file.write_text("".join(LOOP.replace("f(", f"f{n}(") + "\n" for n in range(10)))
     loops = load([file], Settings()).loops
-    asked = answers.Question()
-    exact = [answers.answer_loop(loop.function, loop.id, asked) for loop in loops]
-    less = replace(exact[3], summary=replace(exact[3].summary, cases=()))
-    late = Overrun(Reason.TIME_LIMIT, "no answer in time", seconds=0.3, noted=less)
+    return loops, [answers.answer_loop(loop.function, loop.id, answers.Question()) for loop in loops]
+
+
+def _late(noted: LoopAnswer | None) -> Overrun:
+    return Overrun(Reason.TIME_LIMIT, "no answer in time", seconds=0.3, noted=noted)
+
+
+@pytest.mark.parametrize("second", ["all", "more", "less", "nothing"])
+def test_loops_that_met_the_limit_of_their_share_are_worked_on_again(monkeypatch, tmp_path, second) -> None:
+    loops, exact = _ten_loops(tmp_path)
+    part = replace(exact[3].summary, cases=exact[3].summary.cases[:1], residual=(Residual(TRUE, REFUSED),))
+    first, less = replace(exact[3], summary=part), replace(exact[3], summary=None)
+    then = {"all": exact[3], "more": _late(exact[3]), "less": _late(less), "nothing": _late(None)}[second]
+    left = iter([_Ended({**dict(enumerate(exact)), 3: _late(first)}), _Ended({0: then})])
+    monkeypatch.setattr(answering, "Pool", lambda *_: next(left))
+    found = list(answering.answers_as_found(loops, answers.Question(), first_share(Settings(), len(loops))))
+    provisional = [(at, one.answer) for at, one in found if isinstance(one, answering.Provisional)]
+    assert [(at, one.summary, one.cut.reason) for at, one in provisional] == [(3, part, Reason.TIME_LIMIT)]
+    (last,) = [one for at, one in found if at == 3 and not isinstance(one, answering.Provisional)]
+    assert sorted(at for at, _ in found) == sorted([*range(10), 3])
+    assert last.summary is (exact[3].summary if second in ("all", "more") else part)
+    assert (last.cut is None) == (second == "all")
+    assert next(left, None) is None
+
+
+def test_a_deadline_leaves_no_time_for_a_second_round(monkeypatch, tmp_path) -> None:
+    loops, exact = _ten_loops(tmp_path)
+    left = iter([_Ended({**dict(enumerate(exact)), 3: _late(exact[3])})])
+    monkeypatch.setattr(answering, "Pool", lambda *_: next(left))
     settings = first_share(Settings(), len(loops))
-    for found_then in (exact[3], late):  # what the second round finds
-        pools = [_Ended({**dict(enumerate(exact)), 3: late}), _Ended({0: found_then})]
-        left = iter(pools)
-        monkeypatch.setattr(answering, "Pool", lambda *_, left=left: next(left))
-        found = list(answering.answers_as_found(loops, asked, settings))
-        provisional = [(at, one.answer) for at, one in found if isinstance(one, answering.Provisional)]
-        assert [at for at, _ in provisional] == [3]
-        assert (provisional[0][1].summary, provisional[0][1].cut.reason) == (less.summary, Reason.TIME_LIMIT)
-        (last,) = [one for at, one in found if at == 3 and not isinstance(one, answering.Provisional)]
-        assert sorted(at for at, _ in found) == sorted([*range(10), 3])
-        assert (last.summary, last.cut is None) == (
-            (exact[3].summary, True) if found_then is exact[3] else (less.summary, False)
-        )
-        assert next(left, None) is None
+    found = dict(answering.answers_as_found(loops, answers.Question(), settings, until=clock.now() + 100))
+    assert sorted(found) == list(range(10))
+    assert found[3].summary is exact[3].summary
+    assert found[3].cut.reason is Reason.TIME_LIMIT
 
 
-def test_a_second_round_has_the_time_of_the_first() -> None:
+def test_the_time_of_a_second_round_does_not_depend_on_how_many_loops_were_cut() -> None:
     assert first_share(Settings(), 8) == Settings()
     share = first_share(Settings(), 16)
     assert (share.loop_timeout_s, share.whole_timeout_s, share.shared) == (2.5, 10, True)
-    again = second_share(share, 16, 5)
-    assert (again.loop_timeout_s, again.shared, again.whole_timeout_s) == (8.0, True, None)
-    whole = second_share(share, 16, 2)
+    for cut in (1, 8):
+        again = second_share(share, 16, cut)
+        assert (again.loop_timeout_s, again.shared, again.whole_timeout_s) == (7.5, True, None)
+    whole = second_share(first_share(Settings(), 12), 12, 2)
     assert (whole.loop_timeout_s, whole.shared) == (10, False)
-    assert second_share(share, 16, 9) is second_share(Settings(), 16, 1) is None
+    assert second_share(share, 16, 9) is second_share(share, 16, 0) is second_share(Settings(), 16, 1) is None
     assert first_share(Settings(thorough=True), 99).whole_timeout_s is None
 
 

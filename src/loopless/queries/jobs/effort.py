@@ -32,8 +32,8 @@ NOT_SEARCHED: Final = (
 """Why there is no more, of functions that were left out."""
 LEAST_FOR_SUMMARY_S: Final = 0.3
 """No search for a summary has less time than this."""
-WORTH_AGAIN: Final = 2.0
-"""A loop that met its limit of time is worked on again with so many times that limit, or more. A guess."""
+SECOND_ROUND: Final = 3.0
+"""In the second round each loop has so many times the time of the first. A guess."""
 HURRIED_S: Final = 1.0
 """Where each search has less time than this, nothing is summarized for the sake of bounds. A guess."""
 SETTLED_S: Final = 2.0
@@ -115,13 +115,15 @@ def first_share(settings: Settings, loops: int) -> Settings:
 
 
 def second_share(settings: Settings, loops: int, cut: int) -> Settings | None:
-    """The settings for those of so many loops that met the limit of their share: they have the time of all once more.
-    None where that is not much more for each.
+    """The settings for another round on those loops, ``cut`` of so many, that met the limit of their share.
+
+    The time for each does not depend on how many they are, so that a loop at the edge of its limit changes the limit of
+    no other. None where more than half were cut: the round would cost more than 1.5 times the first one.
     """
     whole, share = settings.whole_timeout_s, settings.loop_timeout_s
-    if whole is None or share is None or cut * WORTH_AGAIN > loops:
+    if whole is None or share is None or not 0 < 2 * cut <= loops:
         return None
-    seconds = min(whole, share * loops / max(1, cut))
+    seconds = min(whole, SECOND_ROUND * share)
     return replace(settings, loop_timeout_s=seconds, shared=seconds < whole, whole_timeout_s=None)
 
 

@@ -63,7 +63,8 @@ def answers_as_found(
 
     ``watch`` is told several times a second which loops are being worked on. Where a limit ends the search for
     something exact, there is an approximation for that reason. Loops that have a share of the time and meet its end are
-    worked on again behind all others, with more time. Close it where not all is taken: that ends the work.
+    worked on again behind all others, with more time, unless the whole request has a deadline: what was found is still
+    to be written until then. Close it where not all is taken: that ends the work.
     """
     if not settings.sandboxed:
         for at, loop in enumerate(loops):
@@ -74,7 +75,7 @@ def answers_as_found(
     with closing(_round(loops, question, settings, until, watch)) as found:
         for at, answer in found:
             met = answer.cut is not None and answer.cut.reason is Reason.TIME_LIMIT
-            if met and settings.whole_timeout_s is not None:
+            if met and until is None and settings.whole_timeout_s is not None:
                 cut[at] = answer
                 yield at, Provisional(answer)
             else:
@@ -89,8 +90,13 @@ def answers_as_found(
     with closing(answers):
         for number, answer in answers:
             before = cut[left[number]]
-            nothing = answer.cut is not None and before.summary is not None
-            yield left[number], before.with_cut(answer.cut) if nothing else answer
+            says_more = answer.cut is None or _told_of(answer) > _told_of(before)
+            yield left[number], answer if says_more else before.with_cut(answer.cut)
+
+
+def _told_of(answer: LoopAnswer) -> tuple[bool, ...]:
+    """How much an answer tells, for comparisons: something, of every entry state, all that is asked."""
+    return answer.summary is not None, answer.complete is True, answer.answered and answer.status == "exact"
 
 
 def _round(
