@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
-
-from loopless import clock
-from loopless.cli.asking import in_turn
-from loopless.queries.jobs.effort import first_share, second_share
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.loops import answering, answers
-from loopless.queries.loops.answer import LoopAnswer
-from loopless.queries.program import Loop, load
+from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.summary import Residual
-from loopless.terms import TRUE, evaluate
+from loopless.terms import evaluate
 
 LOOP = "int f(int i, int n) { while (i < n) i += 2; return i; }"
 REFUSED = Refused(Reason.TIME_LIMIT, "a.c:1:1", "no answer in time")
@@ -154,70 +145,3 @@ def test_paths_by_approximations_of_inner_loops_are_worked_out_once(monkeypatch,
     assert found.status == "over-approximate"
     assert found.type is not None  # by the same paths
     assert asked.count(True) == 1
-
-
-def _ten_loops(folder: Path) -> tuple[list[Loop], list[LoopAnswer]]:
-    """Loops, and the exact answers about them."""
-    file = folder / "a.c"
-    file.write_text("".join(LOOP.replace("f(", f"f{n}(") + "\n" for n in range(10)))
-    loops = load([file], Settings()).loops
-    return loops, [answers.answer_loop(loop.function, loop.id, answers.Question()) for loop in loops]
-
-
-def _late(noted: LoopAnswer | None) -> Overrun:
-    return Overrun(Reason.TIME_LIMIT, "no answer in time", seconds=0.3, noted=noted)
-
-
-@pytest.mark.parametrize("second", ["all", "more", "less", "nothing"])
-def test_loops_that_met_the_limit_of_their_share_are_worked_on_again(monkeypatch, tmp_path, second) -> None:
-    loops, exact = _ten_loops(tmp_path)
-    part = replace(exact[3].summary, cases=exact[3].summary.cases[:1], residual=(Residual(TRUE, REFUSED),))
-    first, less = replace(exact[3], summary=part), replace(exact[3], summary=None)
-    then = {"all": exact[3], "more": _late(exact[3]), "less": _late(less), "nothing": _late(None)}[second]
-    left = iter([_Ended({**dict(enumerate(exact)), 3: _late(first)}), _Ended({0: then})])
-    monkeypatch.setattr(answering, "Pool", lambda *_: next(left))
-    found = list(answering.answers_as_found(loops, answers.Question(), first_share(Settings(), len(loops))))
-    provisional = [(at, one.answer) for at, one in found if isinstance(one, answering.Provisional)]
-    assert [(at, one.summary, one.cut.reason) for at, one in provisional] == [(3, part, Reason.TIME_LIMIT)]
-    (last,) = [one for at, one in found if at == 3 and not isinstance(one, answering.Provisional)]
-    assert sorted(at for at, _ in found) == sorted([*range(10), 3])
-    assert last.summary is (exact[3].summary if second in ("all", "more") else part)
-    assert (last.cut is None) == (second == "all")
-    assert next(left, None) is None
-
-
-def test_a_deadline_leaves_no_time_for_a_second_round(monkeypatch, tmp_path) -> None:
-    loops, exact = _ten_loops(tmp_path)
-    left = iter([_Ended({**dict(enumerate(exact)), 3: _late(exact[3])})])
-    monkeypatch.setattr(answering, "Pool", lambda *_: next(left))
-    settings = first_share(Settings(), len(loops))
-    found = dict(answering.answers_as_found(loops, answers.Question(), settings, until=clock.now() + 100))
-    assert sorted(found) == list(range(10))
-    assert found[3].summary is exact[3].summary
-    assert found[3].cut.reason is Reason.TIME_LIMIT
-
-
-def test_the_time_of_a_second_round_does_not_depend_on_how_many_loops_were_cut() -> None:
-    assert first_share(Settings(), 8) == Settings()
-    share = first_share(Settings(), 16)
-    assert (share.loop_timeout_s, share.whole_timeout_s, share.shared) == (2.5, 10, True)
-    for cut in (1, 8):
-        again = second_share(share, 16, cut)
-        assert (again.loop_timeout_s, again.shared, again.whole_timeout_s) == (7.5, True, None)
-    whole = second_share(first_share(Settings(), 12), 12, 2)
-    assert (whole.loop_timeout_s, whole.shared) == (10, False)
-    assert second_share(share, 16, 9) is second_share(share, 16, 0) is second_share(Settings(), 16, 1) is None
-    assert first_share(Settings(thorough=True), 99).whole_timeout_s is None
-
-
-def test_an_interruption_tells_provisional_answers() -> None:
-    def answers_() -> Iterator[tuple[int, object]]:
-        yield 0, "first"
-        yield 1, answering.Provisional("before the second round")
-        yield 2, "third"
-        raise KeyboardInterrupt
-
-    told = []
-    with pytest.raises(KeyboardInterrupt):
-        in_turn(answers_(), {}, ["a", "b", "c", "d"], lambda at, answer: told.append((at, answer)))
-    assert told == [(0, "first"), (1, "before the second round"), (2, "third")]

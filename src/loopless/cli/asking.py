@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from loopless.queries.functions import FunctionAnswer
     from loopless.queries.jobs.overrun import Overrun
     from loopless.queries.loops.answer import LoopAnswer, Question
-    from loopless.queries.loops.answering import Provisional
     from loopless.queries.program import Loop
     from loopless.queries.settings import Settings
 
@@ -77,7 +76,7 @@ def asked(request: Request, files: Sequence[Path], options: Mapping[str, Any], p
     with in_time(until):
         program = load_while_importing(files, settings, ENGINES)
         from loopless.queries.assume.conditions import names_in
-        from loopless.queries.jobs.effort import first_share
+        from loopless.queries.jobs.effort import LEAST_FOR_SUMMARY_S, shared
         from loopless.queries.loops.answer import Question
         from loopless.queries.selection import check_variables, select_loops
 
@@ -95,26 +94,23 @@ def asked(request: Request, files: Sequence[Path], options: Mapping[str, Any], p
         check_variables(loops, (*(question.variables or ()), *spoken_of))
     if not loops and form in (*DRAWN, "smtlib"):
         warn(f"no loops in {', '.join(map(str, files))}")
-    return Asked(loops, question, first_share(settings, len(loops)), until)
+    return Asked(loops, question, shared(settings, len(loops), LEAST_FOR_SUMMARY_S), until)
 
 
 def ask(request: Request, files: Sequence[Path], options: Mapping[str, Any]) -> list[LoopAnswer]:
     """The answers about all loops that the options select."""
-    from loopless.queries.loops.answering import Provisional
-
     with Progress() as progress:
         what = asked(request, files, options, progress)
         found: dict[int, LoopAnswer] = {}
         for at, answer in _found(what, progress, found):
-            if not isinstance(answer, Provisional):
-                found[at] = answer  # noqa: PERF403  # how many there are is shown
+            found[at] = answer  # noqa: PERF403  # how many there are is shown
         advised = _Advising(what)
         answers = [advised(at, found[at]) for at in range(len(what.loops))]
     show_trouble([answer.trouble for answer in answers])
     return answers
 
 
-def _found(what: Asked, progress: Progress, answered: Sized) -> Generator[tuple[int, LoopAnswer | Provisional]]:
+def _found(what: Asked, progress: Progress, answered: Sized) -> Generator[tuple[int, LoopAnswer]]:
     """The answers as they are found; ``answered`` grows by them, and is shown as progress."""
     from loopless.queries.loops.answering import answers_as_found
 
@@ -191,7 +187,7 @@ class Telling:
 
 
 def in_turn(
-    answers: Generator[tuple[int, _A | Provisional]],
+    answers: Generator[tuple[int, _A]],
     found: dict[int, _A],
     names: Sequence[str],
     tell: Callable[[int, _A], None],
@@ -199,25 +195,18 @@ def in_turn(
     interrupted: Callable[[int, _A], None] | None = None,
 ) -> None:
     """Tell answers that come in any order in that of their numbers, and keep them in ``found``. Where that is
-    interrupted, what was found and not told is told (by ``interrupted``, which is to be quick), provisional answers
-    too, and of which of ``names`` there is no answer.
+    interrupted, what was found and not told is told (by ``interrupted``, which is to be quick), and of which of
+    ``names`` there is no answer.
     """
-    from loopless.queries.loops.answering import Provisional
-
     following = 0
-    spare: dict[int, Any] = {}
     try:
         with closing(answers):
             for at, answer in answers:
-                if isinstance(answer, Provisional):
-                    spare[at] = answer.answer
-                    continue
                 found[at] = answer
                 while following in found:
                     tell(following, found[following])
                     following += 1
     except KeyboardInterrupt:
-        found.update({at: answer for at, answer in spare.items() if at not in found})
         for at in sorted(found):
             if at >= following:
                 (interrupted or tell)(at, found[at])
@@ -240,14 +229,14 @@ def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any
     with in_time(until):
         program = load_while_importing(files, settings, ("loopless.queries.functions",))
         from loopless.queries.functions import answer_functions
-        from loopless.queries.jobs.effort import first_share
+        from loopless.queries.jobs.effort import LEAST_FOR_SUMMARY_S, shared
         from loopless.queries.loops.answer import Question
 
         named = [program[name] for name in options.get("functions", ())]
         functions = [one for one in program.functions if (one in named if named else one.is_listed)]
         for function in functions:
             function.graph()
-    share = first_share(settings, sum(len(function.loops) for function in functions))
+    share = shared(settings, sum(len(function.loops) for function in functions), LEAST_FOR_SUMMARY_S)
     answers = answer_functions(functions, Question(classify=options["format_"] == "json"), share, until)
     show_trouble([answer.trouble for answer in answers] + [loop.trouble for answer in answers for loop in answer.loops])
     return answers

@@ -25,7 +25,7 @@ from loopless.queries.bounds.answering import METHODS, answer_bounds
 from loopless.queries.bounds.answers import FunctionBound as FunctionBoundValue
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.jobs.deadline import in_time
-from loopless.queries.jobs.effort import first_share
+from loopless.queries.jobs.effort import LEAST_FOR_SUMMARY_S, shared
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.selection import check_variables, select_loops
@@ -184,7 +184,7 @@ def _answer(loops: Sequence[Loop], question: Question) -> list[LoopAnswer]:
     missing = [loop for loop in loops if question not in loop._answers]  # noqa: SLF001
     if missing:
         whole, asked = missing[0].function.program.settings, [loop._found for loop in missing]  # noqa: SLF001
-        settings, until = first_share(whole, len(missing)), session.deadline(whole)
+        settings, until = shared(whole, len(missing), LEAST_FOR_SUMMARY_S), session.deadline(whole)
         for loop, answer in zip(missing, answer_all(asked, question, settings, until), strict=True):
             loop._answers[question] = answer  # noqa: SLF001
     return [loop._answers[question] for loop in loops]  # noqa: SLF001

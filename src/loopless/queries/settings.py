@@ -22,8 +22,7 @@ class Settings:
     request; None is no limit. ``workers``: how many loops are worked on at once, None for one a processor.
     ``thorough``: each loop has the whole of its time, however many are asked for at once.
     Times are seconds of the processor: other work on the machine takes nothing of them. ``shared``: the time for a loop
-    is a share of what it has where it is asked for alone; ``whole_timeout_s``: all of that, where loops that meet the
-    limit of their share are worked on again.
+    is a share of what it has where it is asked for alone.
     ``apart``: what pointers in memory point to is taken not to overlap with other objects, where answers list that.
     ``sandboxed``: whether loops are worked on in child processes, without which the limits on a loop are not kept.
     """
@@ -38,7 +37,6 @@ class Settings:
     workers: int | None = None
     thorough: bool = False
     shared: bool = False
-    whole_timeout_s: float | None = None
     sandboxed: bool = True
     apart: bool = True
 

@@ -32,8 +32,6 @@ NOT_SEARCHED: Final = (
 """Why there is no more, of functions that were left out."""
 LEAST_FOR_SUMMARY_S: Final = 0.3
 """No search for a summary has less time than this."""
-SECOND_ROUND: Final = 3.0
-"""In the second round each loop has so many times the time of the first. A guess."""
 HURRIED_S: Final = 1.0
 """Where each search has less time than this, nothing is summarized for the sake of bounds. A guess."""
 SETTLED_S: Final = 2.0
@@ -106,25 +104,6 @@ def shared(settings: Settings, loops: int, least_s: float = LEAST_S) -> Settings
     if limit is None or settings.thorough or loops <= FEW:
         return settings
     return within(settings, max(least_s, limit * (FEW / loops) ** 2))
-
-
-def first_share(settings: Settings, loops: int) -> Settings:
-    """The settings for the first of two rounds of summaries of so many loops; :func:`second_share` has the second."""
-    share = shared(settings, loops, LEAST_FOR_SUMMARY_S)
-    return share if share is settings else replace(share, whole_timeout_s=settings.loop_timeout_s)
-
-
-def second_share(settings: Settings, loops: int, cut: int) -> Settings | None:
-    """The settings for another round on those loops, ``cut`` of so many, that met the limit of their share.
-
-    The time for each does not depend on how many they are, so that a loop at the edge of its limit changes the limit of
-    no other. None where more than half were cut: the round would cost more than 1.5 times the first one.
-    """
-    whole, share = settings.whole_timeout_s, settings.loop_timeout_s
-    if whole is None or share is None or not 0 < 2 * cut <= loops:
-        return None
-    seconds = min(whole, SECOND_ROUND * share)
-    return replace(settings, loop_timeout_s=seconds, shared=seconds < whole, whole_timeout_s=None)
 
 
 def within(settings: Settings, seconds: float) -> Settings:

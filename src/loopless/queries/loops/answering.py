@@ -5,11 +5,9 @@ from __future__ import annotations
 import functools
 import heapq
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final
 
-from loopless.queries.jobs.effort import second_share
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import limits_of
 from loopless.queries.jobs.sandbox import Pool
@@ -17,7 +15,6 @@ from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import Loop, Program
 from loopless.queries.settings import Settings
-from loopless.refusals import Reason
 
 _WORTH_S: Final = 1.0
 """Where loops have less time than this, none is asked about again that met its limit. A guess."""
@@ -29,15 +26,6 @@ _COARSELY_S: Final = 1.0
 """The least time for what holds whatever the paths are: 0.1 s mostly, 0.5 s for the largest loops of zlib."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provisional:
-    """An answer before a limit of time, about a loop that will be worked on again: the answer in case that is broken
-    off.
-    """
-
-    answer: LoopAnswer
-
-
 def answer_all(
     loops: Sequence[Loop],
     question: Question,
@@ -47,8 +35,7 @@ def answer_all(
     """The answers about ``loops``, in their order: each under its limits, several at once; the rest goes on where one
     overruns.
     """
-    answers = answers_as_found(loops, question, settings, until)
-    found = {at: answer for at, answer in answers if not isinstance(answer, Provisional)}
+    found = dict(answers_as_found(loops, question, settings, until))
     return [found[at] for at in range(len(loops))]
 
 
@@ -58,61 +45,18 @@ def answers_as_found(
     settings: Settings,
     until: float | None = None,
     watch: Callable[[Sequence[int]], None] = lambda _: None,
-) -> Generator[tuple[int, LoopAnswer | Provisional]]:
+) -> Generator[tuple[int, LoopAnswer]]:
     """The same, each with the number of its loop and as soon as it is found; earlier loops are begun with first.
 
     ``watch`` is told several times a second which loops are being worked on. Where a limit ends the search for
-    something exact, there is an approximation for that reason. Loops that have a share of the time and meet its end are
-    worked on again behind all others, with more time, unless the whole request has a deadline: what was found is still
-    to be written until then. Close it where not all is taken: that ends the work.
+    something exact, there is an approximation for that reason. Close it where not all is taken: that ends the work.
     """
     if not settings.sandboxed:
         for at, loop in enumerate(loops):
             watch((at,))
             yield at, answer_loop(loop.function, loop.id, question)
         return
-    cut: dict[int, LoopAnswer] = {}
-    with closing(_round(loops, question, settings, until, watch)) as found:
-        for at, answer in found:
-            met = answer.cut is not None and answer.cut.reason is Reason.TIME_LIMIT
-            if met and until is None and settings.whole_timeout_s is not None:
-                cut[at] = answer
-                yield at, Provisional(answer)
-            else:
-                yield at, answer
-    again = second_share(settings, len(loops), len(cut))
-    if again is None:
-        yield from sorted(cut.items())
-        return
-    left = sorted(cut)
-    some = [loops[at] for at in left]
-    answers = _round(some, question, again, until, lambda at_work: watch([left[n] for n in at_work]), once_more=True)
-    with closing(answers):
-        for number, answer in answers:
-            before = cut[left[number]]
-            says_more = answer.cut is None or _told_of(answer) > _told_of(before)
-            yield left[number], answer if says_more else before.with_cut(answer.cut)
-
-
-def _told_of(answer: LoopAnswer) -> tuple[bool, ...]:
-    """How much an answer tells, for comparisons: something, of every entry state, all that is asked."""
-    return answer.summary is not None, answer.complete is True, answer.answered and answer.status == "exact"
-
-
-def _round(
-    loops: Sequence[Loop],
-    question: Question,
-    settings: Settings,
-    until: float | None,
-    watch: Callable[[Sequence[int]], None],
-    *,
-    once_more: bool = False,
-) -> Generator[tuple[int, LoopAnswer]]:
-    """The answers about ``loops``, of which each has the time of the settings.
-
-    ``once_more``: approximations are known, which stand for those loops that meet their limit again.
-    """
-    stages = _stages(question, settings, until)[: 1 if once_more else None]
+    stages = _stages(question, settings, until)
     jobs = [
         functools.partial(_by_index, loop.function.program, index, stage.question)
         for stage in stages

@@ -1,4 +1,4 @@
-"""What a loop changes and its summary does not tell: variables, and memory, by their names.
+"""Variables and memory that a loop changes but its summary omits, by their names.
 
 A summary tells of variables that are used behind the loop; a reader does not know which these are.
 """
