@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
 
 from loopless import terms as t
 from loopless.automaton.pda import state_names
@@ -22,17 +21,9 @@ from loopless.automaton.regions import Precision, View
 from loopless.automaton.runs import COUNTER, Runs
 from loopless.automaton.single import value_of_variable
 from loopless.graphs import components, cycles, predecessors
+from loopless.limits.automaton import EXECUTION_OPERATIONS, MAX_COMPONENT, MAX_PATHS
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths import LoopPaths, Path
-
-MAX_PATHS: Final = 48
-"""The order of more iterative paths than this is not followed. A guess."""
-
-MAX_COMPONENT: Final = 16
-"""Rounds through components of more paths than this are not followed. A guess."""
-
-OPERATIONS: Final = 2_000_000
-"""isl operations that the whole decision may cost: about half a second, more on large sets."""
 
 
 class Pattern(IntEnum):
@@ -76,7 +67,7 @@ class ExecutionPattern:
     reasons: tuple[str, ...]
 
 
-def execution(paths: LoopPaths, *, operations: int = OPERATIONS) -> ExecutionPattern:
+def execution(paths: LoopPaths, *, operations: int = EXECUTION_OPERATIONS) -> ExecutionPattern:
     """How the iterative paths of a loop follow one another."""
     if len(paths.iterative) <= 1:
         # Whether the one path follows itself is worth no question: as a rule it does.

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from loopless import terms as t
 from loopless.automaton.single import value_of_variable
+from loopless.limits.automaton import CHANGE_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths import LoopPaths, Path
-
-_OPERATIONS: Final = 500_000
-"""isl operations for one question whether a change is constant where the path runs. Some 60 ms on small sets. A
-guess."""
 
 _SILENT = ("undefined", "assumption")
 """Exits that are no way out of the loop: such runs have no meaning, or do not exist."""
@@ -141,7 +138,7 @@ def _pinned(change: t.Term, path: Path, changing: frozenset[t.Var]) -> t.Term | 
     amount = t.Var("#change", t.INTEGERS)
     unknowns = {unknown.var for unknown in path.unknowns}
     try:
-        with budget(_OPERATIONS):
+        with budget(CHANGE_OPERATIONS):
             where = Region.of(path.condition) & Region.of(amount.eq(change))
             return value_of_variable(where.project_out(changing | unknowns), amount)
     except (NotPresburger, BudgetExceeded):

@@ -9,11 +9,8 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.automaton.model import Automaton, State, Transition
+from loopless.limits.automaton import DETAILED_TRANSITIONS, PICTURE_LINE
 
-_WIDE: Final = 60
-"""Lines longer than this are broken where a part of a condition, or of a list, ends. A guess."""
-FEW: Final = 12
-"""With so many transitions at most a picture shows each state by itself. A guess."""
 _START: Final = "#2a5db0"
 _WRONG: Final = "#b3261e"
 _WRONG_INSIDE: Final = "#fbe9e7"
@@ -27,9 +24,13 @@ def dot(automaton: Automaton, title: str | None = None, *, folded: bool = False)
     The loop begins at arrows from nowhere; exit states have a double border, those of undefined behaviour are red and
     filled, terminal states are octagons, transitions that are over-approximated are dashed; a legend says so. States
     name the path that they are. ``title`` defaults to the loop's name. ``folded``: where there are more than
-    :data:`FEW` transitions, states with the same neighbours are one, and so are all that are undefined.
+    :data:`DETAILED_TRANSITIONS` transitions, states with the same neighbours are one, and so are all undefined ones.
     """
-    groups = _groups(automaton) if folded and len(automaton.transitions) > FEW else [(s,) for s in automaton.states]
+    groups = (
+        _groups(automaton)
+        if folded and len(automaton.transitions) > DETAILED_TRANSITIONS
+        else [(s,) for s in automaton.states]
+    )
     lines = ["digraph loop {"]
     heading = _quoted(title if title is not None else automaton.loop.name, *_legend(automaton, groups))
     lines.append(f"  label={heading}; labelloc=t; labeljust=l; rankdir=TB;")
@@ -49,7 +50,7 @@ def dot(automaton: Automaton, title: str | None = None, *, folded: bool = False)
 
 def number_of_edges(automaton: Automaton) -> int:
     """How many transitions a folded picture has."""
-    if len(automaton.transitions) <= FEW:
+    if len(automaton.transitions) <= DETAILED_TRANSITIONS:
         return len(automaton.transitions)
     return len(_between(automaton, _groups(automaton)))
 
@@ -148,7 +149,7 @@ def _several(group: _Group) -> list[str]:
     for state in group:
         about = f"{state.path.id}: {_exit(state)} " if state.path.exit is not None else f"{state.path.id}: "
         what = f": {_effect(state)}" if state.iterative else ""
-        room = max(_WIDE // 2, 2 * _WIDE - len(about) - len(what))
+        room = max(PICTURE_LINE // 2, 2 * PICTURE_LINE - len(about) - len(what))
         parts.append(f"{about}if {shorten(t.text(state.condition), room, placeholder=' …')}{what}")
     return parts
 
@@ -197,12 +198,12 @@ _CONNECTIVES: Final = r"(?<= && )|(?<= \|\| )"
 
 
 def _broken(shown: str, ends: str = "") -> str:
-    """The text in lines of at most :data:`_WIDE` letters, as far as its parts allow: those that ``ends`` ends, else
-    those of a condition.
+    """The text in lines of at most :data:`PICTURE_LINE` letters, as far as its parts allow. Parts end with ``ends``, or
+    are those of a condition.
     """
     lines: list[str] = []
     for part in re.split(f"(?<={re.escape(ends)})" if ends else _CONNECTIVES, shown):
-        if lines and len(lines[-1]) + len(part.rstrip()) <= _WIDE:
+        if lines and len(lines[-1]) + len(part.rstrip()) <= PICTURE_LINE:
             lines[-1] += part
         else:
             lines.append(f"  {part}" if lines else part)

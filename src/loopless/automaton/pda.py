@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.automaton.model import Automaton, State, Transition
 from loopless.automaton.regions import Precision, View
 from loopless.automaton.runs import COUNTER, Ending, Runs
 from loopless.automaton.single import described, pieces_of_variable
+from loopless.limits.automaton import COSTLY_TRANSITIONS, MAX_STATES, TRANSITION_OPERATIONS
 from loopless.logic import BudgetExceeded, Region, budget, feasible
 from loopless.paths import LoopPaths, Path
 from loopless.refusals import Reason, Refused
-
-MAX_STATES: Final = 64
-"""Loops with more paths than this get no automaton. A guess."""
-
-OPERATIONS: Final = 500_000
-"""isl operations that one transition may cost: a tenth of a second, much more on large sets."""
-
-_WHOLE: Final = 3
-"""The whole automaton may cost as much as so many transitions; what is left then is over-approximated. A guess."""
 
 _ONE_OR_MORE = COUNTER.ge(1)
 
 
 def build_automaton(
-    paths: LoopPaths, precondition: t.Condition = t.TRUE, *, operations: int = OPERATIONS
+    paths: LoopPaths, precondition: t.Condition = t.TRUE, *, operations: int = TRANSITION_OPERATIONS
 ) -> Automaton | Refused:
     """The path dependency automaton of a loop, begun in states that fulfil ``precondition``.
 
@@ -65,7 +56,7 @@ class _Builder:
         self.taken = {var.name for var in known}
 
     def build(self, precondition: t.Condition) -> Automaton:
-        with budget(_WHOLE * self.operations):
+        with budget(COSTLY_TRANSITIONS * self.operations):
             transitions = [
                 transition
                 for source in self.paths.iterative

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.automaton.conditions import is_from_outside
 from loopless.automaton.regions import Behaviour, Precision, View
+from loopless.limits.automaton import MAX_PREFIX, WRAPPED_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, first_exit
 from loopless.paths import Path
 from loopless.recurrences import Closed, solve
@@ -22,11 +22,6 @@ COUNTER = t.Var("#k", t.INTEGERS)
 """How many iterations of a path run one after the other. No variable of a program has such a name."""
 
 _AT_LEAST_ONE = COUNTER.ge(1)
-_COSTLY_OPERATIONS: Final = 50_000
-"""isl operations on numbers of the size of 2^64 take long; inequalities after many wraps are hopeless soon or
-late. Some 6 ms on small sets. A guess."""
-MAX_PREFIX: Final = 8
-"""Closed forms that hold only after more iterations than this are not used. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +124,7 @@ class Runs:
     def allowance(self, path: Path) -> int:
         """The isl operations that one question about the runs of ``path`` may cost. Raises :class:`BudgetExceeded`."""
         costly = self._control_forms(self.view.behaviour(path)).costly
-        return min(self.operations, _COSTLY_OPERATIONS) if costly else self.operations
+        return min(self.operations, WRAPPED_OPERATIONS) if costly else self.operations
 
     def _ending(self, a: Behaviour, b: Behaviour) -> Ending | None:
         after = self._after(a)

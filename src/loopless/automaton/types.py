@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from loopless.automaton.components import OPERATIONS, ExecutionPattern, Pattern, execution
+from loopless.automaton.components import ExecutionPattern, Pattern, execution
 from loopless.automaton.conditions import LoopCondition, loop_conditions
 from loopless.flowgraph.model import LoopInfo
+from loopless.limits.automaton import EXECUTION_OPERATIONS
 from loopless.paths import LoopPaths, NoPaths
 from loopless.refusals import Reason, Refused
 
@@ -40,7 +41,7 @@ class Classification:
         return "-" if self.type is None else str(self.type)
 
 
-def classify(paths: LoopPaths | NoPaths, *, operations: int = OPERATIONS) -> Classification:
+def classify(paths: LoopPaths | NoPaths, *, operations: int = EXECUTION_OPERATIONS) -> Classification:
     """The type of a loop. ``operations`` bounds the logic's work (isl operations)."""
     refused = paths.refused if isinstance(paths, NoPaths) else _gap(paths)
     if refused is not None or isinstance(paths, NoPaths):

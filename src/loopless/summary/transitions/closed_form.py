@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
-from loopless.automaton.runs import MAX_PREFIX
+from loopless.limits.automaton import MAX_PREFIX
 from loopless.logic import Region
 from loopless.recurrences import Closed, solve
 from loopless.summary.obligations.along_run import Undecided, all_along
