@@ -25,7 +25,7 @@ from native_runs import many
 
 from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
 from loopless.errors import LooplessError, SourceError, UsageError
-from loopless.queries.call_values.reached import ReachAnswer
+from loopless.queries.call_values.reached import Reached
 from loopless.queries.call_values.surroundings import surroundings
 from loopless.queries.reach.answering import reach
 from loopless.queries.settings import Settings
@@ -119,7 +119,7 @@ def drawn(file: Path, rng: random.Random) -> SourceTarget:
     return SourceTarget(str(file), line, when=when)
 
 
-def asked(file: Path, target: SourceTarget, seconds: float) -> ReachAnswer:
+def asked(file: Path, target: SourceTarget, seconds: float) -> Reached:
     """The answer of ``reach``."""
     return reach([file], target, FUNCTION, Settings(), seconds=seconds)
 
@@ -149,7 +149,7 @@ def met(
     return "never met" if done >= options.runs else "not met in the time"
 
 
-def built(file: Path, target: SourceTarget, found: ReachAnswer) -> str:
+def built(file: Path, target: SourceTarget, found: Reached) -> str:
     """Whether the test in C gets to the target."""
     folder = file.parent / "tests"
     folder.mkdir(exist_ok=True)

@@ -17,12 +17,12 @@ import typing
 if typing.TYPE_CHECKING:
     from loopless.errors import LimitError, LooplessError, SourceError, UsageError
     from loopless.interface.bounds import Bound, FunctionBound, LoopBound
-    from loopless.interface.evaluation import Evaluation
     from loopless.interface.program import Function, Loop, Program, load
-    from loopless.interface.reached import Reached
     from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
-    from loopless.interface.verdict import Verdict
+    from loopless.queries.call_values.reached import Reached
+    from loopless.queries.evaluation.evaluate import Evaluation
     from loopless.queries.settings import Settings
+    from loopless.queries.verification.verdict import Verdict
     from loopless.refusals import Reason, Refused
     from loopless.summary import Case, FunctionCase
 
@@ -55,12 +55,12 @@ __all__ = [
 _HOMES = {
     "loopless.errors": ("LimitError", "LooplessError", "SourceError", "UsageError"),
     "loopless.interface.bounds": ("Bound", "FunctionBound", "LoopBound"),
-    "loopless.interface.evaluation": ("Evaluation",),
     "loopless.interface.program": ("Function", "Loop", "Program", "load"),
-    "loopless.interface.reached": ("Reached",),
     "loopless.interface.summaries": ("Automaton", "Classification", "FunctionSummary", "Summary"),
-    "loopless.interface.verdict": ("Verdict",),
+    "loopless.queries.call_values.reached": ("Reached",),
+    "loopless.queries.evaluation.evaluate": ("Evaluation",),
     "loopless.queries.settings": ("Settings",),
+    "loopless.queries.verification.verdict": ("Verdict",),
     "loopless.refusals": ("Reason", "Refused"),
     "loopless.summary": ("Case", "FunctionCase"),
 }

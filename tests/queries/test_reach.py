@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from loopless.logic.smt import SmtAnswer
-from loopless.queries.call_values.reached import ReachAnswer
+from loopless.queries.call_values.reached import Reached
 from loopless.queries.reach import answering as module
 from loopless.queries.settings import Settings
 from loopless.source.targets import SourceTarget
@@ -20,7 +20,7 @@ PROGRAM = """int f(int n) {
 """
 
 
-def found(tmp_path: Path, settings: Settings) -> ReachAnswer:
+def found(tmp_path: Path, settings: Settings) -> Reached:
     file = tmp_path / "f.c"
     file.write_text(PROGRAM, encoding="utf-8")
     return module.reach([file], SourceTarget("f.c", 4), "f", settings, seconds=20.0)

@@ -23,7 +23,7 @@ from loopless.queries.call_values.reached import (
     Inputs,
     MemoryContent,
     PointerIn,
-    ReachAnswer,
+    Reached,
     RepeatedValue,
     runs_of,
 )
@@ -140,7 +140,7 @@ def told(tmp_path):
         (file, line) = next(
             (f, n) for f in files for n, row in enumerate(f.read_text().splitlines(), 1) if "/* target */" in row
         )
-        found = ReachAnswer(
+        found = Reached(
             SourceTarget(str(file), line),
             inputs.function,
             "reached",
@@ -277,7 +277,7 @@ JUDGED = {"accepted": True, "failed": [], "undefined": [], "questions": 1, "theo
 
 
 def test_what_is_reached_as_text():
-    found = ReachAnswer(
+    found = Reached(
         SourceTarget("a.c", 5, when="n > 3"),
         "f",
         "reached",
@@ -297,12 +297,12 @@ def test_what_is_reached_as_text():
         "    end = []"
     )
     assert "  inputs in their order: 3 (1,000 times), 0, -9223372036854775808, 1" in reach_text(
-        ReachAnswer(SourceTarget(callee="reach_error"), "main", "reached", "guided search", READ, "it did")
+        Reached(SourceTarget(callee="reach_error"), "main", "reached", "guided search", READ, "it did")
     )
 
 
 def test_structures_as_text():
-    found = ReachAnswer(SourceTarget("a.c", 8), "g", "reached", "guided search", RECORD, "it did")
+    found = Reached(SourceTarget("a.c", 8), "g", "reached", "guided search", RECORD, "it did")
     assert reach_text(found).splitlines()[3:] == [
         "    l -> l->count = -2, byte 11 = 9",
         "      l->head -> nothing but pointers and zeros",
@@ -316,7 +316,7 @@ def test_structures_as_text():
 
 
 def test_what_nothing_reaches_as_text():
-    found = ReachAnswer(
+    found = Reached(
         SourceTarget(callee="bad"), "main", "unreachable", "counters of paths", judged=JUDGED, assumptions=("x",)
     )
     assert reach_text(found) == (
@@ -325,10 +325,10 @@ def test_what_nothing_reaches_as_text():
         "  certificate: accepted by the judge, which knows no method (1 question, over integers)\n"
         "  assumes: x"
     )
-    bare = ReachAnswer(SourceTarget("a.c", 5), "f", "unreachable", "counters of paths")
+    bare = Reached(SourceTarget("a.c", 5), "f", "unreachable", "counters of paths")
     assert reach_text(bare).splitlines()[0] == "unreachable: a.c:5: no call of f gets there"
     assert "without a certificate" in reach_text(bare)
-    unknown = ReachAnswer(SourceTarget("a.c", 5), "f", "unknown", reason="time", tried={"counters": 1.0, "proofs": 2.0})
+    unknown = Reached(SourceTarget("a.c", 5), "f", "unknown", reason="time", tried={"counters": 1.0, "proofs": 2.0})
     assert reach_text(unknown) == "unknown: a.c:5: time\n  tried: counters, proofs"
 
 
@@ -344,15 +344,15 @@ def test_what_nothing_reaches_as_text():
 )
 def test_what_is_shown_as_characters(type_, values, shown):
     inputs = Inputs("f", (GivenValue("s", type_, elements=runs_of(values)),))
-    found = ReachAnswer(SourceTarget("a.c", 5), "f", "reached", "guided search", inputs, "it did")
+    found = Reached(SourceTarget("a.c", 5), "f", "reached", "guided search", inputs, "it did")
     assert f"s = [{shown}]" in reach_text(found)
 
 
 ANSWERS = {
-    "structures": ReachAnswer(SourceTarget("a.c", 8), "g", "reached", "guided search", RECORD, "it did"),
-    "reached": ReachAnswer(SourceTarget("a.c", 5), "f", "reached", "guided search", GIVEN, "it did"),
-    "unreachable": ReachAnswer(SourceTarget(callee="bad"), "main", "unreachable", "counters of paths"),
-    "unknown": ReachAnswer(
+    "structures": Reached(SourceTarget("a.c", 8), "g", "reached", "guided search", RECORD, "it did"),
+    "reached": Reached(SourceTarget("a.c", 5), "f", "reached", "guided search", GIVEN, "it did"),
+    "unreachable": Reached(SourceTarget(callee="bad"), "main", "unreachable", "counters of paths"),
+    "unknown": Reached(
         SourceTarget("a.c", 5, when="n > 3"), "f", "unknown", reason="time", tried={"counters": 1.0}
     ),
 }
@@ -391,7 +391,7 @@ def test_answers_fit_the_schema_and_only_with_their_evidence(name):
         ]
 
 
-PROOF = ReachAnswer(
+PROOF = Reached(
     SourceTarget(within="h", branch=(1, 0)), "h", "unreachable", "counters of paths", assumptions=("x",)
 )
 COVERAGE = Coverage(

@@ -30,7 +30,7 @@ from loopless.queries.reach.places import place_of
 from loopless.source.targets import SourceTarget
 
 if TYPE_CHECKING:
-    from loopless.queries.call_values.reached import Inputs, ReachAnswer
+    from loopless.queries.call_values.reached import Inputs, Reached
     from loopless.queries.reach.covering import Coverage
     from loopless.queries.settings import Settings
 
@@ -135,7 +135,7 @@ def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
 
 def _reached(
     request: Request, files: tuple[Path, ...], target: SourceTarget, settings: Settings, options: dict[str, Any]
-) -> ReachAnswer:
+) -> Reached:
     from loopless.queries.reach.answering import reach
 
     try:
@@ -157,7 +157,7 @@ def _reached(
         raise UsageError(message) from None
 
 
-def _write(found: ReachAnswer, files: tuple[Path, ...], settings: Settings, folder: Path) -> None:
+def _write(found: Reached, files: tuple[Path, ...], settings: Settings, folder: Path) -> None:
     """The tests that can be written, into the folder; of the others the reason why not goes to standard error."""
     if found.inputs is None:
         warn(f"the answer is {found.verdict}: there is no test to write")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
 from loopless.interface.entry import listed
-from loopless.interface.evaluation import Evaluation
 from loopless.queries import program as session
 from loopless.queries.call_values.argument_types import SourceParameter
 from loopless.queries.call_values.arguments import argument_of, integer_of
 from loopless.queries.evaluation.calls import Calls
+from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.functions import outcomes_of
 from loopless.queries.jobs.deadline import in_time
 from loopless.queries.loops.answer import LoopAnswer, Question
@@ -57,7 +57,7 @@ class KeptCalls:
 
     def _run(self, arguments: Sequence[Argument], inputs: Sequence[int]) -> Evaluation:
         try:
-            return Evaluation(self._calls.run(arguments, inputs))
+            return self._calls.run(arguments, inputs)
         except UsageError:
             raise
         except BaseException:

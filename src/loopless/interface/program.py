@@ -12,17 +12,16 @@ from loopless.errors import UsageError
 from loopless.interface.bounds import FunctionBound, LoopBound
 from loopless.interface.calls import CALLED, KeptCalls
 from loopless.interface.entry import listed
-from loopless.interface.evaluation import Evaluation
-from loopless.interface.reached import Reached, asked
 from loopless.interface.settings import changed
 from loopless.interface.shown import Refusal, Shown, refusal_of
 from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
-from loopless.interface.verdict import Verdict
 from loopless.paths import LoopPaths
 from loopless.queries import program as session
 from loopless.queries.assume.conditions import names_in
 from loopless.queries.bounds.answering import METHODS, answer_bounds
 from loopless.queries.bounds.answers import FunctionBound as FunctionBoundValue
+from loopless.queries.call_values.reached import Reached
+from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.jobs.deadline import in_time
 from loopless.queries.jobs.effort import LEAST_FOR_SUMMARY_S, shared
@@ -30,6 +29,7 @@ from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.selection import check_variables, select_loops
 from loopless.queries.settings import Settings
+from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Refused
 from loopless.report import html, html_programs
 from loopless.report.functions import function_summary
@@ -426,8 +426,7 @@ class Program(Shown):
         if property not in known:
             raise UsageError(f"there is no property {property!r}; there are {', '.join(known)}")
         seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
-        found = verify(self._found, known[property], self.settings, seconds=seconds)
-        return Verdict(found, self.files, self.settings)
+        return verify(self._found, known[property], self.settings, seconds=seconds)
 
     def reach(
         self,
@@ -445,7 +444,15 @@ class Program(Shown):
 
         Raises ``UsageError`` for what is no place.
         """
-        return asked(self.files, self.settings, (line, call, when), function, minimize, timeout_s)
+        from loopless.queries.reach.answering import DEFAULT_S, reach
+        from loopless.queries.reach.places import place_of
+
+        if minimize not in ("", "run", "inputs"):
+            raise UsageError(f"there is nothing to minimize called {minimize!r}; there are 'run' and 'inputs'")
+        files = [Path(file) for file in self.files]
+        target = place_of(files, None if line is None else str(line), call, when)
+        seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
+        return reach(files, target, function, self.settings, seconds=seconds, minimize=minimize)
 
     def with_settings(self, **changes: Any) -> Program:
         """The same program under other settings, of which nothing is known yet; this one stays as it is.

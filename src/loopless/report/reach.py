@@ -12,7 +12,7 @@ from loopless.queries.call_values.reached import (
     MemoryContent,
     Number,
     PointerIn,
-    ReachAnswer,
+    Reached,
     RepeatedValue,
     runs_of,
 )
@@ -27,7 +27,7 @@ _SMALL: Final = ("signed char", "unsigned char")
 _NAMED: Final = {0: "'\\0'", 9: "'\\t'", 10: "'\\n'", 13: "'\\r'", 39: "'\\''", 92: "'\\\\'"}
 
 
-def reach_json(found: ReachAnswer) -> dict[str, Any]:
+def reach_json(found: Reached) -> dict[str, Any]:
     """The fields that ``reach`` gives."""
     target = found.target
     return {
@@ -48,7 +48,7 @@ def reach_json(found: ReachAnswer) -> dict[str, Any]:
     }
 
 
-def proof_json(found: ReachAnswer | None) -> dict[str, Any]:
+def proof_json(found: Reached | None) -> dict[str, Any]:
     """The certificate of an answer and what the judge said of it; None: there is no answer."""
     certificate, judged = (None, None) if found is None else (found.certificate, found.judged)
     return {
@@ -109,7 +109,7 @@ def _runs_json(runs: Sequence[RepeatedValue]) -> list[dict[str, int]]:
     return [{"count": run.count, "value": run.value} for run in runs]
 
 
-def reach_text(found: ReachAnswer) -> str:
+def reach_text(found: Reached) -> str:
     """The verdict first, then the inputs or what the answer rests on."""
     lines = [f"{found.verdict}: {found.target}"]
     match found.verdict:

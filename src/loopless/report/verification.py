@@ -39,7 +39,7 @@ def verdict_json(found: Verdict) -> dict[str, Any]:
         "uninitialised": {name: found.uninitialised[name] for name in sorted(found.uninitialised)},
         "replayed": found.replayed or None,
         "invariants": [
-            {"file": one.file, "line": one.line, "text": one.text, "rank": one.rank or None} for one in found.invariants
+            {"file": one.file, "line": one.line, "text": one.text, "rank": one.rank or None} for one in found.told
         ],
         "contracts": [{"function": name, "text": words} for name, words in found.contracts.items()],
         "certificate": None if found.certificate is None else dict(found.certificate),
@@ -57,7 +57,7 @@ def verdict_text(found: Verdict) -> str:
             lines[0] += f": {_TRUE[found.property]}"
             lines.append(f"  by {found.method}")
             lines += [f"  {name} ensures: {words}" for name, words in found.contracts.items()]
-            for one in found.invariants:
+            for one in found.told:
                 lines.append(f"  at {one.file}:{one.line}: {one.text}")
                 if one.rank:
                     lines.append(f"    falls with each iteration: {one.rank}")

@@ -37,7 +37,7 @@ def witness(found: Verdict, files: tuple[str, ...], data_model: str) -> str:
                 "format": "c_expression",
             }
         }
-        for one in found.invariants
+        for one in found.told
         if one.c
     ]
     entry = {"entry_type": "invariant_set", "metadata": _metadata(found, files, data_model), "content": content}

@@ -16,7 +16,7 @@ from loopless.flowgraph.model import Parameter
 from loopless.queries.call_values.arguments import characters
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable, DeclaredMember, TypeKind
 
-Shown: TypeAlias = "int | float | str | list[Shown] | dict[str, Shown] | None"
+PlainValue: TypeAlias = "int | float | str | list[PlainValue] | dict[str, PlainValue] | None"
 """A value of C: lists are arrays, mappings structures, None a null pointer."""
 
 
@@ -328,23 +328,23 @@ def _named(type: DebugType, types: DebugTypes, start: int = 0) -> Iterator[tuple
 # -- and back ---------------------------------------------------------------------------------------------------------
 
 
-def pointed(formals: Sequence[Formal], memory: Sequence[WholeObject | None]) -> dict[str, Shown]:
+def pointed(formals: Sequence[Formal], memory: Sequence[WholeObject | None]) -> dict[str, PlainValue]:
     """What pointers point to, by the names of the parameters, as values of C."""
-    found: dict[str, Shown] = {}
+    found: dict[str, PlainValue] = {}
     told: set[int | None] = set()
     for formal, held in zip(formals, memory, strict=False):
         type, object = formal.pointee, formal.parameter.object
         if held is None or object in told or (type is formal.type and type is not None):
             continue  # what shares an object is told of the first pointer there; a copy of a structure is the callee's
         told.add(object)
-        shown: Shown = [*held.content] if type is None else _objects(held, type, formal.types)
+        shown: PlainValue = [*held.content] if type is None else _objects(held, type, formal.types)
         if shown is not None:
             one = formal.is_reference and isinstance(shown, list) and len(shown) == 1
             found[formal.name] = shown[0] if one and isinstance(shown, list) else shown
     return found
 
 
-def _objects(held: WholeObject, type: DebugType, types: DebugTypes) -> Shown:
+def _objects(held: WholeObject, type: DebugType, types: DebugTypes) -> PlainValue:
     """The objects of ``type`` in memory, a structure that stands alone without a list around it; None: they have no
     values that are told.
     """
@@ -358,7 +358,7 @@ def _objects(held: WholeObject, type: DebugType, types: DebugTypes) -> Shown:
     return parts[0] if len(parts) == 1 and type.kind is TypeKind.STRUCT else parts
 
 
-def _value(held: WholeObject, at: int, type: DebugType, types: DebugTypes) -> Shown:
+def _value(held: WholeObject, at: int, type: DebugType, types: DebugTypes) -> PlainValue:
     """The value of ``type`` at a bit of memory."""
     match type.kind:
         case TypeKind.STRUCT:
@@ -385,7 +385,7 @@ def _value(held: WholeObject, at: int, type: DebugType, types: DebugTypes) -> Sh
             return "unknown"
 
 
-def _member(held: WholeObject, at: int, member: DeclaredMember, types: DebugTypes) -> Shown:
+def _member(held: WholeObject, at: int, member: DeclaredMember, types: DebugTypes) -> PlainValue:
     if member.bitfield:
         return _bits(held, at, member.bits, signed=bool(member.type.signed))
     return _value(held, at, member.type, types)
@@ -397,7 +397,7 @@ def _bits(held: WholeObject, at: int, bits: int, *, signed: bool) -> int:
     return value - (1 << bits) if signed and value >> (bits - 1) else value
 
 
-def text_of(value: Shown, *, text: bool = False) -> str:
+def text_of(value: PlainValue, *, text: bool = False) -> str:
     """A value as C writes it; ``text``: elements are characters."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {text_of(part)}" for name, part in value.items()) + "}"

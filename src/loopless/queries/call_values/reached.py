@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from loopless.queries.shown import Shown, presentation
+from loopless.source import SourceOptions
 from loopless.source.targets import SourceTarget
 
 Number: TypeAlias = int | float
@@ -100,9 +103,9 @@ class Inputs:
     words: tuple[tuple[RepeatedValue, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ReachAnswer:
-    """The answer about one target.
+@dataclass(frozen=True, slots=True, repr=False)
+class Reached(Shown):
+    """Whether some run gets to a target; ``print`` shows it as ``loopless reach`` does.
 
     ``verdict``: "reached", "unreachable" or "unknown"; ``method``: who found it. ``inputs``: of "reached", with what
     the native run said in ``replayed``. ``certificate``: of "unreachable", the proof that the judge accepted, None
@@ -121,6 +124,24 @@ class ReachAnswer:
     assumptions: tuple[str, ...] = ()
     tried: Mapping[str, float] = field(default_factory=dict)
     trouble: str = ""
+    files: tuple[str, ...] = ()
+    """The files of the program."""
+    options: SourceOptions = field(default_factory=SourceOptions)
+    """How the files were read."""
+
+    def c_test(self, folder: str | Path = ".") -> str:
+        """A C file, to be put into ``folder``, that runs the program with the inputs. Raises ``UsageError`` where there
+        are none, or they cannot be given in C.
+        """
+        return str(presentation().c_test(self, Path(folder)))
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields that ``loopless reach --format json`` gives."""
+        fields: dict[str, Any] = presentation().fields(self)
+        return fields
+
+    def __bool__(self) -> bool:
+        return self.verdict == "reached"
 
 
 def runs_of(values: Iterable[int]) -> tuple[RepeatedValue, ...]:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from loopless import terms as t
 from loopless.check.interpreter.run import Application, Argument, Interpreter, InterpreterRun, Jump, WholeObject
 from loopless.check.interpreter.services import LoopState
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
-from loopless.queries.call_values.argument_types import Shown
+from loopless.queries.call_values.argument_types import PlainValue
 from loopless.queries.evaluation.compiled_summary import CompiledSummary
+from loopless.queries.shown import Shown, presentation
 from loopless.refusals import Refused
 from loopless.summary import Case, FunctionSummary, Outcome, Summary
 
@@ -25,9 +27,9 @@ def _nothing() -> Mapping[str, int]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The result of one call.
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation(Shown):
+    """The result of one call of a function; ``print`` shows it as ``loopless eval`` does.
 
     ``status``: "ok", "diverges", "undefined", "aborted", "assumption-failed", "error-reached" or "unknown" (then
     ``reason``). ``outputs``: per pointer parameter what it points to afterwards. ``iterations``: taken back edges by
@@ -43,7 +45,8 @@ class Evaluation:
     """
 
     status: str
-    return_value: int | None
+    value: int | None
+    """The integer that the call returns; None where it returns none, or does not return."""
     outputs: tuple[tuple[int, ...], ...]
     globals: Mapping[str, int]
     iterations: Mapping[str, int]
@@ -57,11 +60,16 @@ class Evaluation:
     elements: int = 0
     nondet_given: int = 0
     place: str = ""
-    pointers: Mapping[str, Shown] = field(default_factory=dict)
+    pointers: Mapping[str, PlainValue] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
     text: frozenset[str] = frozenset()
     memory: tuple[WholeObject | None, ...] = ()
     """What pointer parameters point to afterwards, None for other parameters."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields of the JSON of ``loopless eval``."""
+        fields: dict[str, Any] = presentation().fields(self)
+        return fields
 
 
 class Evaluator:

@@ -28,7 +28,7 @@ from loopless.navigation.routes import Route
 from loopless.navigation.search import Navigator
 from loopless.navigation.splitting import without_wraps
 from loopless.queries.call_values.native_driver import Driver
-from loopless.queries.call_values.reached import Inputs, ReachAnswer
+from loopless.queries.call_values.reached import Inputs, Reached
 from loopless.queries.call_values.route_inputs import NotDriven, inputs_of
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
@@ -83,7 +83,7 @@ def reach(  # noqa: PLR0913
     driver: Driver | None = None,
     proofs: bool = True,
     seconds: float | None = None,
-) -> ReachAnswer:
+) -> Reached:
     """Whether a call of ``function`` gets to the target; where it is None, a run from ``main`` or, where there is none,
     a call of the function that the target is in. ``summaries``: how often inner loops go round as a whole may be used.
     ``minimize``: "run" looks for the fewest iterations, "inputs" for the smallest values that the run begins with.
@@ -103,12 +103,17 @@ def reach(  # noqa: PLR0913
     entry = _entry(program, target, function)
     job = functools.partial(_job, program, target, entry, with_target, seconds, minimize, summaries, driver, proofs)
     if not settings.sandboxed:
-        return job()
+        return _with_program(job(), files, settings)
     limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
     (found,) = run_all([job], limits, fresh=True)
     if not isinstance(found, Overrun):
-        return found
-    return ReachAnswer(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
+        return _with_program(found, files, settings)
+    return Reached(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
+
+
+def _with_program(found: Reached, files: Sequence[Path], settings: Settings) -> Reached:
+    """The answer with what a test of it is written from: the files, and how they were read (without the target)."""
+    return replace(found, files=tuple(map(str, files)), options=replace(settings.source, target=None))
 
 
 def _entry(program: Program, target: SourceTarget, function: str | None) -> str:
@@ -153,9 +158,7 @@ def _nothing_there(program: Program, target: SourceTarget) -> str:
     return f"{target.file}:{target.line} has no code{beside}"
 
 
-def _job(
-    program: Program, target: SourceTarget, entry: str, settings: Settings, seconds: float, *more: Any
-) -> ReachAnswer:
+def _job(program: Program, target: SourceTarget, entry: str, settings: Settings, seconds: float, *more: Any) -> Reached:
     return ReachQuestion(program, target, entry, settings, clock.counted() + seconds, *more).answer()
 
 
@@ -191,7 +194,7 @@ class ReachQuestion:
     _general: CounterSystem | None = None
     why: str = ""
 
-    def answer(self) -> ReachAnswer:
+    def answer(self) -> Reached:
         """The answer, by the methods in their order."""
         graph = self.graph or graph_with_errors(self.program, self.entry, self.settings)
         if graph.refused is not None:
@@ -213,7 +216,7 @@ class ReachQuestion:
             return None
         return Refused(Reason.UNKNOWN_CALL, str(call.loc or call.callee), not_followed(call.callee))
 
-    def _searched(self, system: TransitionSystem, driver: Driver) -> ReachAnswer:
+    def _searched(self, system: TransitionSystem, driver: Driver) -> Reached:
         general = self._timed("counters", lambda: self._counters(system))
         if general is SmtAnswer.NO:
             if not system.open:
@@ -234,7 +237,7 @@ class ReachQuestion:
 
     # -- methods ------------------------------------------------------------------------------------------------------
 
-    def _by_chance(self, system: TransitionSystem, driver: Driver) -> ReachAnswer | None:
+    def _by_chance(self, system: TransitionSystem, driver: Driver) -> Reached | None:
         def drawn() -> Inputs | None:
             return driver.by_chance(system.graph, _numbers(system), CHANCES, CHANCE_S)
 
@@ -255,7 +258,7 @@ class ReachQuestion:
 
     def _navigated(
         self, system: TransitionSystem, driver: Driver, general: CounterSystem | SmtAnswer
-    ) -> ReachAnswer | None:
+    ) -> Reached | None:
         """Searches with small values to begin with, and then with none that are fixed; some runs by chance between."""
         most = self._least_length(general) if self.minimize == "run" and isinstance(general, CounterSystem) else None
         if isinstance(general, CounterSystem) and general.scalars:
@@ -365,7 +368,7 @@ class ReachQuestion:
 
     def _search(
         self, system: TransitionSystem, driver: Driver, fixed: dict[t.Var, int], until: float, most: int | None = None
-    ) -> ReachAnswer | None:
+    ) -> Reached | None:
         until = min(until, self.deadline)
         begun = self._begun()
         navigator = Navigator(system, fixed, until, most=most, trips=self.summaries, begun=begun, general=self._general)
@@ -385,7 +388,7 @@ class ReachQuestion:
             return frozenset()
         return frozenset(name for name, variable in module.globals.items() if is_defined_here(variable))
 
-    def _driven(self, system: TransitionSystem, driver: Driver, route: Route) -> ReachAnswer | None:
+    def _driven(self, system: TransitionSystem, driver: Driver, route: Route) -> Reached | None:
         """What a run with the inputs of a path comes to."""
         try:
             inputs = inputs_of(route, system, self.entry, driver.signature)
@@ -397,7 +400,7 @@ class ReachQuestion:
             return None
         return self._replayed(driver, inputs, "guided search")
 
-    def _replayed(self, driver: Driver, inputs: Inputs, method: str) -> ReachAnswer | None:
+    def _replayed(self, driver: Driver, inputs: Inputs, method: str) -> Reached | None:
         """The answer "reached", if the native run with these inputs comes to the target."""
         try:
             reached, said, inputs = self._timed("replay", lambda: driver.replay(inputs))
@@ -418,7 +421,7 @@ class ReachQuestion:
             self.why = f"a path that gets there was found, but the native run with its inputs ended otherwise ({said})"
             return None
         words = "the native run came to the target"
-        return ReachAnswer(self.target, self.entry, "reached", method, inputs, words, tried=dict(self.tried))
+        return Reached(self.target, self.entry, "reached", method, inputs, words, tried=dict(self.tried))
 
     def _constants(self) -> list[float]:
         """The floating-point constants of the program."""
@@ -429,7 +432,7 @@ class ReachQuestion:
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    def _unreachable(self, method: str, system: TransitionSystem, driver: Driver) -> ReachAnswer:
+    def _unreachable(self, method: str, system: TransitionSystem, driver: Driver) -> Reached:
         """Nothing gets there: with the certificate of a proof; where none is found, by some native runs, too."""
         until = min(self.deadline, clock.counted() + PROOF_S)
         if self.proofs:
@@ -443,7 +446,7 @@ class ReachQuestion:
         if wild is not None:
             return self._unknown(wild)
         granted = (*system.graph.assumptions, *([UNDEFINED] if system.failing else []))
-        return ReachAnswer(self.target, self.entry, "unreachable", method, tried=dict(self.tried), assumptions=granted)
+        return Reached(self.target, self.entry, "unreachable", method, tried=dict(self.tried), assumptions=granted)
 
     @staticmethod
     def _wild(system: TransitionSystem) -> str | None:
@@ -457,8 +460,8 @@ class ReachQuestion:
         words = kind.replace("-", " ")
         return f"no run gets there by what C says, but one leaves its objects{at} ({words}), and a machine goes on"
 
-    def _proved(self, verdict: Any) -> ReachAnswer:
-        return ReachAnswer(
+    def _proved(self, verdict: Any) -> Reached:
+        return Reached(
             self.target,
             self.entry,
             "unreachable",
@@ -469,8 +472,8 @@ class ReachQuestion:
             tried=dict(self.tried),
         )
 
-    def _unknown(self, reason: str) -> ReachAnswer:
-        return ReachAnswer(self.target, self.entry, "unknown", reason=reason, tried=dict(self.tried))
+    def _unknown(self, reason: str) -> Reached:
+        return Reached(self.target, self.entry, "unknown", reason=reason, tried=dict(self.tried))
 
     def _timed(self, name: str, method: Callable[[], Any]) -> Any:
         note(f"{name} were tried" if name.endswith("s") else f"{name} was tried")

@@ -19,7 +19,7 @@ from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.call_values.mutation import Mutator, constants
 from loopless.queries.call_values.native_driver import PREFIXES, Driver
-from loopless.queries.call_values.reached import Inputs, ReachAnswer, runs_of, unrolled
+from loopless.queries.call_values.reached import Inputs, Reached, runs_of, unrolled
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.program import load
@@ -66,7 +66,7 @@ class Covered:
     words: str
     verdict: str
     tests: tuple[int, ...] = ()
-    proof: ReachAnswer | None = None
+    proof: Reached | None = None
     reason: str = ""
 
 
@@ -172,11 +172,11 @@ class _Work:
             raise UsageError(f"{entry} has {len(self.sides):,} sides of branches, and at most {MOST:,} are told apart")
         self.open = dict.fromkeys(range(len(self.sides)))
         self.tests: list[CoveringTest] = []
-        self.refuted: dict[int, ReachAnswer] = {}
+        self.refuted: dict[int, Reached] = {}
         self.numbers: list[int] = []
         self.random = random.Random(1)
         self._search: SideSearch | None = None
-        self._pool: Pool[ReachAnswer] | None = None
+        self._pool: Pool[Reached] | None = None
         self.unknown: dict[int, str] = {}
 
     def _told(self, what: str) -> None:
@@ -289,7 +289,7 @@ class _Work:
         if number in self.open:
             self.unknown[number] = found.reason or _NOT_FOUND
 
-    def _searched(self, number: int, target: SourceTarget, seconds: float) -> ReachAnswer:
+    def _searched(self, number: int, target: SourceTarget, seconds: float) -> Reached:
         """The answer of a search in a process that goes on to the next side with what it knows."""
         if self._search is None:
             of = functools.partial(_SideDriver, self.driver) if self.settings.run else None
@@ -304,7 +304,7 @@ class _Work:
             for _, found in self._pool.finished():
                 if not isinstance(found, Overrun):
                     return found
-                return ReachAnswer(target, self.entry, "unknown", reason=found.in_words, trouble=found.traceback)
+                return Reached(target, self.entry, "unknown", reason=found.in_words, trouble=found.traceback)
 
     def close(self) -> None:
         """End all processes."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from loopless import clock
 from loopless.flowgraph.model import Block, End
 from loopless.queries.call_values.native_driver import Driver
-from loopless.queries.call_values.reached import ReachAnswer
+from loopless.queries.call_values.reached import Reached
 from loopless.queries.program import load
 from loopless.queries.reach.answering import ReachQuestion, graph_with_errors
 from loopless.queries.settings import Settings
@@ -43,7 +43,7 @@ class SideSearch:
         ended = {label: _without_errors(block) for label, block in graph.blocks.items()}
         self.graph = replace(graph, blocks=ended)
 
-    def __call__(self, number: int, target: SourceTarget, seconds: float) -> ReachAnswer:
+    def __call__(self, number: int, target: SourceTarget, seconds: float) -> Reached:
         """What a search for the side of this number comes to: no proof is tried. ``target``: what it is called;
         ``seconds``: of counted work, for the methods, once runs are possible.
         """
@@ -54,7 +54,7 @@ class SideSearch:
         named = re.compile(rf"{re.escape(SIDE)}{number}(?!\d)")  # copies of the block have more behind it
         labels = [label for label in self.graph.blocks if named.search(label)]
         if self.graph.refused is None and not labels:
-            return ReachAnswer(target, self.function, "unknown", reason="the side is not told apart from others")
+            return Reached(target, self.function, "unknown", reason="the side is not told apart from others")
         blocks = dict(self.graph.blocks)
         for label in labels:
             blocks[label] = replace(blocks[label], statements=(), edges=(), end=End("error"))

@@ -99,11 +99,11 @@ def verify(
     deadline = until if until is not None else clock.now() + seconds
     job = functools.partial(_job, program, property_, settings, seconds)
     if not settings.sandboxed:
-        return job()
+        return replace(job(), files=program.files, options=settings.source)
     limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
     (found,) = run_all([job], limits, fresh=True)
     if not isinstance(found, Overrun):
-        return found
+        return replace(found, files=program.files, options=settings.source)
     cut = found.detail if found.is_limit else ""
     return Verdict(property_, "unknown", reason=found.in_words, trouble=found.traceback, cut=cut)
 
@@ -329,7 +329,7 @@ class _Question:
             judged=judgement,
             assumptions=tuple(granted),
             shares=dict(self.shares),
-            invariants=shown,
+            told=shown,
             contracts=self.ensured,
         )
 
