@@ -153,12 +153,13 @@ def integers(file: Path, limit: float) -> dict[str, Row]:
 def _bounds_of(found: Any) -> dict[str, Row]:
     lower_class_of = _named("lower_class_of", "bounds.asymptotics.lower", "bounds.lower_asymptotics")
     rows = {}
-    for loop in found.loops:
+    loops = found.counts if hasattr(found, "counts") else found.loops
+    for loop in loops:
         why = [f"{r.reason.code}: {r.detail[:160]}" for r in (loop.refused, loop.refused_call) if r is not None]
         place = _place(loop.answer.loop)
         rows[f"{found.name}: {place}, an entry"] = _claimed(loop.entry, found.shown) | {"why": why[:1]}
         rows[f"{found.name}: {place}, a call"] = _claimed(loop.call, found.shown) | {"why": why[-1:]}
-    if not found.loops:
+    if not loops:
         return rows
     whole = _claimed(found.call, found.shown, found.over_inputs)
     grows, lower = _class_of(found), lower_class_of(found.call, found.shown)

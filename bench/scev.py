@@ -92,7 +92,7 @@ def ours_of(file: Path, text: str, keep: Path, settings: Settings) -> Iterable[d
         graph = function.graph()
         headers = {} if isinstance(graph, Refused) else {loop.name: loop.header for loop in graph.loops}
         (found,) = answer_bounds([function], "all", settings, clock.now() + 6 * (settings.loop_timeout_s or 10))
-        for bound in found.loops:
+        for bound in found.counts:
             loop = bound.answer.loop
             if loop.inlined_from is not None:
                 continue

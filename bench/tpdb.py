@@ -75,7 +75,7 @@ def start_of(program: Any) -> Any:
         graph = function.graph()
         called |= set() if isinstance(graph, Refused) else graph.callees - {function.code.name}
     roots = [f for f in program.functions if f.code.name not in called] or list(program.functions)
-    return max(enumerate(roots), key=lambda pair: (bool(pair[1].loops), pair[0]))[1]
+    return max(enumerate(roots), key=lambda pair: (bool(pair[1].counts), pair[0]))[1]
 
 
 def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
@@ -85,8 +85,8 @@ def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
     from loopless.terms import FALSE, TRUE
 
     call = found.call
-    row: dict[str, Any] = {"why": refusals(found), "exact": call.exact, "loops": len(found.loops)}
-    never = [loop.call.never for loop in found.loops if loop.call.never is not FALSE]
+    row: dict[str, Any] = {"why": refusals(found), "exact": call.exact, "loops": len(found.counts)}
+    never = [loop.call.never for loop in found.counts if loop.call.never is not FALSE]
     whole = call.upper is not None and not call.has_gap and call.never is FALSE
     bounds = (call.upper, found.over_inputs)
     upper = next((term for term in bounds if term is not None and term.variables <= inputs), None)
@@ -114,7 +114,7 @@ def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
 
 def refusals(found: Any) -> list[str]:
     """Why a loop, or the function, has no bound."""
-    refused = [found.refused, *(r for loop in found.loops for r in (loop.refused, loop.refused_call))]
+    refused = [found.refused, *(r for loop in found.counts for r in (loop.refused, loop.refused_call))]
     return list(dict.fromkeys(f"{r.reason.code} {r.detail}"[:160] for r in refused if r is not None))
 
 
@@ -176,7 +176,7 @@ class Judge:
 
         values, call, count = self.values(arguments), found.call, sum(run.iterations.values())
         try:
-            for loop in found.loops:
+            for loop in found.counts:
                 if not holds(loop.call.never, values):
                     continue
                 self.endless += run.status != "ok"

@@ -16,9 +16,9 @@ import typing
 
 if typing.TYPE_CHECKING:
     from loopless.errors import LimitError, LooplessError, SourceError, UsageError
-    from loopless.interface.bounds import Bound, FunctionBound, LoopBound
     from loopless.interface.program import Function, Loop, Program, load
     from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
+    from loopless.queries.bounds.answers import Bound, FunctionBound, LoopBound
     from loopless.queries.call_values.reached import Reached
     from loopless.queries.evaluation.evaluate import Evaluation
     from loopless.queries.settings import Settings
@@ -54,9 +54,9 @@ __all__ = [
 
 _HOMES = {
     "loopless.errors": ("LimitError", "LooplessError", "SourceError", "UsageError"),
-    "loopless.interface.bounds": ("Bound", "FunctionBound", "LoopBound"),
     "loopless.interface.program": ("Function", "Loop", "Program", "load"),
     "loopless.interface.summaries": ("Automaton", "Classification", "FunctionSummary", "Summary"),
+    "loopless.queries.bounds.answers": ("Bound", "FunctionBound", "LoopBound"),
     "loopless.queries.call_values.reached": ("Reached",),
     "loopless.queries.evaluation.evaluate": ("Evaluation",),
     "loopless.queries.settings": ("Settings",),

@@ -91,7 +91,7 @@ def test_no_run_takes_fewer_and_the_least_is_as_worked_out_by_hand(tmp_path, nam
                 continue
             compared += 1
             assert told[row] <= sum(run.iterations.values()), (row, stream)
-            for loop in found.loops:
+            for loop in found.counts:
                 least_of_it = evaluate(loop.call.lower, values)
                 assert least_of_it <= run.iterations.get(loop.answer.loop.name, 0), (row, loop.answer.loop.name)
     assert {row: told[row] for row in least} == least
@@ -100,7 +100,7 @@ def test_no_run_takes_fewer_and_the_least_is_as_worked_out_by_hand(tmp_path, nam
 
 def test_where_the_least_is_the_most_the_count_is_exact(tmp_path):
     _, found = bounds(tmp_path, NESTED)
-    outer, inner = found.loops
+    outer, inner = found.counts
     assert outer.entry.exact
     assert not inner.entry.exact
     assert inner.entry.lower is not ZERO
@@ -111,7 +111,7 @@ def test_looperman_alone_has_no_lower_bounds(tmp_path):
     file.write_text(NONDET + STEPS)
     program = load([file], Settings(workers=1))
     (found,) = answer_bounds([program["f"]], "looperman", program.settings)
-    assert found.loops[0].call.lower is ZERO
+    assert found.counts[0].call.lower is ZERO
 
 
 WRITTEN = """int t[8];
@@ -144,7 +144,7 @@ int f(int n, int k) {
 @pytest.mark.parametrize("text", [WRITTEN, WRITTEN_BEFORE])
 def test_memory_that_may_have_been_written_gives_no_lower_bound(tmp_path, text):
     _, found = bounds(tmp_path, text)
-    innermost = max(found.loops, key=lambda loop: loop.answer.loop.line)
+    innermost = max(found.counts, key=lambda loop: loop.answer.loop.line)
     assert innermost.call.lower is ZERO
     assert found.call.lower is not ZERO
 

@@ -129,7 +129,7 @@ def test_bounds_and_calls_are_kept(monkeypatch, program):
     fresh = program.with_settings(loop_timeout_s=8)
     assert fresh["f"].bound() is fresh["f"].bound()
     assert fresh[4].bound() is fresh[4].bound()
-    assert fresh[5].bound().found is fresh["f"].bound().found
+    assert fresh[5].bound().function is fresh["f"].bound()
     assert len(bounded) == 1
     assert fresh["f"].evaluate(2, 3) is fresh["f"].evaluate(n=2, m=3)
     assert len(called) == 1

@@ -71,9 +71,9 @@ def judge(folder, text: str, seed: int, rows=(), *, mathematical: bool = False) 
         run = interpreter.run(arguments, nondet_stream(seed), max_steps=50_000)
         pairs = zip(g.parameters, arguments, strict=True)
         values = {p.var: a if isinstance(a, int) else 0 for p, a in pairs if p.var is not None}
-        for loop in found.loops:
+        for loop in found.counts:
             compare(loop.call, values, run, run.iterations.get(loop.answer.loop.name, 0), seen)
-        if found.loops:
+        if found.counts:
             compare(found.call, values, run, sum(run.iterations.values()), seen)
     return seen
 
@@ -132,7 +132,7 @@ def test_counts_of_loops_whose_values_are_not_known(tmp_path, name):
     program = load([file], Settings(workers=1))
     function = program["f"]
     (found,) = answer_bounds([function], "all", program.settings)
-    entry = found.loops[0].entry
+    entry = found.counts[0].entry
     assert entry.exact == (name != "stops")
     assert entry.upper is not None
     g, chosen = function.graph(), random.Random(3)
@@ -243,7 +243,7 @@ def _of_f(tmp_path, text):
 def test_a_bound_that_holds_nowhere_is_none(tmp_path):
     """Of the inner loop nothing is known in a call: 0 iterations, for no inputs, say nothing."""
     found = _of_f(tmp_path, "int in(void); void f(int n) { for (int i = 0; i < n; i++) while (in()) ; }")
-    outer, inner = found.loops
+    outer, inner = found.counts
     assert (inner.call.upper, inner.call.when, inner.call.gap) == (None, TRUE, TRUE)
     assert (found.call.upper, found.call.when) == (None, TRUE)
     assert found.call.lower is outer.call.lower
@@ -255,7 +255,7 @@ def test_an_inner_loop_as_long_as_what_is_read_says(tmp_path):
     found = _of_f(
         tmp_path, "void f(const int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < a[i]; j++) ; }"
     )
-    _, inner = found.loops
+    _, inner = found.counts
     content = (3, -4, 0, 5)
     values = dict.fromkeys(inner.call.upper.variables, 4)
     assert evaluate(inner.call.upper, values, lambda _array, offset, _type: content[offset // 4]) == 8
@@ -271,7 +271,7 @@ def test_no_bound_is_told_of_a_loop_that_never_ends_where_a_run_comes_to_it(tmp_
     )
     program = load([file], Settings(workers=1))
     (found,) = answer_bounds([program["f"]], "all", program.settings)
-    call = found.loops[1].call
+    call = found.counts[1].call
     assert (call.upper, call.when) == (None, TRUE)
     (n,) = call.never.variables
     assert holds(call.never, {n: 3})
@@ -304,16 +304,16 @@ def test_where_there_is_no_bound_the_states_from_which_a_loop_never_ends_are_tol
         (found,) = answer_bounds([program[name]], "all", program.settings)
         graph = program[name].graph()
         interpreter = Interpreter(program.source.inlined, graph)
-        sure = [states for states in found.loops[0].recurrent if not states.chosen]
+        sure = [states for states in found.counts[0].recurrent if not states.chosen]
         assert bool(sure) == (name == "f")
         for row, choice in product(rows, choices):
             values = {p.var: value for p, value in zip(graph.parameters, row, strict=True)}
-            assert any(holds(states.condition, values) for states in found.loops[0].recurrent)
+            assert any(holds(states.condition, values) for states in found.counts[0].recurrent)
             run = interpreter.run(row, choice * 4000, max_steps=4000)
             # It is still at it when the steps, or the inputs, are used up.
             assert run.status == "unknown"
             assert sum(run.iterations.values()) > 100
-        assert not any(holds(s.condition, dict.fromkeys(values, 0)) for s in found.loops[0].recurrent)
+        assert not any(holds(s.condition, dict.fromkeys(values, 0)) for s in found.counts[0].recurrent)
 
 
 @pytest.mark.slow
@@ -334,7 +334,7 @@ def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
     assert found.refused is not None
     assert found.refused.reason is Reason.TIME_LIMIT
     assert "not finished" in found.refused.detail
-    first, second = found.loops
+    first, second = found.counts
     (n,) = first.call.upper.variables
     assert [evaluate(first.call.upper, {n: value}) for value in (-1, 0, 7)] == [0, 0, 7]
     assert second.call.upper is None
@@ -347,7 +347,7 @@ def test_a_number_stands_beside_a_bound_by_an_input_that_may_be_larger(tmp_path)
     file = tmp_path / "bits.c"
     file.write_text("unsigned f(unsigned x) { unsigned n = 0; for (; x; x &= x - 1) n++; return n; }")
     (found,) = answer_bounds([load([file], Settings())["f"]], "all", Settings())
-    (loop,) = found.loops
+    (loop,) = found.counts
     x = next(var for var in loop.call.upper.variables if var.name == "x")
     assert [evaluate(loop.call.upper, {x: value}) for value in (0, 3, 31, 2**32 - 1)] == [0, 3, 31, 32]
     assert evaluate(loop.any_entry, {x: 2**32 - 1}) == 32

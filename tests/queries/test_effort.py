@@ -94,7 +94,7 @@ def test_thorough_requests_and_those_without_a_limit_share_nothing(tmp_path, set
     assert (found.settings, found.settled, found.hurried) == (settings, settings, False)
 
 
-def counted_as_due(found: bounds.LoopBound) -> None:
+def counted_as_due(found: bounds.LoopCounts) -> None:
     """From i to n."""
     assert found.entry.exact
     assert found.entry.when is TRUE
@@ -162,7 +162,7 @@ def test_a_loop_whose_search_meets_a_limit_keeps_its_quick_bound(tmp_path, monke
     (found,) = answer_bounds(p.functions, "all", p.settings)
     assert found.refused is not None
     assert found.refused.reason is Reason.TIME_LIMIT
-    (loop,) = found.loops
+    (loop,) = found.counts
     assert loop.entry.exact == (not more)
     for claim in (loop.entry, loop.call):
         assert claim.upper is not None
@@ -192,6 +192,6 @@ def test_a_read_truth_value_may_be_undefined(tmp_path) -> None:
     )
     p = load([file], replace(Settings(), workers=1))
     for found in answer_bounds(p.functions, "all", p.settings):
-        (loop,) = found.loops
+        (loop,) = found.counts
         assert loop.entry.may_be_fewer
         assert loop.call.may_be_fewer

@@ -8,7 +8,7 @@ import pytest
 
 from loopless.bounds.claims.joint import always
 from loopless.queries.bounds.answering import answer_bounds
-from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.bounds.rules import RuledLoop, bounded_loops, verdict_of
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
@@ -148,7 +148,7 @@ def test_memory_that_is_allocated_may_not_be_there(tmp_path: Path) -> None:
 
 def test_inputs_that_a_summary_leaves_open_are_followed_one_by_one(tmp_path: Path) -> None:
     found = bounds(tmp_path, KEPT["a function"][0])
-    (loop,) = found.loops
+    (loop,) = found.counts
     assert loop.entry.never is FALSE
     most = always(loop.call)
     assert most is not None
@@ -157,7 +157,7 @@ def test_inputs_that_a_summary_leaves_open_are_followed_one_by_one(tmp_path: Pat
 
 def test_nothing_is_followed_where_stepping_is_forbidden(tmp_path: Path) -> None:
     with no_stepping():
-        assert always(bounds(tmp_path, KEPT["a function"][0]).loops[0].call) is None
+        assert always(bounds(tmp_path, KEPT["a function"][0]).counts[0].call) is None
 
 
 def test_a_least_number_is_never_above_the_most(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_least_number_is_never_above_the_most(tmp_path: Path) -> None:
         tmp_path, "int f(int x) { int c = 0; for (int i = 31; i >= 0; i--) c += (x & (1 << i)) != 0; return c; }"
     )
     assert one.call.always_undefined is TRUE
-    assert "every run meets undefined behaviour" in bound_text([one], [one.loops[0].answer.loop.name], None)
+    assert "every run meets undefined behaviour" in bound_text([one], [one.counts[0].answer.loop.name], None)
     text = "int f(int n) { int a[4]; int c = 0; for (int i = 0; i <= n; i++) { a[i] = i; c += a[i]; } return c; }"
     found = bounds(tmp_path, text).call
     (n,) = (var for var in found.upper.variables) if found.upper is not None else ()
@@ -178,7 +178,7 @@ def test_a_least_number_is_never_above_the_most(tmp_path: Path) -> None:
             assert evaluate(found.upper, {n: value}) == max(0, value + 1)
 
 
-def never(loop: LoopBound) -> bool:
+def never(loop: LoopCounts) -> bool:
     return loop.entry.never is not FALSE or bool(loop.recurrent) or loop.call.never is not FALSE
 
 
@@ -197,7 +197,7 @@ def never(loop: LoopBound) -> bool:
     ids=["bounded", "undefined", "not entered"],
 )
 def test_it_is_not_said_to_run_for_ever(tmp_path: Path, text: str) -> None:
-    (loop,) = bounds(tmp_path, text).loops
+    (loop,) = bounds(tmp_path, text).counts
     assert not never(loop)
 
 
@@ -206,7 +206,7 @@ def test_where_it_is_not_known_to_be_entered_so_it_may_never_end(tmp_path: Path)
     found = bounds(
         tmp_path, "unsigned sensor(void); unsigned f(void) { unsigned n = sensor(); while (n != 0) n -= 2; return n; }"
     )
-    (loop,) = found.loops
+    (loop,) = found.counts
     assert never(loop)
     assert not loop.entry.entered
     assert "may never end" in bound_text([found], [loop.answer.loop.name], None)

@@ -63,7 +63,7 @@ def check_listings(files, expected, *, counted=False):
         return
     assert names(ruled.found.answer.loop for ruled in bounded_loops(program, (), SETTINGS)) == expected
     bounds = answer_bounds([f for f in program.functions if f.is_listed and f.loops], "looperman", SETTINGS)
-    loops = [one.answer.loop for found in bounds for one in found.loops]
+    loops = [one.answer.loop for found in bounds for one in found.counts]
     assert names(loop for loop in loops if loop.inlined_from is None) == expected
 
 

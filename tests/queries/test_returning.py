@@ -90,10 +90,10 @@ def compare(program, found) -> tuple[int, int]:
         compared += 1
         ended += run.status not in ("ok", "undefined")
         values = {graph.parameters[0].var: n}
-        for loop in found.loops:
+        for loop in found.counts:
             count = run.iterations.get(loop.answer.loop.name, 0)
             each = loop.entry.completed
-            if run.status == "ok" and each is not None and len(found.loops) == 1:  # which is entered once
+            if run.status == "ok" and each is not None and len(found.counts) == 1:  # which is entered once
                 at_entry = {var: 0 if graph.variables[var].shown == "i" else n for var in each.variables}
                 assert count == evaluate(each, at_entry), (n, count, str(each))
             claim = loop.call
@@ -110,7 +110,7 @@ def compare(program, found) -> tuple[int, int]:
 def test_counts_around_calls_that_need_not_return_are_upper_bounds(tmp_path, name):
     program = program_of(tmp_path, LEAVES[name])
     found = bound_of(program)
-    (loop,) = found.loops
+    (loop,) = found.counts
     assert loop.call.upper is not None
     for claim in (loop.entry, loop.call, found.call):
         assert not claim.exact
@@ -139,7 +139,7 @@ def test_runs_that_end_in_a_call_are_as_claimed(tmp_path, name):
 def test_counts_around_calls_that_return_stay_exact_without_an_assumption(tmp_path, name):
     program = program_of(tmp_path, RETURNS[name])
     found = bound_of(program)
-    loop = found.loops[0]
+    loop = found.counts[0]
     assert loop.entry.exact
     assert loop.call.exact
     assert loop.calls == type(loop.calls)()
@@ -153,7 +153,7 @@ def test_what_is_run_before_a_call_that_may_end_the_run_is_sure(tmp_path):
     text += "int f(int n) { int k = 0; for (int i = 0; i < 30; i++) { k ^= i; if (i >= 12) g(n); } return k; }"
     program = program_of(tmp_path, text)
     found = bound_of(program)
-    (loop,) = found.loops
+    (loop,) = found.counts
     assert not loop.call.exact
     assert loop.call.lower.value == 12
     compared, ended = compare(program, found)
@@ -165,7 +165,7 @@ def test_a_call_before_a_loop_may_end_the_run_though_each_entry_is_exact(tmp_pat
     text = "static void g(int x, ...) { if (x > u) exit(0); }\n"
     text += "int f(int n) { int k = 0; g(n); for (int i = 0; i < n; i++) k ^= i; return k; }"
     program = program_of(tmp_path, text)
-    (loop,) = bound_of(program).loops
+    (loop,) = bound_of(program).counts
     assert loop.entry.exact
     assert not loop.call.exact
     assert loop.call.lower is ZERO
@@ -178,7 +178,7 @@ def test_an_inner_loop_is_exact_on_each_entry_though_a_call_behind_it_may_end_th
     text += "int f(int n) { int k = 0; for (int i = 0; i < n; i++) { for (int j = 0; j < 10; j++) k ^= j; g(i); } return k; }"
     program = program_of(tmp_path, text)
     found = bound_of(program)
-    outer, inner = found.loops
+    outer, inner = found.counts
     assert inner.entry.exact
     assert not any(claim.exact for claim in (outer.entry, outer.call, inner.call, found.call))
     assert compare(program, found)[1] > 0
@@ -188,10 +188,10 @@ def test_a_loop_that_a_call_may_end_does_not_surely_go_on_for_ever(tmp_path):
     text = "static void g(int x, ...) { if (x == 3) exit(0); }\n"
     text += "int f(int n) { unsigned i = n; for (;;) { g(i); i++; } }"
     found = bound_of(program_of(tmp_path, text))
-    assert found.loops[0].entry.never is FALSE
-    assert found.loops[0].recurrent == ()
+    assert found.counts[0].entry.never is FALSE
+    assert found.counts[0].recurrent == ()
     without = bound_of(program_of(tmp_path, text.replace("exit(0)", "u++")))
-    assert without.loops[0].entry.never is TRUE
+    assert without.counts[0].entry.never is TRUE
 
 
 def test_where_a_function_is_not_shown_to_end_that_is_said_and_no_number_for_a_tool_hangs_on_it(tmp_path):
@@ -200,7 +200,7 @@ def test_where_a_function_is_not_shown_to_end_that_is_said_and_no_number_for_a_t
     for source, sure in ((text, False), (text.replace(" + g(n - 2)", ""), True)):
         program = program_of(tmp_path, source)
         (found,) = answer_bounds([program["main"]], "all", program.settings)
-        (loop,) = found.loops
+        (loop,) = found.counts
         assert loop.call.exact
         assert loop.calls.granted == (() if sure else ("calls of g return",))
         ((fact,), _) = facts([found], [loop.answer.loop.name], None)
@@ -246,7 +246,7 @@ def test_functions_of_the_library_call_nothing_of_the_program(tmp_path, called, 
         "static int less(int x) { if (x == 3) exit(1); return x; }\nvoid hand(void) { sort(less); }\nvoid *p;\n"
     )
     text += LOOP % f"p = {called};"
-    (loop,) = bound_of(program_of(tmp_path, text)).loops
+    (loop,) = bound_of(program_of(tmp_path, text)).counts
     assert loop.entry.exact == comes_back
     assert bool(loop.calls.ends) != comes_back
     assert loop.entry.exact or loop.entry.completed is not None

@@ -192,7 +192,7 @@ def test_a_loop_is_entered_again_from_where_an_exception_is_caught(tmp_path, fun
     assert summary.complete
     assert "c" not in {var.name for var in summary.entered.variables}
     (bounds,) = answer_bounds([program[function]], "all", Settings(sandboxed=False))
-    upper = {bound.answer.loop.name: bound.call.upper for bound in bounds.loops}
+    upper = {bound.answer.loop.name: bound.call.upper for bound in bounds.counts}
     assert upper == {outer.name: None, inner.name: None}
 
 
@@ -245,7 +245,7 @@ def test_no_bound_holds_where_a_promise_may_be_broken(tmp_path):
     file.write_text(EARLY, encoding="utf-8")
     program = session.load(file)
     (found,) = answer_bounds([program["f"]], "all", program.settings)
-    for claim in (found.call, found.loops[0].call):
+    for claim in (found.call, found.counts[0].call):
         if claim.upper is not None:
             values = dict.fromkeys(claim.upper.variables | claim.when.variables, 1000)
             assert not holds(claim.when, values) or evaluate(claim.upper, values) >= 999

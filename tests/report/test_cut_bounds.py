@@ -21,8 +21,8 @@ def test_an_exact_count_says_that_its_summary_was_cut(tmp_path: Path) -> None:
     program = load([file], SETTINGS)
     (found,) = answer_bounds([program["f"]], "all", SETTINGS)
     (loop,) = found.loops
-    assert loop.call.exact and loop.cut is None
-    assert "cut" not in bound_json((found, loop), None)
+    assert loop.call.exact and loop.counts.cut is None
+    assert "cut" not in bound_json(loop, None)
     limit = Refused(Reason.TIME_LIMIT, "a.c:1:28", "cut by --loop-timeout")
-    cut = replace(loop, answer=loop.answer.with_cut(limit))
-    assert bound_json((found, cut), None)["cut"]["code"] == "L302"
+    cut = replace(loop, counts=replace(loop.counts, answer=loop.answer.with_cut(limit)))
+    assert bound_json(cut, None)["cut"]["code"] == "L302"

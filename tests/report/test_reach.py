@@ -352,9 +352,7 @@ ANSWERS = {
     "structures": Reached(SourceTarget("a.c", 8), "g", "reached", "guided search", RECORD, "it did"),
     "reached": Reached(SourceTarget("a.c", 5), "f", "reached", "guided search", GIVEN, "it did"),
     "unreachable": Reached(SourceTarget(callee="bad"), "main", "unreachable", "counters of paths"),
-    "unknown": Reached(
-        SourceTarget("a.c", 5, when="n > 3"), "f", "unknown", reason="time", tried={"counters": 1.0}
-    ),
+    "unknown": Reached(SourceTarget("a.c", 5, when="n > 3"), "f", "unknown", reason="time", tried={"counters": 1.0}),
 }
 
 
@@ -391,9 +389,7 @@ def test_answers_fit_the_schema_and_only_with_their_evidence(name):
         ]
 
 
-PROOF = Reached(
-    SourceTarget(within="h", branch=(1, 0)), "h", "unreachable", "counters of paths", assumptions=("x",)
-)
+PROOF = Reached(SourceTarget(within="h", branch=(1, 0)), "h", "unreachable", "counters of paths", assumptions=("x",))
 COVERAGE = Coverage(
     "h", ("a.c",),
     (CoveringTest(Inputs("h", (GivenValue("n", "int", 3),)), frozenset((1, 3))), CoveringTest(Inputs("h"), frozenset((3, 6)), "undefined overflow")),

@@ -69,7 +69,7 @@ def test_bounds_are_over_the_inputs(name: str, tmp_path: Path) -> None:
     file.write_text(text_of(name))
     program = load([file], SETTINGS)
     (found,) = answer_bounds([program["loops"]], "all", SETTINGS)
-    (loop,) = found.loops
+    (loop,) = found.counts
     assert loop.call.upper is not None
     (n,) = loop.call.upper.variables
     assert [value_of(loop.call.upper, {n: value}) for value in (-3, 0, 1, 7)] == [0, 0, 2, 14]

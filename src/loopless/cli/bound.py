@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from loopless.queries.bounds.answers import FunctionBound
     from loopless.queries.bounds.costs import CostAnswer
     from loopless.queries.bounds.runs import RunBound
+    from loopless.queries.bounds.whole_program import ProgramBounds
     from loopless.queries.call_values.inputs import Given
     from loopless.queries.loops.name import LoopName
     from loopless.queries.program import Function, Loop, Program
@@ -103,32 +104,28 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     with in_time(until):
         program = load_while_importing(files, settings, _ENGINES)
         from loopless.queries.bounds.answering import answer_bounds
-        from loopless.queries.call_values.inputs import check_values, given_values, names_in_bounds, names_in_reach
+        from loopless.queries.call_values.at_inputs import names_in_bounds
+        from loopless.queries.call_values.inputs import check_values, declared_inputs, given_values, names_in_reach
 
         given = given_values(options["at"])
         loops, functions, asked, costly = _asked(program, options)
-        check_values(given, asked, names_in_reach(asked))
+        declared = [declared_inputs(function) for function in asked] if given else []
+        check_values(given, declared, names_in_reach(asked))
     entry = options["entry"]
     if not entry and costly is None and not given and _is_text(options):
         return _tell_as_found(request, options, functions, [loop.name for loop in loops])
-    runs: Sequence[RunBound] = ()
-    of_run: FunctionBound | None = None
-    if entry:
-        from loopless.queries.bounds.whole_program import answer_run
-
-        found = answer_run(program, functions[0], options["method"], settings, until, given)
-        of_run, runs = found.entry, found.loops
-        answers = [of_run, *answer_bounds(functions[1:], options["method"], settings, until)]
-    else:
-        answers = answer_bounds(functions, options["method"], settings, until)
-    check_values(given, asked, names_in_bounds(answers))
-    show_trouble([found.trouble for found in answers] + [b.answer.trouble for found in answers for b in found.loops])
+    run = _of_run(program, functions[0], options, settings, until, given) if entry else None
+    answers = [run.entry] if run is not None else []
+    answers += answer_bounds(functions[len(answers) :], options["method"], settings, until)
+    check_values(given, declared, names_in_bounds(found.names for found in answers) if given else ())
+    show_trouble([found.trouble for found in answers] + [b.answer.trouble for found in answers for b in found.counts])
     cost = None
     if costly is not None:
         known = {} if entry else dict(zip(functions, answers, strict=True))
         cost = _cost(costly, known.get(costly), options, settings, until)
     _say_aside(answers, given, alone=bool(options["facts_for"] or options["unwind"]))
-    all_found = _Found(answers, [loop.name for loop in loops], given, cost, of_run, runs)
+    names = [loop.name for loop in loops]
+    all_found = _Found(answers, names, given, cost, run.entry if run else None, run.loops if run else ())
     if options["facts_for"] or options["unwind"]:
         complete = _for_tools(program, loops, all_found, files, options)
     else:
@@ -136,6 +133,20 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     if cost is not None:
         complete = complete and cost.cost.upper is not None
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
+
+
+def _of_run(
+    program: Program,
+    entry: Function,
+    options: dict[str, Any],
+    settings: Settings,
+    until: float | None,
+    given: Given,
+) -> ProgramBounds:
+    """The bounds of one run of the program from a function."""
+    from loopless.queries.bounds.whole_program import answer_run
+
+    return answer_run(program, entry, options["method"], settings, until, given)
 
 
 def _asked(
@@ -190,7 +201,7 @@ def _is_complete(found: _Found) -> bool:
     if found.of_run is not None:
         return found.of_run.refused is None and all(run.total is not None for run in found.runs)
     inlined = (one.call for one in found.answers if only_inlined(one))
-    return not any(claim.has_gap for claim in (*(b.call for _, b in selected(found.answers, found.names)), *inlined))
+    return not any(claim.has_gap for claim in (*(loop.call for loop in selected(found.answers, found.names)), *inlined))
 
 
 def _warn_of_none(answers: Sequence[FunctionBound], files: Sequence[Path]) -> None:
@@ -213,19 +224,19 @@ def _tell_as_found(
     """Print the bounds of loops function by function, as they are found; those of the functions are the last."""
     from loopless.queries.bounds.answering import bounds_as_found
     from loopless.report.bounds import function_text, loop_text, only_inlined, selected, told_of
-    from loopless.report.bounds_without import bounds_without, pair_without
+    from loopless.report.bounds_without import bounds_without, loop_bound_without
     from loopless.report.making import Making
 
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
     found: dict[int, FunctionBound] = {}
-    with Progress() as progress, Making(partial(loop_text, given={}), pair_without, settings, until) as making:
+    with Progress() as progress, Making(partial(loop_text, given={}), loop_bound_without, settings, until) as making:
         telling = Telling(options["color"], progress)
 
         def tell(_: int, bound: FunctionBound) -> None:
-            for pair in selected([bound], names):
-                telling.tell(*making.made(pair), complete=not pair[1].call.has_gap)
-            show_trouble([bound.trouble, *(loop.answer.trouble for loop in bound.loops)])
+            for loop in selected([bound], names):
+                telling.tell(*making.made(loop), complete=not loop.call.has_gap)
+            show_trouble([bound.trouble, *(loop.answer.trouble for loop in bound.counts)])
 
         watch = progress.watching([function.name for function in functions], lambda: len(found))
         in_turn(
@@ -286,23 +297,23 @@ def _print(request: Request, options: dict[str, Any], found: _Found) -> bool:
 def _made(request: Request, options: dict[str, Any], found: _Found) -> tuple[dict[str, list[Any]], bool]:
     """What is told of loops and of functions in the format asked for, and whether that is all."""
     from loopless.report.bounds import bound_json, function_json, function_text, loop_text, selected, told_of
-    from loopless.report.bounds_without import bounds_without, pair_without
+    from loopless.report.bounds_without import bounds_without, loop_bound_without
 
     as_json = options["format_"] == "json"
     of_loop, of_function = (bound_json, function_json) if as_json else (loop_text, function_text)
     pairs = selected(found.answers, found.names)
     inside = found.answers if as_json else told_of(found.answers, found.names)
-    loops, all_loops = written(request, options, partial(of_loop, given=found.given), pairs, pair_without)
+    loops, all_loops = written(request, options, partial(of_loop, given=found.given), pairs, loop_bound_without)
     whole, all_functions = written(request, options, partial(of_function, given=found.given), inside, bounds_without)
     return {"loops": loops, "functions": whole}, all_loops and all_functions
 
 
 def _say_aside(answers: list[FunctionBound], given: Given, *, alone: bool) -> None:
     """What of ``--at`` has no meaning, and, where nothing but numbers is printed, what is taken for granted."""
-    from loopless.queries.call_values.inputs import not_meant
+    from loopless.queries.call_values.at_inputs import not_meant
     from loopless.report.bounds import granted
 
-    sentences = not_meant(answers, given)
+    sentences = not_meant([found.names for found in answers], given) if given else []
     if alone:
         sentences += [f"taken for granted: {a}" for a in dict.fromkeys(a for found in answers for a in granted(found))]
     for sentence in sentences:

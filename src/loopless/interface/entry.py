@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from loopless import terms as t
 from loopless.errors import UsageError
-from loopless.queries.call_values.arguments import Characters, characters, integer_of
-from loopless.queries.call_values.given_memory import GivenMemory, Value, array_of, check_elements, place_of
+from loopless.queries.call_values.arguments import integer_of
+from loopless.queries.call_values.given_memory import (
+    Entry,
+    GivenMemory,
+    Value,
+    array_of,
+    check_elements,
+    given_value,
+    place_of,
+)
 from loopless.report.names import Names
 
 _T = TypeVar("_T")
@@ -31,21 +39,6 @@ def values_by_variable(given: Mapping[str, Any], known: Iterable[t.Var], names: 
             )
         found[var] = number
     return found
-
-
-Entry = int | str | bytes | Sequence[int]
-"""What is given: a number, or the elements of an array, a string or bytes for one of characters."""
-
-
-def given_value(value: Entry, name: str) -> Value:
-    """A number, or elements. Raises ``UsageError`` for what is neither."""
-    if isinstance(value, bytes | bytearray):
-        return Characters(t.IntType(8).wrap(code) for code in value)
-    if isinstance(value, str):
-        return characters(value)
-    if isinstance(value, list | tuple):
-        return tuple(integer_of(part, name) for part in value)
-    return integer_of(value, name)
 
 
 def with_memory(

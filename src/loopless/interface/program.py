@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, overload
 
 from loopless.errors import UsageError
-from loopless.interface.bounds import FunctionBound, LoopBound
 from loopless.interface.calls import CALLED, KeptCalls
 from loopless.interface.entry import listed
 from loopless.interface.settings import changed
@@ -19,7 +18,8 @@ from loopless.paths import LoopPaths
 from loopless.queries import program as session
 from loopless.queries.assume.conditions import names_in
 from loopless.queries.bounds.answering import METHODS, answer_bounds
-from loopless.queries.bounds.answers import FunctionBound as FunctionBoundValue
+from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.call_values.inputs import declared_inputs
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.functions import FunctionAnswer, answer_functions
@@ -47,7 +47,7 @@ class Loop(Shown):
     """The function that it is a loop of; for a copy by inlining, the one that it was copied into."""
     _found: session.Loop
     _answers: dict[Question, LoopAnswer] = field(default_factory=dict, init=False)
-    _held: dict[tuple[type, Question], Any] = field(default_factory=dict, init=False)
+    _held: dict[tuple[type, Question | str], Any] = field(default_factory=dict, init=False)
 
     @property
     def name(self) -> str:
@@ -133,7 +133,11 @@ class Loop(Shown):
         ``method``: "all", or "looperman" for its algorithm alone. Where nothing is known ``upper`` is None and
         ``refused`` says why.
         """
-        return self.function._bound_of(self.name, method)  # noqa: SLF001
+        held: LoopBound | None = self._held.get((LoopBound, method))
+        if held is None:
+            held = next(bound for bound in self.function.bound(method).loops if bound.name == self.name)
+            self._held[LoopBound, method] = held
+        return held
 
     @property
     def paths(self) -> LoopPaths | Refused:
@@ -202,8 +206,7 @@ class Function(Shown):
     _found: session.Function
     _loops: tuple[Loop, ...] | None = field(default=None, init=False)
     _summary: FunctionSummary | Refused | None = field(default=None, init=False)
-    _bounds: dict[str, FunctionBoundValue] = field(default_factory=dict, init=False)
-    _held: dict[tuple[str, str], Any] = field(default_factory=dict, init=False)
+    _bounds: dict[str, FunctionBound] = field(default_factory=dict, init=False)
     _calls: KeptCalls | None = field(default=None, init=False)
 
     @property
@@ -263,20 +266,6 @@ class Function(Shown):
         ``method``: "all", or "looperman" for its algorithm alone. Where nothing is known ``upper`` is None and
         ``refused`` says why.
         """
-        found = self._bounded(method)
-        own = tuple(loop.name for loop in self.loops if loop.inlined_from is None)
-        held: FunctionBound = self._held.setdefault((method, ""), FunctionBound(found, own, self._found))
-        return held
-
-    def _bound_of(self, loop: str, method: str) -> LoopBound:
-        found = self._bounded(method)
-        for bound in found.loops:
-            if bound.answer.loop.name == loop:
-                held: LoopBound = self._held.setdefault((method, loop), LoopBound(found, (loop,), self._found, bound))
-                return held
-        raise AssertionError(f"{self.name} has no bound of its loop {loop}")
-
-    def _bounded(self, method: str) -> FunctionBoundValue:
         _bound([self], method)
         return self._bounds[method]
 
@@ -321,7 +310,7 @@ def _bound(functions: Sequence[Function], method: str) -> None:
         for found in asked:
             found.graph()
     for function, answer in zip(missing, answer_bounds(asked, method, settings, until), strict=True):
-        function._bounds[method] = answer  # noqa: SLF001
+        function._bounds[method] = replace(answer, declared=declared_inputs(function._found))  # noqa: SLF001
 
 
 def _function_summary(answer: FunctionAnswer) -> FunctionSummary | Refused:

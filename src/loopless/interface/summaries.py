@@ -10,10 +10,10 @@ from loopless import terms as t
 from loopless.automaton import Automaton as AutomatonValue
 from loopless.automaton import Classification as ClassificationValue
 from loopless.automaton import State, Transition
-from loopless.interface.entry import Entry, evaluated, with_memory
+from loopless.interface.entry import evaluated, with_memory
 from loopless.interface.shown import Shown
 from loopless.paths import LoopPaths
-from loopless.queries.call_values.given_memory import GivenMemory
+from loopless.queries.call_values.given_memory import Entry, GivenMemory
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.report import html

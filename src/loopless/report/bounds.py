@@ -11,9 +11,10 @@ from loopless.bounds.asymptotics.lower import LowerClass, class_of_bound, class_
 from loopless.bounds.reads.deciding import in_a_sentence
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.logic import simplify
-from loopless.queries.bounds.answers import FunctionBound, LoopBound, class_of
+from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopCounts, class_of
 from loopless.queries.bounds.runs import RunBound
-from loopless.queries.call_values.inputs import AtValues, Given, at_values, number_at
+from loopless.queries.call_values.at_inputs import AtValues, at_values, number_at
+from loopless.queries.call_values.inputs import Given
 from loopless.queries.returning import CallNotes
 from loopless.report.functions import assumptions_of as function_assumptions
 from loopless.report.json_report import assumptions_of, expression, refused_json
@@ -24,12 +25,12 @@ from loopless.report.text import condition_lines, region_lines, where_lines, why
 Values = Given
 
 
-def names_of(found: FunctionBound, bound: LoopBound) -> Names:
+def names_of(bound: LoopBound) -> Names:
     """What prints the bounds of a loop."""
-    return Names(bound.answer, _nodes(bound), found.shown)
+    return Names(bound.answer, _nodes(bound.counts), bound.function.shown)
 
 
-def _nodes(bound: LoopBound) -> Iterator[t.Node]:
+def _nodes(bound: LoopCounts) -> Iterator[t.Node]:
     for claim in (bound.entry, bound.call):
         yield from (claim.lower, claim.when, claim.never, claim.gap, claim.always_undefined)
         yield from (term for term in (claim.upper, claim.completed) if term is not None)
@@ -39,31 +40,31 @@ def _nodes(bound: LoopBound) -> Iterator[t.Node]:
     yield from (states.condition for states in bound.recurrent)
 
 
-def selected(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[tuple[FunctionBound, LoopBound]]:
-    """The loops that are asked for, with their functions: those of these names."""
+def selected(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[LoopBound]:
+    """The loops that are asked for: those of these names."""
     wanted = set(names)
-    return [(found, bound) for found in answers for bound in found.loops if bound.answer.loop.name in wanted]
+    return [bound for found in answers for bound in found.loops if bound.name in wanted]
 
 
 def only_inlined(found: FunctionBound) -> bool:
     """Whether the function has loops, and none in its own text."""
-    return bool(found.loops) and all(bound.answer.loop.inlined_from is not None for bound in found.loops)
+    return bool(found.counts) and all(bound.answer.loop.inlined_from is not None for bound in found.counts)
 
 
-def granted_for(found: FunctionBound, bound: LoopBound) -> list[str]:
+def granted_for(bound: LoopBound) -> list[str]:
     """What is taken for granted for a loop's bounds: by its paths, or where there are none by the function's code."""
-    own = [*assumptions_of(bound.answer), *bound.calls.granted]
+    own = [*assumptions_of(bound.answer), *bound.counts.calls.granted]
     if bound.answer.paths is not None:
         return list(dict.fromkeys(own))
-    rest = (assumption for assumption in found.assumptions if assumption != NOT_BY_NAME)
+    rest = (assumption for assumption in bound.function.granted if assumption != NOT_BY_NAME)
     return list(dict.fromkeys([*own, *rest]))
 
 
 def granted(found: FunctionBound) -> list[str]:
     """What is taken for granted for the bounds of a function and its loops, each once."""
     summary = function_assumptions(found.summary) if found.summary is not None else []
-    inside = [assumption for bound in found.loops for assumption in granted_for(found, bound)]
-    return list(dict.fromkeys([*inside, *summary, *found.assumptions]))
+    inside = [assumption for bound in found.loops for assumption in granted_for(bound)]
+    return list(dict.fromkeys([*inside, *summary, *found.granted]))
 
 
 def _may_end(calls: CallNotes, call: Claim) -> list[str]:
@@ -84,13 +85,13 @@ def told_of(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[Func
     none but inlined ones.
     """
     answers = list(answers)
-    chosen = selected(answers, names)
-    return [found for found in answers if only_inlined(found) or any(other is found for other, _ in chosen)]
+    chosen = [loop.function for loop in selected(answers, names)]
+    return [found for found in answers if only_inlined(found) or any(other is found for other in chosen)]
 
 
-def loop_text(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> str:
+def loop_text(bound: LoopBound, given: Values | None) -> str:
     """The paragraph about a loop."""
-    return "\n".join(_loop_lines(*pair, given))
+    return "\n".join(_loop_lines(bound, given))
 
 
 def function_text(found: FunctionBound, given: Values | None) -> str:
@@ -100,13 +101,14 @@ def function_text(found: FunctionBound, given: Values | None) -> str:
 
 def bound_text(answers: Sequence[FunctionBound], names: Sequence[str], given: Values | None) -> str:
     """The loops one by one, then the functions."""
-    parts = [loop_text(pair, given) for pair in selected(answers, names)]
+    parts = [loop_text(bound, given) for bound in selected(answers, names)]
     parts += [function_text(found, given) for found in told_of(answers, names)]
     return "\n\n".join(parts) if parts else "no loops"
 
 
-def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) -> list[str]:
-    names, name = names_of(found, bound), bound.answer.loop.name
+def _loop_lines(loop: LoopBound, given: Values | None) -> list[str]:
+    found, bound = loop.function, loop.counts
+    names, name = names_of(loop), loop.name
     names.name_folds(_nodes(bound))
     lines = [f"{name}: {_headline(bound.call, found, names)} in a call{_states(bound.call, names)}"]
     by_entry = bound.call.upper is None and bound.call.never is t.FALSE and bound.entry.upper is not None
@@ -136,7 +138,7 @@ def _loop_lines(found: FunctionBound, bound: LoopBound, given: Values | None) ->
         if line.upper not in same and line.line != bound.answer.loop.line
     ]
     lines += [f"  {sentence}" for sentence in _may_end(bound.calls, bound.call)]
-    lines += _granted_line(granted_for(found, bound))
+    lines += _granted_line(granted_for(loop))
     for refused in bound.reasons:
         lines += why(refused)
     return [*lines, *where_lines(names)]
@@ -238,7 +240,7 @@ def _at_line(found: FunctionBound, claim: Claim, given: Values | None, names: Na
     """What a claim comes to at the values that are given."""
     if not given or (claim.upper is None and claim.never is t.FALSE):
         return []
-    return [f"  at {given_words(given)}: {at_words(at_values(found, claim, given), names)}"]
+    return [f"  at {given_words(given)}: {at_words(at_values(found.names, claim, given), names)}"]
 
 
 def at_words(here: AtValues, names: Names) -> str:
@@ -287,7 +289,7 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
 
 def names_of_call(found: FunctionBound) -> Names:
     """What prints the bound on all loops of a function that has some."""
-    return Names(found.loops[0].answer, _nodes_of_call(found), found.shown)
+    return Names(found.counts[0].answer, _nodes_of_call(found), found.shown)
 
 
 def _nodes_of_call(found: FunctionBound) -> list[t.Node]:
@@ -323,16 +325,16 @@ def _inputs(worst: LowerClass, found: FunctionBound) -> dict[str, str]:
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> dict[str, Any]:
+def bound_json(loop: LoopBound, given: Values | None) -> dict[str, Any]:
     """The bounds of one loop, and all that is known of it."""
-    found, bound = pair
-    names = names_of(found, bound)
+    found, bound = loop.function, loop.counts
+    names = names_of(loop)
     call, entry = bound.call, bound.entry
     refused = bound.refused or bound.refused_call
     return {
         **loop_json(bound.answer.with_cut(bound.cut or bound.answer.cut)),
         "assumptions": [
-            *granted_for(found, bound),
+            *granted_for(loop),
             *_may_end(bound.calls, call),
             *([_FEWER] if call.may_be_fewer or entry.may_be_fewer else []),
         ],
@@ -346,7 +348,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
         "valid_when": expression(call.when, names),
         "always_undefined": expression(call.always_undefined, names),
         "big_o": _text(class_of_claim(call, found.shown)),
-        "value": number_at(found, call.upper, call.when, given) if given else None,
+        "value": number_at(found.names, call.upper, call.when, given) if given else None,
         "at": _at_json(found, call, given, names),
         "inputs": _inputs_json(call, names),
         "per_entry": {
@@ -371,7 +373,7 @@ def bound_json(pair: tuple[FunctionBound, LoopBound], given: Values | None) -> d
             {
                 "line": line.line,
                 "upper": expression(line.upper, names),
-                "value": number_at(found, line.upper, t.TRUE, given) if given else None,
+                "value": number_at(found.names, line.upper, t.TRUE, given) if given else None,
             }
             for line in bound.lines
         ],
@@ -382,7 +384,7 @@ def _at_json(found: FunctionBound, claim: Claim, given: Values | None, names: Na
     """What is known of a claim at the values that are given, beside the number."""
     if not given:
         return None
-    here = at_values(found, claim, given)
+    here = at_values(found.names, claim, given)
     needs = [names.name(var) for var in here.needs] if names is not None else []
     return {"never_ends": here.never, "whatever_it_reads": here.whatever, "needs": [*needs, *here.contents]}
 
@@ -398,7 +400,7 @@ def _types_json(nodes: Iterable[t.Node], names: Names) -> dict[str, dict[str, An
     return {names.name(var): {"bits": var.type.width, "signed": var.type.signed} for var in variables}
 
 
-def _status(bound: LoopBound) -> str:
+def _status(bound: LoopCounts) -> str:
     if bound.call.exact or (bound.call.upper is None and bound.entry.exact):
         return "exact"
     return "refused" if bound.call.upper is None and bound.entry.upper is None else "over-approximate"
@@ -418,7 +420,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
     call = found.call
     told = (call.upper, call.lower, call.when, call.never, call.always_undefined, found.over_inputs)
     nodes: list[t.Term | t.Condition] = [n for n in told if n is not None]
-    names = Names(found.loops[0].answer, nodes, found.shown) if found.loops else None
+    names = Names(found.counts[0].answer, nodes, found.shown) if found.counts else None
     worst = _worst_case(found)
     return {
         "name": found.name,
@@ -432,7 +434,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
         "big_omega": lower_class(call, found.shown),
         "worst_inputs": None if worst is None else _inputs(worst, found),
         "worst_until": None if worst is None else worst.until,
-        "value": number_at(found, call.upper, call.when, given) if given else None,
+        "value": number_at(found.names, call.upper, call.when, given) if given else None,
         "at": _at_json(found, call, given, names),
         "inputs": _inputs_json(call, names),
         "refused": refused_json(found.refused) if found.refused is not None else None,
@@ -480,10 +482,10 @@ def run_json(entry: FunctionBound, loops: Sequence[RunBound], given: Values | No
                 "file": found.loop.file,
                 "upper": maybe_expression(found.total, names),
                 "big_o": _text(class_of_bound(found.total, entry.shown, exact=found.exact)),
-                "value": number_at(entry, found.total, t.TRUE, given),
+                "value": number_at(entry.names, found.total, t.TRUE, given),
                 "any": maybe_expression(found.any_entry, names),
                 "any_big_o": _text(class_of_bound(found.any_entry, entry.shown, exact=False)),
-                "any_value": number_at(entry, found.any_entry, t.TRUE, given),
+                "any_value": number_at(entry.names, found.any_entry, t.TRUE, given),
                 "inputs": _types_json(nodes, names),
             }
         )

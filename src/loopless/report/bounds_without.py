@@ -6,15 +6,15 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds import Claim
-from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopCounts
 from loopless.queries.jobs.overrun import Overrun
 from loopless.report.functions import assumptions_of
 from loopless.report.making import loop_without, unwritten
 
 
-def pair_without(pair: tuple[FunctionBound, LoopBound], overrun: Overrun) -> tuple[FunctionBound, LoopBound]:
+def loop_bound_without(bound: LoopBound, overrun: Overrun) -> LoopBound:
     """The bounds of a loop with the reason why no more is told; they stay where they are short."""
-    return bounds_without(pair[0], overrun), _loop_bounds_without(pair[1], overrun)
+    return LoopBound(bounds_without(bound.function, overrun), _counts_without(bound.counts, overrun))
 
 
 def bounds_without(found: FunctionBound, overrun: Overrun) -> FunctionBound:
@@ -28,16 +28,16 @@ def bounds_without(found: FunctionBound, overrun: Overrun) -> FunctionBound:
     return replace(
         found,
         summary=None,
-        loops=tuple(_loop_bounds_without(bound, overrun) for bound in found.loops),
+        counts=tuple(_counts_without(bound, overrun) for bound in found.counts),
         call=call,
         wider=_short_term(found.wider),
         over_inputs=_short_term(found.over_inputs),
-        assumptions=(*granted, *found.assumptions),
+        granted=(*granted, *found.granted),
         refused=why if call is not found.call else found.refused or why,
     )
 
 
-def _loop_bounds_without(bound: LoopBound, overrun: Overrun) -> LoopBound:
+def _counts_without(bound: LoopCounts, overrun: Overrun) -> LoopCounts:
     answer = loop_without(replace(bound.answer, refused=None), overrun)
     entry, call = _short(bound.entry), _short(bound.call)
     return replace(

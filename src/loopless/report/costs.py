@@ -6,7 +6,8 @@ from typing import Any
 
 from loopless import terms as t
 from loopless.queries.bounds.costs import CostAnswer
-from loopless.queries.call_values.inputs import Given, number_at
+from loopless.queries.call_values.at_inputs import number_at
+from loopless.queries.call_values.inputs import Given
 from loopless.report.bounds import given_words, maybe_expression
 from loopless.report.json_report import refused_json
 from loopless.report.names import Names
@@ -21,7 +22,7 @@ def cost_text(answer: CostAnswer, given: Given | None) -> str:
     words = f"{head} {kind} {names.text(cost.upper)}" if cost.upper is not None else f"{head} no known bound"
     if cost.lower is not None and not cost.exact:
         words += f", at least {names.text(cost.lower)}"
-    value = number_at(answer.bound, cost.upper, t.TRUE, given) if given else None
+    value = number_at(answer.bound.names, cost.upper, t.TRUE, given) if given else None
     lines = [words] + ([f"  at {given_words(given)}: {value}"] if given and value is not None else [])
     lines += why(cost.refused) if cost.refused is not None else []
     return "\n".join([*lines, *where_lines(names)])
@@ -29,7 +30,7 @@ def cost_text(answer: CostAnswer, given: Given | None) -> str:
 
 def _cost_names(answer: CostAnswer) -> Names:
     nodes = [term for term in (answer.cost.upper, answer.cost.lower) if term is not None]
-    return Names(answer.bound.loops[0].answer if answer.bound.loops else None, nodes, answer.bound.shown)
+    return Names(answer.bound.counts[0].answer if answer.bound.counts else None, nodes, answer.bound.shown)
 
 
 def cost_json(answer: CostAnswer, given: Given | None) -> dict[str, Any]:
@@ -40,6 +41,6 @@ def cost_json(answer: CostAnswer, given: Given | None) -> dict[str, Any]:
         "function": answer.bound.name,
         "upper": maybe_expression(cost.upper, names),
         "lower": maybe_expression(cost.lower, names),
-        "value": number_at(answer.bound, cost.upper, t.TRUE, given) if given else None,
+        "value": number_at(answer.bound.names, cost.upper, t.TRUE, given) if given else None,
         "refused": refused_json(cost.refused) if cost.refused is not None else None,
     }

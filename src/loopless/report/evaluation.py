@@ -16,7 +16,7 @@ def evaluation_json(found: Evaluation) -> dict[str, Any]:
     """The fields that ``eval`` gives for one call."""
     return {
         "status": found.status,
-        "return": found.value,
+        "return": found.return_value,
         "outputs": [list(values) for values in found.outputs],
         "globals": {name: found.globals[name] for name in sorted(found.globals)},
         "iterations": {name: found.iterations[name] for name in sorted(found.iterations, key=_in_order)},
@@ -63,7 +63,7 @@ _WORDS = {
 def evaluation_text(found: Evaluation) -> str:
     """The answer first, then the effects, then how it was found."""
     if found.status == "ok":
-        first = "returns" if found.value is None else f"returns {found.value}"
+        first = "returns" if found.return_value is None else f"returns {found.return_value}"
         first += f" in line {found.place.rpartition(':')[2]}" if found.place else ""
     else:
         first = _WORDS.get(found.status, found.status)

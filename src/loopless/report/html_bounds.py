@@ -29,33 +29,33 @@ _COLUMNS: Final = ("", "how often", "grows as", "where, and at least")
 def bounds(found: FunctionBound, names: Sequence[str]) -> str:
     """The bounds of the loops called ``names``, then those of their function, as ``bound`` tells them."""
     chosen = selected([found], names)
-    parts = [part for _, bound in chosen for part in _loop(found, bound)]
+    parts = [part for bound in chosen for part in _loop(bound)]
     if chosen or only_inlined(found):
         parts += _function(found)
     return box(parts or [heading(found.name, "no loops")])
 
 
-def _loop(found: FunctionBound, bound: LoopBound) -> Iterable[str]:
-    names, loop = names_of(found, bound), bound.answer.loop
+def _loop(bound: LoopBound) -> Iterable[str]:
+    names, loop = names_of(bound), bound.answer.loop
     yield heading(loop.name)
-    grows = class_of_claim(bound.call, found.shown)
+    grows = class_of_claim(bound.call, bound.function.shown)
     rows = [_claim("iterations in a call", bound.call, grows.text() if grows is not None else "", names)]
-    if bound.entry.upper is not None or bound.call.never is t.FALSE:
-        rows.append(_claim("in one entry, over the values there", bound.entry, "", names))
+    if bound.per_entry.upper is not None or bound.call.never is t.FALSE:
+        rows.append(_claim("in one entry, over the values there", bound.per_entry, "", names))
     if loop.parent is not None and bound.any_entry is not None:
         rows.append(_row("in any entry", f"at most {names.text(bound.any_entry)}"))
-    same = {bound.call.upper, bound.entry.upper}
+    same = {bound.call.upper, bound.per_entry.upper}
     rows += [
         _row(f"visits of line {line.line} in a call", f"at most {names.text(line.upper)}")
         for line in bound.lines
         if line.upper not in same and line.line != loop.line
     ]
     yield table(_COLUMNS, rows)
-    for states in bound.recurrent:
+    for states in bound.counts.recurrent:
         word = f"need not end, by the choice of {', '.join(states.chosen)}," if states.chosen else "never ends"
         yield note(f"one entry {word} when", [" or ".join(condition(states.condition, names))])
-    yield note("taken for granted:", granted_for(found, bound))
-    for refused in dict.fromkeys(r for r in (bound.refused, bound.refused_call) if r is not None):
+    yield note("taken for granted:", granted_for(bound))
+    for refused in dict.fromkeys(r for r in (bound.counts.refused, bound.counts.refused_call) if r is not None):
         yield refusal(refused)
 
 

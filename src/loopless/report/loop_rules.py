@@ -15,7 +15,7 @@ def rule_text(loops: Sequence[RuledLoop]) -> str:
     kept = sum(loop.bound is not None for loop in loops)
     plural = "loop" if len(loops) == 1 else "loops"
     lines = [f"{verdict_of(loops)}: {kept} of {len(loops)} {plural} {'has' if kept == 1 else 'have'} a bound"]
-    lines += [f"  {loop.found.answer.loop.name}: {_words(loop)}" for loop in loops]
+    lines += [f"  {loop.found.name}: {_words(loop)}" for loop in loops]
     return "\n".join(lines)
 
 
@@ -29,11 +29,11 @@ def _words(loop: RuledLoop) -> str:
         return f"{ends}, but no run from main comes to it" if ends else "no run from main comes to it"
     if ends:
         return ends
-    found = loop.found.refused or loop.found.refused_call
+    found = loop.found.counts.refused or loop.found.counts.refused_call
     why = f"no bound: {found.detail}" if found is not None else "no bound was found"
     if loop.perhaps is t.FALSE:
         return why
-    states = names_of(loop.function, loop.found).text(loop.perhaps)
+    states = names_of(loop.found).text(loop.perhaps)
     return f"{why}; it may never end{'' if loop.perhaps is t.TRUE else f', if a run enters it with {states}'}"
 
 
@@ -45,7 +45,7 @@ def _never_words(loop: RuledLoop) -> str:
 
 
 def _text(loop: RuledLoop, node: t.Term | t.Condition) -> str:
-    return names_of(*(loop.told_by or (loop.function, loop.found))).text(node)
+    return names_of(loop.told_by or loop.found).text(node)
 
 
 def rule_json(loops: Sequence[RuledLoop]) -> dict[str, Any]:
@@ -54,9 +54,9 @@ def rule_json(loops: Sequence[RuledLoop]) -> dict[str, Any]:
 
 
 def _loop_json(loop: RuledLoop) -> dict[str, Any]:
-    refused = loop.found.refused or loop.found.refused_call
+    refused = loop.found.counts.refused or loop.found.counts.refused_call
     return {
-        "name": loop.found.answer.loop.name,
+        "name": loop.found.name,
         "bound": None if loop.bound is None else _text(loop, loop.bound),
         "never_ends": None if loop.never is t.FALSE else _text(loop, loop.never),
         "run": None if loop.run is None else {"words": loop.run.words, "inputs": list(loop.run.inputs)},

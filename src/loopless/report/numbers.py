@@ -10,7 +10,7 @@ from loopless.bounds import Claim
 from loopless.bounds.model import LARGE
 from loopless.queries.bounds.answers import FunctionBound, LoopBound
 from loopless.queries.bounds.runs import RETURNS, RunBound, by_end, is_recursion
-from loopless.queries.call_values.inputs import at_values, number_at
+from loopless.queries.call_values.at_inputs import at_values, number_at
 from loopless.queries.loops.name import LoopName
 from loopless.report.bounds import Values, needed, selected
 from loopless.report.flow_facts import FlowFact
@@ -31,12 +31,12 @@ def unwindset(answers: Sequence[FunctionBound], names: Sequence[str], given: Val
     """
     limits: list[str] = []
     missing: list[str] = []
-    for found, bound in selected(answers, names):
-        loop = bound.answer.loop
+    for bound in selected(answers, names):
+        found, loop = bound.function, bound.answer.loop
         if loop.name.endswith(RETURNS):
             continue  # the way back up of a recursion: CBMC counts calls only
-        own = [b.answer.loop for b in found.loops if b.answer.loop.inlined_from is None]
-        most = _number(bound, found, given, unwound=True)
+        own = [other.answer.loop for other in found.own]
+        most = _number(bound, given, unwound=True)
         if most is None:
             missing.append(_why_missing(loop.name, [Claim(bound.any_entry), bound.call], found, given))
         else:
@@ -57,38 +57,40 @@ def facts(
     """Numbers for the loops, for WCET tools, and why others have none, a sentence each."""
     found: list[FlowFact] = []
     missing: list[str] = []
-    for function, bound in selected(answers, names):
-        loop = bound.answer.loop
+    for bound in selected(answers, names):
+        function, loop = bound.function, bound.answer.loop
         if is_recursion(loop):
             continue
-        most = _number(bound, function, given)
+        most = _number(bound, given)
         total, exact = None, False
         if function.name == "main" and function.refused is None:
             total, exact = _total(bound.call.upper, bound.call.when, function, given)
-        sure = not bound.calls.unshown  # what these tools print says nothing of what is taken for granted
+        sure = not bound.counts.calls.unshown  # what these tools print says nothing of what is taken for granted
         least = (
-            most if sure and bound.entry.exact and isinstance(bound.entry.upper, t.Const) and most is not None else 0
+            most
+            if sure and bound.per_entry.exact and isinstance(bound.per_entry.upper, t.Const) and most is not None
+            else 0
         )
         exact = exact and sure and bound.call.exact
-        found.append(FlowFact(loop.file, loop.line, least, most, total, exact, bound.from_header))
+        found.append(FlowFact(loop.file, loop.line, least, most, total, exact, bound.counts.from_header))
         if most is None:
             missing.append(_why_missing(loop.name, [Claim(bound.any_entry), bound.call], function, given))
     return found, missing
 
 
-def _number(bound: LoopBound, found: FunctionBound, given: Values | None, *, unwound: bool = False) -> int | None:
+def _number(bound: LoopBound, given: Values | None, *, unwound: bool = False) -> int | None:
     """A number of iterations that no entry exceeds; ``unwound``: none to which nobody would unwind a loop."""
     pairs = ((bound.any_entry, t.TRUE), (bound.call.upper, bound.call.when))
-    values = [_value(term, when, found, given) for term, when in pairs if not (unwound and _by_type(term))]
+    values = [_value(term, when, bound.function, given) for term, when in pairs if not (unwound and _by_type(term))]
     return min((value for value in values if value is not None), default=None)
 
 
 def _why_missing(name: str, claims: Sequence[Claim], found: FunctionBound, given: Values | None) -> str:
     """Why a loop has no number, and what of that can be helped by giving values to inputs."""
     told = [claim for claim in claims if claim.upper is not None or claim.never is not t.FALSE]
-    here = [at_values(found, claim, given or {}) for claim in told]
+    here = [at_values(found.names, claim, given or {}) for claim in told]
     nodes = [node for claim in claims for node in (claim.upper, claim.when) if node is not None]
-    names = Names(found.loops[0].answer if found.loops else None, nodes, found.shown)
+    names = Names(found.counts[0].answer if found.counts else None, nodes, found.shown)
     if any(each.never for each in here):
         return f"no number for {name}: it never ends{' for these values' if given else ''}; --at does not help"
     needs = [needed(each, names) for each in here]
@@ -112,7 +114,7 @@ def _by_type(term: t.Term | None) -> bool:
 
 def _value(term: t.Term | None, when: t.Condition, found: FunctionBound, given: Values | None) -> int | None:
     """The number that a bound evaluates to at the given values, else for all values of the types, if it is small."""
-    value = number_at(found, term, when, given)
+    value = number_at(found.names, term, when, given)
     if value is None and term is not None and when is t.TRUE:
         most = t.range_of(term)[1]
         value = most if most is not None and most <= _MOST_UNWOUND else None
@@ -123,7 +125,7 @@ def _total(
     term: t.Term | None, when: t.Condition, found: FunctionBound, given: Values | None
 ) -> tuple[int | None, bool]:
     """As :func:`_value`, and whether it is the number at these values, not the greatest for all."""
-    return _value(term, when, found, given), number_at(found, term, when, given) is not None
+    return _value(term, when, found, given), number_at(found.names, term, when, given) is not None
 
 
 def facts_of_run(

@@ -10,11 +10,23 @@ from pathlib import Path
 from typing import Any
 
 from loopless.errors import UsageError
+from loopless.queries.bounds.answers import Bound, FunctionBound, LoopBound
+from loopless.queries.call_values.inputs import Given
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.call_values.surroundings import surroundings
 from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.verification.verdict import Verdict
-from loopless.report import html, html_programs
+from loopless.report import html, html_bounds, html_programs
+from loopless.report.bounds import (
+    bound_json,
+    bound_text,
+    claim_words,
+    function_json,
+    granted,
+    granted_for,
+    names_of,
+    names_of_call,
+)
 from loopless.report.evaluation import evaluation_json, evaluation_text
 from loopless.report.reach import reach_json, reach_text
 from loopless.report.reach_tests import c_test as written_test
@@ -98,6 +110,61 @@ def c_test(shown: Reached, folder: Path) -> str:
         raise UsageError(f"the answer is {shown.verdict}: there is no test to write")
     program = surroundings([Path(file) for file in shown.files], shown.function, shown.options)
     return written_test(shown.inputs, f"Leads to {shown.target}.", program, folder)
+
+
+@text.register
+def _(shown: FunctionBound, given: Given | None = None) -> str:
+    return bound_text([shown], _own(shown), given)
+
+
+@text.register
+def _(shown: LoopBound, given: Given | None = None) -> str:
+    return bound_text([shown.function], [shown.name], given)
+
+
+@fields.register
+def _(shown: FunctionBound, given: Given | None = None) -> dict[str, Any]:
+    return function_json(shown, given)
+
+
+@fields.register
+def _(shown: LoopBound, given: Given | None = None) -> dict[str, Any]:
+    return bound_json(shown, given)
+
+
+@page.register
+def _(shown: FunctionBound) -> str:
+    return html_bounds.bounds(shown, _own(shown))
+
+
+@page.register
+def _(shown: LoopBound) -> str:
+    return html_bounds.bounds(shown.function, [shown.name])
+
+
+@brief.register
+def _(shown: FunctionBound) -> str:
+    words = claim_words(shown.call, names_of_call(shown)) if shown.counts else "no loops"
+    return _bound_words(shown.name, words, shown.big_o)
+
+
+@brief.register
+def _(shown: LoopBound) -> str:
+    return _bound_words(shown.name, claim_words(shown.call, names_of(shown)), shown.big_o)
+
+
+def assumptions(shown: Bound) -> list[str]:
+    """What is taken for granted for a bound, one sentence each."""
+    return granted_for(shown) if isinstance(shown, LoopBound) else granted(shown.within)
+
+
+def _own(shown: FunctionBound) -> list[str]:
+    """The names of the loops that are shown with a function: those that stand in its text."""
+    return [loop.name for loop in shown.own]
+
+
+def _bound_words(name: str, words: str, grows: str | None) -> str:
+    return f"bound of {name}: {words}{f' [{grows}]' if grows else ''} in a call"
 
 
 def _headed(told: str, words: str, title: str) -> str:

@@ -39,7 +39,7 @@ from loopless.bounds.question import BoundQuestion
 from loopless.bounds.reads.deciding import causes, in_a_sentence, loosening
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Assume, Call, Flowgraph, LoopInfo
-from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.bounds.callee_termination import asked_with, settled
 from loopless.queries.bounds.entry_claims import KnownClaims
 from loopless.queries.bounds.single_runs import completed
@@ -209,9 +209,9 @@ def _overrun(function: Function, answer: FunctionAnswer, known: KnownClaims, ove
         # What a loop lacks may only not have been found yet.
         loops = tuple(
             replace(loop, refused=loop.refused and late, refused_call=loop.refused_call and late)
-            for loop in noted.loops
+            for loop in noted.counts
         )
-        found = replace(noted, loops=loops, refused=noted.refused or (None if noted.call.exact else late))
+        found = replace(noted, counts=loops, refused=noted.refused or (None if noted.call.exact else late))
     else:
         found = _failed(function, answer, known, overrun.refused(function.place))
     return replace(found, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)
@@ -227,7 +227,7 @@ def _of_summary(  # noqa: PLR0913  each is known of the loop by another way
     *,
     ends: bool = False,
     info: LoopInfo | None = None,
-) -> LoopBound:
+) -> LoopCounts:
     name = loop.loop.name
     entry = somewhere(unless_ended(entry) if ends else entry)
     total = known.total(name)
@@ -238,7 +238,7 @@ def _of_summary(  # noqa: PLR0913  each is known of the loop by another way
     reads = known.reads(name, entry)
     why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else refused
     missing, lacking = (None if found.upper is not None else why for found in (entry, call))
-    return LoopBound(loop, entry, call, any_entry, refused=missing, refused_call=lacking, reads=reads)
+    return LoopCounts(loop, entry, call, any_entry, refused=missing, refused_call=lacking, reads=reads)
 
 
 def _job(program: Program, index: int, answer: FunctionAnswer, known: KnownClaims, method: str) -> FunctionBound:
@@ -301,7 +301,7 @@ def bound_function(
     if tried.answer is None:
         return _failed(function, answer, known or KnownClaims(), tried.refused[0])
     result = search.result(tried.answer, search.beside or search.claims(tried.answer))
-    if method != "all" or not any(loop.call.has_gap or loop.call.upper is None for loop in result.loops):
+    if method != "all" or not any(loop.call.has_gap or loop.call.upper is None for loop in result.counts):
         return result
     whole = completed(function, answer.summary)
     if whole is None:
@@ -370,7 +370,7 @@ class _Search:
         terminates = _terminates(graph, found)
         sure = defined and (len(found.loops) == 1 or bounded)
         inputs = inputs_of(graph)
-        loops: list[LoopBound] = []
+        loops: list[LoopCounts] = []
         totals: list[Bounds] = []
         for loop in answer.loops:
             bounds = found.loops.get(loop.loop.name)
@@ -407,14 +407,14 @@ class _Search:
         result = replace(result, wider=wider, over_inputs=simple, layouts=layouts_in(function))
         return replace(result, ambiguous=ambiguous(function, graph, result))
 
-    def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: LoopClaims) -> LoopBound:
+    def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: LoopClaims) -> LoopCounts:
         """The bounds of a loop, from claims about it."""
         any_entry = self.known.any_entry(loop.loop.name, bounds.any_entry, always(found.call))
         found = self.entries.told(bounds.loop, found, any_entry)
         reads = self.known.reads(loop.loop.name, found.entry)
         why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else None
         partly = _partly(loop, causes(self.graph, bounds.loop))
-        return LoopBound(
+        return LoopCounts(
             loop,
             found.entry,
             found.call,

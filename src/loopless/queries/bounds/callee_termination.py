@@ -17,7 +17,7 @@ from loopless.bounds.claims.joint import at_most, unless_ended
 from loopless.flowgraph.model import Call
 from loopless.graphs import components, reachable
 from loopless.paths.build import called, calls_return
-from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import Function
 from loopless.queries.returning import CallNotes, before, calls_in
@@ -60,7 +60,7 @@ def asked_with(function: Function, among: Mapping[str, Function]) -> frozenset[s
 
 def _counts(bound: FunctionBound) -> bool:
     """Whether something is said of how often at least."""
-    return any(claim.exact or claim.lower is not t.ZERO for loop in bound.loops for claim in (loop.entry, loop.call))
+    return any(claim.exact or claim.lower is not t.ZERO for loop in bound.counts for claim in (loop.entry, loop.call))
 
 
 def _body(function: Function, call: Call) -> str | None:
@@ -110,12 +110,12 @@ def _own_end(function: Function, bound: FunctionBound | None) -> _End:
     known = all(call.returns or _body(function, call) is not None for call in calls_in(graph, graph.blocks))
     if not function.loops:
         return _End(known)
-    if bound is None or not bound.loops:
+    if bound is None or not bound.counts:
         return _UNKNOWN
-    endless = next((loop.answer.loop for loop in bound.loops if loop.call.never is not t.FALSE), None)
+    endless = next((loop.answer.loop for loop in bound.counts if loop.call.never is not t.FALSE), None)
     if endless is not None:
         return _End(never=f"the loop at {endless.place} never ends for some inputs")
-    return _End(known and all(_is_bounded(loop.entry) or _is_bounded(loop.call) for loop in bound.loops))
+    return _End(known and all(_is_bounded(loop.entry) or _is_bounded(loop.call) for loop in bound.counts))
 
 
 def _is_bounded(claim: Claim) -> bool:
@@ -132,7 +132,7 @@ def _told(function: Function, bound: FunctionBound, ends: Mapping[str, _End]) ->
         return bound
     infos = {info.name: info for info in graph.loops}
     loops = []
-    for loop in bound.loops:
+    for loop in bound.counts:
         info = infos.get(loop.answer.loop.name)
         if info is None:
             loops.append(loop)
@@ -144,12 +144,12 @@ def _told(function: Function, bound: FunctionBound, ends: Mapping[str, _End]) ->
     whole = _Made(function, calls_in(graph, graph.blocks), ends)
     on_the_way = tuple(dict.fromkeys(sentence for loop in loops for sentence in loop.calls.on_the_way))
     call = bound.call
-    if any(new.call is not old.call for new, old in zip(loops, bound.loops, strict=True)):
+    if any(new.call is not old.call for new, old in zip(loops, bound.counts, strict=True)):
         call = at_most(call)
-    return replace(bound, loops=tuple(loops), call=call, calls=CallNotes((), on_the_way, whole.granted))
+    return replace(bound, counts=tuple(loops), call=call, calls=CallNotes((), on_the_way, whole.granted))
 
 
-def _of_loop(loop: LoopBound, inside: _Made, way: _Made, *, by_summary: bool) -> LoopBound:
+def _of_loop(loop: LoopCounts, inside: _Made, way: _Made, *, by_summary: bool) -> LoopCounts:
     entry = unless_ended(loop.entry) if inside.endless and _says_least(loop.entry) else loop.entry
     call = loop.call
     if way.endless and _says_least(call) and not by_summary:

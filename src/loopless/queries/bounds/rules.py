@@ -13,7 +13,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.bounds.claims.joint import always
 from loopless.queries.bounds.answering import answer_bounds
-from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.answers import LoopBound
 from loopless.queries.bounds.runs import RunBound
 from loopless.queries.bounds.whole_program import ProgramBounds, answer_run
 from loopless.queries.program import Function, Loop, Program
@@ -32,13 +32,12 @@ class RuledLoop:
     come to it.
     """
 
-    function: FunctionBound
     found: LoopBound
     bound: t.Term | None
     never: t.Condition
     meant: bool
     perhaps: t.Condition = t.FALSE
-    told_by: tuple[FunctionBound, LoopBound] | None = None
+    told_by: LoopBound | None = None
     run: EndlessRun | None = None
     reached: bool = True
 
@@ -72,10 +71,9 @@ def bounded_loops(
     names = {loop.name for loop in forever}
     functions = [function for function in program.functions if function.is_listed and function.loops]
     loops = [
-        _ruled(answer, found, meant=found.answer.loop.name in names)
+        _ruled(found, meant=found.name in names)
         for answer in answer_bounds(functions, "all", settings, until)
-        for found in answer.loops
-        if found.answer.loop.inlined_from is None
+        for found in answer.own
     ]
     if all(loop.kept for loop in loops):
         return loops
@@ -84,7 +82,7 @@ def bounded_loops(
         return _with_calls(loops, functions)
     run = answer_run(program, main, "all", settings, until)
     known = {bound.loop.name: bound for bound in run.loops}
-    loops = [loop if loop.kept else _in_run(loop, known.get(loop.found.answer.loop.name), run) for loop in loops]
+    loops = [loop if loop.kept else _in_run(loop, known.get(loop.found.name), run) for loop in loops]
     if all(loop.kept or loop.broken for loop in loops):
         return loops
     deadline = clock.counted() + (DEFAULT_S if settings.timeout_s is None else settings.timeout_s)
@@ -92,29 +90,30 @@ def bounded_loops(
     return [_with_run(loop, endless) for loop in loops]
 
 
-def _ruled(answer: FunctionBound, found: LoopBound, *, meant: bool) -> RuledLoop:
-    bound = always(found.entry)
+def _ruled(found: LoopBound, *, meant: bool) -> RuledLoop:
+    entry = found.per_entry
+    bound = always(entry)
     if bound is None:
         bound = found.any_entry if found.any_entry is not None else always(found.call)
-    states = t.disjunction((found.entry.never, *(one.condition for one in found.recurrent)))
-    never = found.call.never if found.entry.entered else t.FALSE
-    return RuledLoop(answer, found, bound, never, meant, perhaps=states)
+    states = t.disjunction((entry.never, *(one.condition for one in found.counts.recurrent)))
+    never = found.call.never if entry.entered else t.FALSE
+    return RuledLoop(found, bound, never, meant, perhaps=states)
 
 
 def _in_run(loop: RuledLoop, bound: RunBound | None, run: ProgramBounds) -> RuledLoop:
     """The loop as runs from ``main`` enter it."""
     if bound is None:
         return replace(loop, reached=False)
-    of_main = {id(copy) for copy in run.entry.loops}
+    of_main = {id(copy) for copy in run.entry.counts}
     copies = [copy for copy in bound.copies if id(copy) in of_main]
-    told_by = (run.entry, copies[0] if copies else loop.found)
+    told_by = LoopBound(run.entry, copies[0] if copies else loop.found.counts)
     most = bound.any_entry if bound.any_entry is not None else bound.total
     if most is not None:
         return replace(loop, bound=most, never=t.FALSE, told_by=told_by)
     endless = next((copy for copy in copies if copy.entry.entered and copy.call.never is not t.FALSE), None)
     if endless is None:
         return replace(loop, never=t.FALSE)
-    return replace(loop, never=endless.call.never, told_by=(run.entry, endless))
+    return replace(loop, never=endless.call.never, told_by=LoopBound(run.entry, endless))
 
 
 def _with_calls(loops: Sequence[RuledLoop], functions: Sequence[Function]) -> list[RuledLoop]:
@@ -122,10 +121,10 @@ def _with_calls(loops: Sequence[RuledLoop], functions: Sequence[Function]) -> li
     by_name = {function.name: function for function in functions}
     runs: dict[str, list[EndlessRun]] = {}
     for loop in loops:
-        name = loop.function.name
+        name = loop.found.function.name
         if not loop.kept and not loop.broken and loop.perhaps is not t.FALSE and name not in runs:
             runs[name] = of_function(by_name[name])
-    return [_with_run(loop, runs.get(loop.function.name, ())) for loop in loops]
+    return [_with_run(loop, runs.get(loop.found.function.name, ())) for loop in loops]
 
 
 def _with_run(loop: RuledLoop, runs: Sequence[EndlessRun]) -> RuledLoop:

@@ -18,7 +18,7 @@ from loopless.bounds.model import LARGE
 from loopless.flowgraph.callees.call_sites import widths
 from loopless.graphs import components, reachable
 from loopless.queries.bounds.answering import answers_by_themselves
-from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.bounds.callee_termination import settled
 from loopless.queries.bounds.runs import Homes, RunBound, by_end, is_recursion, of_entry
 from loopless.queries.call_values.call_inputs import inputs_of
@@ -82,7 +82,7 @@ class _Asked:
         self.homes = Homes(world.open)
         self.entry = entry
         self.alone: dict[str, FunctionBound] = {}
-        self.copies: dict[str, dict[int, LoopBound]] = {}
+        self.copies: dict[str, dict[int, LoopCounts]] = {}
 
     def _called(self, name: str) -> list[str]:
         graph = self.functions[name].plain.graph()
@@ -121,14 +121,14 @@ class _Asked:
         (bound,) = settled([function], self._answers)
         if not keep:
             return bound
-        plain = replace(bound, loops=tuple(loop for loop in bound.loops if not is_site(loop.answer.loop)))
+        plain = replace(bound, counts=tuple(loop for loop in bound.counts if not is_site(loop.answer.loop)))
         copies = self.homes.copies(function, plain)
         for name, own in copies.items():
             self.copies.setdefault(name, {}).update({id(copy): copy for copy in own})
         if isinstance(graph, Refused):
             self.world.counts[function.code.name] = self._uncounted([function.code.name])
             return bound
-        sites = {loop.answer.loop.name: loop for loop in bound.loops if is_site(loop.answer.loop)}
+        sites = {loop.answer.loop.name: loop for loop in bound.counts if is_site(loop.answer.loop)}
         uses: dict[str, list[Use]] = {}
         for use in function.uses:
             uses.setdefault(use.loop, []).append(use)
@@ -138,7 +138,7 @@ class _Asked:
         }
         code = self.world.source.inlined.functions[function.code.name]
         # What users say of functions holds wherever they are called; the entry function lists it.
-        granted = tuple(text for text in bound.assumptions if text not in function.stubs)
+        granted = tuple(text for text in bound.granted if text not in function.stubs)
         self.world.counts[function.code.name] = CallCounts(loops, graph, widths(code), granted)
         return bound
 
@@ -203,7 +203,7 @@ class _Asked:
                 exact = count.exact and not self.homes.is_shared(function, loop)
                 run = RunBound(loop, count.total, count.entry, copies, by_end(loops).index(loop), exact)
                 runs[loop.name] = run
-        known = {loop.answer.loop.name: loop for loop in bound.loops}
+        known = {loop.answer.loop.name: loop for loop in bound.counts}
         for name, count in counts.items():
             if name not in runs and name in known and not is_recursion(known[name].answer.loop):
                 loop = known[name].answer.loop
@@ -218,8 +218,8 @@ class _Asked:
 
     def _shown(self, bound: FunctionBound, loops: Sequence[RunBound]) -> FunctionBound:
         """The bounds of the entry function without the loops that stand for calls."""
-        own = tuple(loop for loop in bound.loops if not is_site(loop.answer.loop))
-        found = replace(bound, loops=own)
+        own = tuple(loop for loop in bound.counts if not is_site(loop.answer.loop))
+        found = replace(bound, counts=own)
         if found.refused is None or found.refused.reason not in (Reason.UNKNOWN_CALL, Reason.RECURSION):
             return found
         if any(run.total is None for run in loops) or self._unseen():
@@ -236,7 +236,7 @@ class _Asked:
         return replace(found, refused=Refused(Reason.RECURSION, shown.place, detail))
 
 
-def _summed(copies: Sequence[LoopBound], uses: Sequence[Use], sites: dict[str, LoopBound]) -> LoopCount:
+def _summed(copies: Sequence[LoopCounts], uses: Sequence[Use], sites: dict[str, LoopCounts]) -> LoopCount:
     """What a call takes of one written loop, with all copies of it, and calls."""
     totals: list[t.Term | None] = [always(copy.call) for copy in copies]
     entries: list[t.Term | None] = [of_entry(copy) for copy in copies]
@@ -286,5 +286,5 @@ def _most(terms: Sequence[t.Term | None]) -> t.Term | None:
     return t.maximum(t.ZERO, *known) if len(known) == len(terms) else None
 
 
-def _is_exact(copy: LoopBound) -> bool:
+def _is_exact(copy: LoopCounts) -> bool:
     return copy.call.exact and not copy.calls.unshown

@@ -29,10 +29,10 @@ def ambiguous(function: Function, graph: Flowgraph | None, found: FunctionBound)
     """The names that two inputs of a function share, an input and what a bound speaks of, or two globals of the program
     of which one occurs.
     """
-    terms = [found.call.upper, *(term for loop in found.loops for term in (loop.call.upper, loop.any_entry))]
-    terms += [line.upper for loop in found.loops for line in loop.lines]
+    terms = [found.call.upper, *(term for loop in found.counts for term in (loop.call.upper, loop.any_entry))]
+    terms += [line.upper for loop in found.counts for line in loop.lines]
     speaks = {var for term in terms if term is not None for var in term.variables}
-    speaks |= {var for claim in (found.call, *(loop.call for loop in found.loops)) for var in claim.when.variables}
+    speaks |= {var for claim in (found.call, *(loop.call for loop in found.counts)) for var in claim.when.variables}
     variables = graph.variables if graph is not None else {}
     inputs = {var for var, info in variables.items() if info.kind in _INPUTS and not info.pointer_part}
     named = {var: info.shown for var, info in variables.items()} | dict(found.shown)

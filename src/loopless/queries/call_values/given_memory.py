@@ -6,15 +6,30 @@ Elements are of the type that is declared. They need not all be given; what read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from loopless import terms as t
 from loopless.errors import UsageError
-from loopless.queries.call_values.arguments import Characters
+from loopless.queries.call_values.arguments import Characters, characters, integer_of
 
 Value = int | tuple[int, ...]
 """What the user gives an input: a number, or what a pointer points to, or an array holds, from the first element on."""
+
+Entry = int | str | bytes | Sequence[int]
+"""What is given: a number, or the elements of an array, a string or bytes for one of characters."""
+
+
+def given_value(value: Entry, name: str) -> Value:
+    """A number, or elements. Raises ``UsageError`` for what is neither."""
+    if isinstance(value, bytes | bytearray):
+        return Characters(t.IntType(8).wrap(code) for code in value)
+    if isinstance(value, str):
+        return characters(value)
+    if isinstance(value, list | tuple):
+        return tuple(integer_of(part, name) for part in value)
+    return integer_of(value, name)
+
 
 _INDEX: Final = re.compile(r"\[(\d+)\]")
 BYTE: Final = t.IntType(8, signed=False)

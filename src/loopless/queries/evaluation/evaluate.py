@@ -45,8 +45,7 @@ class Evaluation(Shown):
     """
 
     status: str
-    value: int | None
-    """The integer that the call returns; None where it returns none, or does not return."""
+    return_value: int | None
     outputs: tuple[tuple[int, ...], ...]
     globals: Mapping[str, int]
     iterations: Mapping[str, int]
@@ -65,6 +64,11 @@ class Evaluation(Shown):
     text: frozenset[str] = frozenset()
     memory: tuple[WholeObject | None, ...] = ()
     """What pointer parameters point to afterwards, None for other parameters."""
+
+    @property
+    def value(self) -> int | None:
+        """The integer that the call returns; None where it returns none, or does not return."""
+        return self.return_value
 
     def to_dict(self) -> dict[str, Any]:
         """The fields of the JSON of ``loopless eval``."""

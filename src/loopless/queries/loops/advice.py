@@ -88,7 +88,7 @@ def _bounded(program: Program, index: int, settings: Settings) -> frozenset[str]
     """The names of the loops of a function that ``bound`` bounds."""
     (found,) = answer_bounds([program.functions[index]], "all", settings)
     names = set()
-    for loop in found.loops:
+    for loop in found.counts:
         if any(claim.upper is not None and claim.gap is t.FALSE for claim in (loop.call, loop.entry)):
             names.add(loop.answer.loop.name)
     return frozenset(names)

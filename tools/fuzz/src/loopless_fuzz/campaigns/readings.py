@@ -16,8 +16,8 @@ from loopless import terms as t
 from loopless.check.oracle.native import NativeOracle, NativeRun
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import FunctionBound
+from loopless.queries.call_values.at_inputs import at_values
 from loopless.queries.call_values.given_memory import GivenMemory, Value
-from loopless.queries.call_values.inputs import at_values
 from loopless.queries.evaluation.calls import evaluate
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.jobs.sandbox import note
@@ -132,7 +132,7 @@ def _told(subject: Subject, call: _Call, *, evaluated: bool) -> Iterator[tuple[s
     claim = subject.bound.call
     names = [name for name, _ in subject.program.arrays]
     given: dict[str, Value] = {**dict(zip(names, call.contents, strict=True)), "n": call.n}
-    here = at_values(subject.bound, claim, given)
+    here = at_values(subject.bound.names, claim, given)
     yield "bound --at", claim.exact and not here.whatever, here.value, call.taken
     bound = _printed(subject, call, subject.printed_bound["upper"])
     yield "printed bound", claim.exact, bound, call.taken

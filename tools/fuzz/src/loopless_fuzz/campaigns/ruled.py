@@ -146,7 +146,7 @@ class _Case:
         count = counts.loops[self.answer.counted.loop_at(loop.found.answer.loop.line)] if counts.loops else None
         if count is not None and not loop.reached and count.total:
             yield f"{name}: no run comes to it, and one does"
-        in_main = (loop.told_by or (loop.function, loop.found))[0].name == "main"
+        in_main = (loop.told_by or loop.found).function.name == "main"
         most = _number(loop.bound, stream) if in_main else loop.bound.value if isinstance(loop.bound, t.Const) else None
         if count is not None and most is not None and count.most > most:
             yield f"{name}: at most {most} an entry, it takes {count.most}"

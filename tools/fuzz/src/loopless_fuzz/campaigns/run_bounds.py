@@ -16,7 +16,7 @@ from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.queries.bounds.answering import answer_bounds
-from loopless.queries.bounds.answers import FunctionBound, LoopBound
+from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.bounds.runs import is_recursion
 from loopless.queries.bounds.whole_program import ProgramBounds, answer_run
 from loopless.queries.loops.name import LoopName
@@ -109,7 +109,7 @@ def _of_run(subject: Bounded, counts: Counts, main: Activation) -> Iterator[Find
         count = counts.loops[number]
         granted = [text for copy in run.copies for text in copy.calls.granted]
         del granted  # calls of the program's own functions that do not return are none of what may be granted
-        if not values.granted(answer.assumptions):
+        if not values.granted(answer.granted):
             yield Finding("run", "granted")
             continue
         where = f"{run.loop.name} in a run"
@@ -146,10 +146,10 @@ def _of_call(subject: Bounded, function: Function, found: FunctionBound, activat
     """The bounds of one call of a function."""
     graph, ends = function.graph(), activation.returned
     values = _Values(graph if isinstance(graph, Flowgraph) else None, found, activation)
-    if not values.granted(found.assumptions):
+    if not values.granted(found.granted):
         yield Finding("call", "granted")
         return
-    for bound in found.loops:
+    for bound in found.counts:
         loop = bound.answer.loop
         if loop.inlined_from is not None or is_recursion(loop):
             continue
@@ -163,7 +163,7 @@ def _of_call(subject: Bounded, function: Function, found: FunctionBound, activat
         yield from _of_claim("all", where, found.call, values, activation.everything, ends=ends)
 
 
-def _of_loop(bound: LoopBound, values: _Values, count: Count, *, ends: bool) -> Iterator[Finding]:
+def _of_loop(bound: LoopCounts, values: _Values, count: Count, *, ends: bool) -> Iterator[Finding]:
     where = f"{bound.answer.loop.name} in a call"
     yield from _of_claim("call", where, bound.call, values, count.total, ends=ends)
     yield _beside("any entry", f"{where}, one entry", values.number(bound.any_entry), count.most)
