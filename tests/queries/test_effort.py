@@ -10,6 +10,7 @@ import pytest
 from loopless.bounds.induction.counts import NAME
 from loopless.queries.bounds import answering as bounds
 from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.answers import LoopCounts
 from loopless.queries.jobs import sandbox
 from loopless.queries.jobs.effort import FEW, HURRIED_S, LEAST_S, SETTLED_S, TOGETHER_S, effort_for, inductions_of
 from loopless.queries.program import Program, load
@@ -94,7 +95,7 @@ def test_thorough_requests_and_those_without_a_limit_share_nothing(tmp_path, set
     assert (found.settings, found.settled, found.hurried) == (settings, settings, False)
 
 
-def counted_as_due(found: bounds.LoopCounts) -> None:
+def counted_as_due(found: LoopCounts) -> None:
     """From i to n."""
     assert found.entry.exact
     assert found.entry.when is TRUE
@@ -119,7 +120,7 @@ def test_hurried_requests_have_the_counts_of_induction_variables(tmp_path, monke
     p = program(tmp_path, 4 * FEW, settings, OPEN)
     assert effort_for(p.functions, settings).hurried
     found = answer_bounds(p.functions, "all", settings)
-    loops = [loop for function in found for loop in function.loops]
+    loops = [loop for function in found for loop in function.counts]
     assert len(loops) == 4 * FEW + 1
     for loop in loops[:-1]:
         counted_as_due(loop)

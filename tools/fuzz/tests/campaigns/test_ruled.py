@@ -29,6 +29,18 @@ int main(void)
     return /*leave*/(0);
 }
 """
+ASSUMED = """extern void __VERIFIER_assume(int);
+extern int __VERIFIER_nondet_int(void);
+int main(void)
+{
+    /*begin main | */;
+    int n = __VERIFIER_nondet_int();
+    __VERIFIER_assume(n == 3);
+    /*enter 0*/;
+    while (/*head 0*/(n != 0)) n -= 1;
+    return /*leave*/(0);
+}
+"""
 
 
 def judged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> Row:
@@ -68,6 +80,13 @@ def test_a_bound_that_is_too_small_is_found(tmp_path: Path, monkeypatch: pytest.
     row = judged(monkeypatch, tmp_path, EVEN)
     assert row.program is not None
     assert any("at most 1 an entry" in said for _, said in row.program.mismatches)
+
+
+def test_runs_whose_assumption_fails_may_take_fewer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = judged(monkeypatch, tmp_path, ASSUMED)
+    assert row.program is not None
+    assert row.program.outcomes.get("assumption-failed", 0) > 0
+    assert row.mismatches == 0
 
 
 def test_claims_that_contradict_each_other_are_found() -> None:

@@ -114,7 +114,8 @@ def _of_run(subject: Bounded, counts: Counts, main: Activation) -> Iterator[Find
             continue
         where = f"{run.loop.name} in a run"
         total, entry = values.number(run.total), values.number(run.any_entry)
-        exact = run.exact and not counts.cut
+        # A run whose assumption fails is none that the program is meant to have: it may take fewer.
+        exact = run.exact and not counts.cut and counts.outcome.status != "assumption-failed"
         yield _beside(f"run total{' exact' * exact}", where, total, count.total, exact=exact)
         yield _beside("run entry", f"{where}, one entry", entry, count.most)
     if answer.refused is None and not isinstance(graph, Flowgraph):
