@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
 from loopless.interface.entry import listed
-from loopless.queries import program as session
 from loopless.queries.call_values.argument_types import SourceParameter
 from loopless.queries.call_values.arguments import argument_of, integer_of
 from loopless.queries.evaluation.calls import Calls
@@ -16,6 +15,7 @@ from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.functions import outcomes_of
 from loopless.queries.jobs.deadline import in_time
 from loopless.queries.loops.answer import LoopAnswer, Question
+from loopless.queries.program import Function, deadline
 from loopless.queries.settings import Settings
 
 if TYPE_CHECKING:
@@ -30,11 +30,9 @@ MOST_KEPT: Final = 10_000
 class KeptCalls:
     """The calls of a function, evaluated by a process that lives as long as this object."""
 
-    def __init__(
-        self, function: session.Function, settings: Settings, loops: Callable[[], Sequence[LoopAnswer]]
-    ) -> None:
+    def __init__(self, function: Function, settings: Settings, loops: Callable[[], Sequence[LoopAnswer]]) -> None:
         """``loops`` gives the answers about the function's loops to :data:`CALLED`, where a call needs them."""
-        until = session.deadline(settings)
+        until = deadline(settings)
         with in_time(until):
             function.graph()
         self._name = function.name

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, overload
+from typing import Any, Final, cast, overload
 
+from loopless import source
 from loopless.errors import UsageError
 from loopless.interface.calls import CALLED, KeptCalls
 from loopless.interface.entry import listed
 from loopless.interface.settings import changed
-from loopless.interface.shown import Refusal, Shown, refusal_of
+from loopless.interface.shown import Refusal, refusal_of
 from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
 from loopless.paths import LoopPaths
-from loopless.queries import program as session
 from loopless.queries.assume.conditions import names_in
 from loopless.queries.bounds.answering import METHODS, answer_bounds
 from loopless.queries.bounds.answers import FunctionBound, LoopBound
@@ -27,72 +27,70 @@ from loopless.queries.jobs.deadline import in_time
 from loopless.queries.jobs.effort import LEAST_FOR_SUMMARY_S, shared
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
+from loopless.queries.loops.name import LoopName
+from loopless.queries.program import Function as AnalyzedFunction
+from loopless.queries.program import Loop as AnalyzedLoop
+from loopless.queries.program import Program as AnalyzedProgram
+from loopless.queries.program import deadline
 from loopless.queries.selection import check_variables, select_loops
 from loopless.queries.settings import Settings
+from loopless.queries.shown import Shown
 from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Refused
-from loopless.report import html, html_programs
+from loopless.report import html
 from loopless.report.functions import function_summary
+from loopless.source.ir import Function as SourceFunction
 
 _SUMMARY: Final = Question(merge=True, entered=True, approximate=True)
 _TYPE: Final = Question(summarize=False)
 _PATHS: Final = Question(classify=False, summarize=False)
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Loop(Shown):
+class Loop(Shown, AnalyzedLoop):
     """One loop of a program. Made by :func:`loopless.load`; see ``function.loops`` and ``program[line]``."""
 
     function: Function
     """The function that it is a loop of; for a copy by inlining, the one that it was copied into."""
-    _found: session.Loop
-    _answers: dict[Question, LoopAnswer] = field(default_factory=dict, init=False)
-    _held: dict[tuple[type, Question | str], Any] = field(default_factory=dict, init=False)
 
-    @property
-    def name(self) -> str:
-        """``file:function:line:column``, with a suffix where that is not unique."""
-        return self._found.name
+    def __init__(self, function: Function, id: LoopName) -> None:
+        super().__init__(function, id)
+        self._answers: dict[Question, LoopAnswer] = {}
+        self._held: dict[tuple[type, Question | str], Any] = {}
 
     @property
     def file(self) -> str:
         """The file that it stands in."""
-        return self._found.id.file
-
-    @property
-    def line(self) -> int:
-        """The line that it starts in."""
-        return self._found.line
+        return self.id.file
 
     @property
     def column(self) -> int:
         """The column that it starts in."""
-        return self._found.id.column
+        return self.id.column
 
     @property
     def depth(self) -> int:
         """How many loops it stands in, itself included: 1 for outermost ones."""
-        return self._found.id.depth
+        return self.id.depth
 
     @property
     def parent(self) -> Loop | None:
         """The loop around this one."""
-        return next((loop for loop in self.function.loops if loop.name == self._found.id.parent), None)
+        return next((loop for loop in self.function.loops if loop.name == self.id.parent), None)
 
     @property
     def inner(self) -> tuple[Loop, ...]:
         """The loops inside, those right inside only."""
-        return tuple(loop for loop in self.function.loops if loop._found.id.parent == self.name)  # noqa: SLF001
+        return tuple(loop for loop in self.function.loops if loop.id.parent == self.name)
 
     @property
     def inlined_from(self) -> str | None:
         """The place of the call through which its text came into ``function``; None: it stands there."""
-        return self._found.id.inlined_from
+        return self.id.inlined_from
 
     @property
     def refused(self) -> Refused | None:
         """What makes it no loop that can be answered, as irreducible control flow."""
-        return self._found.id.refused
+        return self.id.refused
 
     def summarize(self, vars: Iterable[str] | str | None = None, assume: str | None = None) -> Summary | Refused:
         """What the loop does to ``vars`` (default: what it changes and is used after it), as ``loopless summarize``.
@@ -147,9 +145,9 @@ class Loop(Shown):
 
     def _question(self, vars: Iterable[str] | str | None, assume: str | None, **asked: bool) -> Question:
         names = _names(vars)
-        with in_time(session.deadline(self.function.program.settings)):
+        with in_time(deadline(self.function.program.settings)):
             spoken_of = names_in(assume) if assume is not None else ()
-            check_variables([self._found], (*(names or ()), *spoken_of))
+            check_variables([self], (*(names or ()), *spoken_of))
         return Question(names, assume, **asked)
 
     def _ask(self, question: Question) -> LoopAnswer:
@@ -161,16 +159,6 @@ class Loop(Shown):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return operator.getitem, (self.function, self.name)
-
-    def _brief(self) -> str:
-        inside = f" inside {self._found.id.parent}" if self._found.id.parent is not None else ""
-        return f"loop {self.name}{inside}"
-
-    def __str__(self) -> str:
-        return self.name
-
-    def _repr_html_(self) -> str:
-        return html_programs.loop(self._found)
 
 
 def _names(vars: Iterable[str] | str | None) -> tuple[str, ...] | None:
@@ -187,15 +175,14 @@ def _answer(loops: Sequence[Loop], question: Question) -> list[LoopAnswer]:
     """What is known of the loops, after finding out what is not known yet, several at once."""
     missing = [loop for loop in loops if question not in loop._answers]  # noqa: SLF001
     if missing:
-        whole, asked = missing[0].function.program.settings, [loop._found for loop in missing]  # noqa: SLF001
-        settings, until = shared(whole, len(missing), LEAST_FOR_SUMMARY_S), session.deadline(whole)
-        for loop, answer in zip(missing, answer_all(asked, question, settings, until), strict=True):
+        whole = missing[0].function.program.settings
+        settings, until = shared(whole, len(missing), LEAST_FOR_SUMMARY_S), deadline(whole)
+        for loop, answer in zip(missing, answer_all(missing, question, settings, until), strict=True):
             loop._answers[question] = answer  # noqa: SLF001
     return [loop._answers[question] for loop in loops]  # noqa: SLF001
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Function(Shown):
+class Function(Shown, AnalyzedFunction):
     """One defined function, with the small functions that it calls inlined into it.
 
     Iterating gives its loops; ``function[line]`` is the loop that starts in that line, ``function[name]`` the one of
@@ -203,29 +190,22 @@ class Function(Shown):
     """
 
     program: Program
-    _found: session.Function
-    _loops: tuple[Loop, ...] | None = field(default=None, init=False)
-    _summary: FunctionSummary | Refused | None = field(default=None, init=False)
-    _bounds: dict[str, FunctionBound] = field(default_factory=dict, init=False)
-    _calls: KeptCalls | None = field(default=None, init=False)
+    """The program that it is a function of."""
 
-    @property
-    def name(self) -> str:
-        """The name in the source."""
-        return self._found.name
-
-    @property
-    def place(self) -> str:
-        """``file:line:column``, or the name."""
-        return self._found.place
+    def __init__(self, program: Program, code: SourceFunction) -> None:
+        super().__init__(program, code)
+        self._summary: FunctionSummary | Refused | None = None
+        self._bounds: dict[str, FunctionBound] = {}
+        self._calls: KeptCalls | None = None
 
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The loops in textual order, those of inlined functions included."""
-        if self._loops is None:
-            with in_time(session.deadline(self.program.settings)):
-                self._loops = tuple(Loop(self, loop) for loop in self._found.loops)
-        return self._loops
+        with in_time(deadline(self.program.settings)):
+            return cast("tuple[Loop, ...]", super().loops)
+
+    def _loop(self, id: LoopName) -> Loop:
+        return Loop(self, id)
 
     def __iter__(self) -> Iterator[Loop]:
         return iter(self.loops)
@@ -253,10 +233,10 @@ class Function(Shown):
         """What a call of the function does, as ``loopless summarize --whole``."""
         if self._summary is None:
             settings = self.program.settings
-            until = session.deadline(settings)
+            until = deadline(settings)
             with in_time(until):
-                self._found.graph()
-            (answer,) = answer_functions([self._found], Question(classify=False), settings, until)
+                self.graph()
+            (answer,) = answer_functions([self], Question(classify=False), settings, until)
             self._summary = _function_summary(answer)
         return self._summary
 
@@ -280,20 +260,11 @@ class Function(Shown):
         the function does not take.
         """
         if self._calls is None:
-            self._calls = KeptCalls(self._found, self.program.settings, lambda: _answer(self.loops, CALLED))
+            self._calls = KeptCalls(self, self.program.settings, lambda: _answer(self.loops, CALLED))
         return self._calls.evaluate(arguments, by_name, nondet)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return operator.getitem, (self.program, self._found.code.name)
-
-    def _brief(self) -> str:
-        return f"function {self.name} at {self.place.removesuffix(':0')}"
-
-    def __str__(self) -> str:
-        return self.name
-
-    def _repr_html_(self) -> str:
-        return html_programs.function(self._found)
+        return operator.getitem, (self.program, self.code.name)
 
 
 def _bound(functions: Sequence[Function], method: str) -> None:
@@ -304,13 +275,12 @@ def _bound(functions: Sequence[Function], method: str) -> None:
     if not missing:
         return
     settings = missing[0].program.settings
-    until = session.deadline(settings)
-    asked = [function._found for function in missing]  # noqa: SLF001
+    until = deadline(settings)
     with in_time(until):
-        for found in asked:
-            found.graph()
-    for function, answer in zip(missing, answer_bounds(asked, method, settings, until), strict=True):
-        function._bounds[method] = replace(answer, declared=declared_inputs(function._found))  # noqa: SLF001
+        for function in missing:
+            function.graph()
+    for function, answer in zip(missing, answer_bounds(missing, method, settings, until), strict=True):
+        function._bounds[method] = replace(answer, declared=declared_inputs(function))  # noqa: SLF001
 
 
 def _function_summary(answer: FunctionAnswer) -> FunctionSummary | Refused:
@@ -320,39 +290,25 @@ def _function_summary(answer: FunctionAnswer) -> FunctionSummary | Refused:
     return Refusal(answer.refused, function_summary(answer), html.function_summary(answer))
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Program(Shown):
+class Program(Shown, AnalyzedProgram):
     """A program in memory, read under ``settings``.
 
     Iterating gives its functions; ``program["f"]`` is the function of that name, ``program[12]`` the loop that starts
     in line 12, and ``program.loop("a.c:12")`` the one at a place. Made by :func:`loopless.load`.
     """
 
-    _found: session.Program
-    _functions: tuple[Function, ...] | None = field(default=None, init=False)
-
-    @property
-    def settings(self) -> Settings:
-        """How its questions are answered: the reading of numbers, and the limits on the work."""
-        return self._found.settings
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The files, as they were named."""
-        return self._found.files
-
     @property
     def functions(self) -> tuple[Function, ...]:
         """The defined functions, by file in the order given, then by line."""
-        if self._functions is None:
-            self._functions = tuple(Function(self, function) for function in self._found.functions)
-        return self._functions
+        return cast("tuple[Function, ...]", super().functions)
+
+    def _function(self, code: SourceFunction) -> Function:
+        return Function(self, code)
 
     @property
     def loops(self) -> tuple[Loop, ...]:
         """The loops of all functions where they stand in the source (copies by inlining left out)."""
-        own = (function for function in self.functions if function._found.is_listed)  # noqa: SLF001
-        return tuple(loop for function in own for loop in function.loops if loop.inlined_from is None)
+        return cast("tuple[Loop, ...]", super().loops)
 
     def __iter__(self) -> Iterator[Function]:
         return iter(self.functions)
@@ -373,8 +329,7 @@ class Program(Shown):
         """
         if isinstance(key, int):
             return self.loop(str(key))
-        wanted = self._found[key]
-        return next(function for function in self.functions if function._found is wanted)  # noqa: SLF001
+        return cast("Function", super().__getitem__(key))
 
     def __contains__(self, key: object) -> bool:
         return any(key in (function, function.name) for function in self.functions)
@@ -383,11 +338,11 @@ class Program(Shown):
         """The loop at a place: ``FILE:LINE``, ``LINE``, or its full name. Raises ``UsageError`` where there is none, or
         are several.
         """
-        with in_time(session.deadline(self.settings)):
-            found = select_loops(self._found, (), [place])
+        with in_time(deadline(self.settings)):
+            found = select_loops(self, (), [place])
         if len(found) > 1:
             raise UsageError(f"there are several loops at {place}: {listed(loop.name for loop in found)}")
-        return next(loop for f in self.functions for loop in f.loops if loop._found is found[0])  # noqa: SLF001
+        return cast("Loop", found[0])
 
     def summarize(self) -> tuple[Summary | Refused, ...]:
         """The summaries of all ``loops``, in their order; several are worked on at once."""
@@ -396,8 +351,7 @@ class Program(Shown):
 
     def bound(self, method: str = "all") -> tuple[FunctionBound, ...]:
         """The bounds of all functions with loops, in their order; several are worked on at once."""
-        own = (function for function in self.functions if function._found.is_listed)  # noqa: SLF001
-        functions = [function for function in own if function.loops]
+        functions = [function for function in self.functions if function.is_listed and function.loops]
         _bound(functions, method)
         return tuple(function.bound(method) for function in functions)
 
@@ -415,7 +369,7 @@ class Program(Shown):
         if property not in known:
             raise UsageError(f"there is no property {property!r}; there are {', '.join(known)}")
         seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
-        return verify(self._found, known[property], self.settings, seconds=seconds)
+        return verify(self, known[property], self.settings, seconds=seconds)
 
     def reach(
         self,
@@ -449,22 +403,10 @@ class Program(Shown):
         ``changes`` are fields of :class:`loopless.Settings`, as ``loop_timeout_s=60`` or ``wrapv=True``. Raises
         ``UsageError`` for others, and for those of the compiler: load the files again with these.
         """
-        return Program(session.Program(self._found.source, changed(self.settings, changes, loaded=True)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Program, (self._found,)
+        return Program(self.source, changed(self.settings, changes, loaded=True))
 
     def _ipython_key_completions_(self) -> list[str]:
         return [function.name for function in self.functions]
-
-    def _brief(self) -> str:
-        return f"program {', '.join(self.files)}: functions {listed((f.name for f in self.functions), 8)}"
-
-    def __str__(self) -> str:
-        return html_programs.program_lines(self._found)
-
-    def _repr_html_(self) -> str:
-        return html_programs.program(self._found)
 
 
 def load(paths: Iterable[Path | str] | Path | str, settings: Settings | None = None, **options: Any) -> Program:
@@ -482,5 +424,5 @@ def load(paths: Iterable[Path | str] | Path | str, settings: Settings | None = N
         LimitError: the compiler took too long.
     """
     chosen = changed(settings or Settings(), options)
-    with in_time(session.deadline(chosen)):
-        return Program(session.load(paths, chosen))
+    with in_time(deadline(chosen)):
+        return Program(source.load(paths, chosen.source), chosen)

@@ -1,11 +1,12 @@
-"""How what is held shows itself: to ``print``, at a prompt, and in a notebook."""
+"""Answers of the interface's own: how they show themselves, and refusals as answers."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any
 
 from loopless.queries.loops.answer import LoopAnswer
+from loopless.queries.shown import Shown
 from loopless.refusals import Refused
 from loopless.report import html
 from loopless.report.json_report import refused_json
@@ -13,13 +14,10 @@ from loopless.report.text import summaries
 from loopless.report.text import why as why_lines
 
 
-class Shown(ABC):
-    """Something with a text (``print``), one short line (a prompt) and a picture of itself in HTML (a notebook)."""
+class Held(Shown):
+    """An answer that says itself how it looks."""
 
     __slots__ = ()
-
-    @abstractmethod
-    def _repr_html_(self) -> str | None: ...
 
     @abstractmethod
     def _brief(self) -> str:
@@ -28,11 +26,8 @@ class Shown(ABC):
     def __repr__(self) -> str:
         return f"<{self._brief()}>"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: FBT001, ARG002  IPython's protocol
-        printer.text(repr(self))
 
-
-class Refusal(Refused, Shown):
+class Refusal(Refused, Held):
     """A :class:`loopless.Refused` given as an answer: it equals one, and shows itself as the command line does.
 
     ``reason``, ``where`` and ``detail`` are those of :class:`loopless.Refused`.
@@ -71,7 +66,7 @@ class Refusal(Refused, Shown):
         return self._page or html.box([html.heading("refused", words), html.refusal(self)])
 
     def __repr__(self) -> str:
-        return Shown.__repr__(self)
+        return Held.__repr__(self)
 
     def __str__(self) -> str:
         return self._text or "\n".join(line.strip() for line in why_lines(self))

@@ -11,7 +11,7 @@ from loopless.automaton import Automaton as AutomatonValue
 from loopless.automaton import Classification as ClassificationValue
 from loopless.automaton import State, Transition
 from loopless.interface.entry import evaluated, with_memory
-from loopless.interface.shown import Shown
+from loopless.interface.shown import Held
 from loopless.paths import LoopPaths
 from loopless.queries.call_values.given_memory import Entry, GivenMemory
 from loopless.queries.functions import FunctionAnswer
@@ -34,7 +34,7 @@ from loopless.summary import Summary as SummaryValue
 _T = TypeVar("_T")
 
 
-class _Summarized(Shown):
+class _Summarized(Held):
     """What summaries of loops and of functions have in common."""
 
     __slots__ = ()
@@ -286,7 +286,7 @@ class FunctionSummary(_Summarized):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Classification(Shown):
+class Classification(Held):
     """What kind of loop a loop is (Proteus's Table 1)."""
 
     answer: LoopAnswer
@@ -342,7 +342,7 @@ class Classification(Shown):
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Automaton(Shown):
+class Automaton(Held):
     """The path dependency automaton of a loop: which path follows which, when, and with what values.
 
     A notebook shows its picture; ``print`` shows it in DOT.

@@ -1,6 +1,6 @@
-"""Programs in memory, their functions and their loops.
+"""Programs in memory, their functions and their loops, with what was found out on the way to answers.
 
-What people hold is :mod:`loopless.interface`, which is made of these.
+:mod:`loopless.interface` adds the verbs to them: its classes are derived from these.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Function:
         known = self.program.source.module.stubs
         if not known:
             return ()
-        names = (self.code.name, *self.program.reach.of((self.code.name,)).names)
+        names = (self.code.name, *self.program.call_graph.of((self.code.name,)).names)
         found = {name for name in names if name in known} - {self.code.name}
         bodies = self.program.source.module.functions
         for name in dict.fromkeys(names):
@@ -197,7 +197,11 @@ class Function:
     @functools.cached_property
     def loops(self) -> tuple[Loop, ...]:
         """The loops in textual order, those of inlined functions included."""
-        return tuple(Loop(self, id) for id in self._names())
+        return tuple(self._loop(id) for id in self._names())
+
+    def _loop(self, id: LoopName) -> Loop:
+        """One of its loops, as a class that is derived from this one may have them."""
+        return Loop(self, id)
 
     def _names(self) -> Iterator[LoopName]:
         module = self.program.source.inlined
@@ -250,7 +254,7 @@ class Function:
         """The functions that a call may come to, beside those that are inlined; the function itself where it may be
         called again and is not read as a loop.
         """
-        reach, graph = self.program.reach, self.graph()
+        reach, graph = self.program.call_graph, self.graph()
         direct, outside = reach.calls(self.program.source.inlined.functions[self.code.name])
         if not isinstance(graph, Refused):
             direct = tuple(n for n in direct if n != self.code.name or n in graph.callees or graph is self._written)
@@ -297,7 +301,11 @@ class Program:
             line, column = (code.loc.line, code.loc.column) if code.loc is not None else (0, 0)
             return order.get(file, len(order)), file, line, column
 
-        return tuple(Function(self, code) for code in sorted(self.source.module.defined(), key=place))
+        return tuple(self._function(code) for code in sorted(self.source.module.defined(), key=place))
+
+    def _function(self, code: SourceFunction) -> Function:
+        """One of its functions, as a class that is derived from this one may have them."""
+        return Function(self, code)
 
     @functools.cached_property
     def _by_name(self) -> Mapping[str, list[Function]]:
@@ -318,7 +326,7 @@ class Program:
         return any(has(function) for function in self._by_name.get(place.function, ()))
 
     @functools.cached_property
-    def reach(self) -> CallGraph:
+    def call_graph(self) -> CallGraph:
         """Which functions calls may come to."""
         from loopless.flowgraph.callees.call_graph import CallGraph
 
@@ -329,7 +337,7 @@ class Program:
         """Which calls return."""
         from loopless.queries.returning import Returning
 
-        return Returning(self.reach, self.source.inlined)
+        return Returning(self.call_graph, self.source.inlined)
 
     @functools.cached_property
     def transformers(self) -> Transformers:

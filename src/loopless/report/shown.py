@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import singledispatch
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from loopless.errors import UsageError
 from loopless.queries.bounds.answers import Bound, FunctionBound, LoopBound
@@ -15,6 +15,7 @@ from loopless.queries.call_values.inputs import Given
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.call_values.surroundings import surroundings
 from loopless.queries.evaluation.evaluate import Evaluation
+from loopless.queries.program import Function, Loop, Program
 from loopless.queries.verification.verdict import Verdict
 from loopless.report import html, html_bounds, html_programs
 from loopless.report.bounds import (
@@ -32,6 +33,9 @@ from loopless.report.reach import reach_json, reach_text
 from loopless.report.reach_tests import c_test as written_test
 from loopless.report.verification import harness as written_harness
 from loopless.report.verification import verdict_json, verdict_text
+
+_FEW: Final = 8
+"""Maximum number of functions named in the short line of a program."""
 
 
 @singledispatch
@@ -156,6 +160,36 @@ def _(shown: LoopBound) -> str:
 def assumptions(shown: Bound) -> list[str]:
     """What is taken for granted for a bound, one sentence each."""
     return granted_for(shown) if isinstance(shown, LoopBound) else granted(shown.within)
+
+
+text.register(Program, html_programs.program_lines)
+page.register(Program, html_programs.program)
+page.register(Function, html_programs.function)
+page.register(Loop, html_programs.loop)
+
+
+@text.register(Function)
+@text.register(Loop)
+def _(shown: Function | Loop) -> str:
+    return shown.name
+
+
+@brief.register
+def _(shown: Program) -> str:
+    names = list(dict.fromkeys(function.name for function in shown.functions))
+    listed = ", ".join(names[:_FEW]) + (", …" if len(names) > _FEW else "") or "nothing"
+    return f"program {', '.join(shown.files)}: functions {listed}"
+
+
+@brief.register
+def _(shown: Function) -> str:
+    return f"function {shown.name} at {shown.place.removesuffix(':0')}"
+
+
+@brief.register
+def _(shown: Loop) -> str:
+    inside = f" inside {shown.id.parent}" if shown.id.parent is not None else ""
+    return f"loop {shown.name}{inside}"
 
 
 def _own(shown: FunctionBound) -> list[str]:

@@ -179,7 +179,7 @@ class _Asked:
 
     def _uncounted(self, component: Sequence[str]) -> CallCounts:
         """That nothing is known of the loops that calls of these functions may come to."""
-        inside = {*component, *self.world.reach.of(component).names}
+        inside = {*component, *self.world.call_graph.of(component).names}
         names = {loop.name for function, loops in self.homes.written if function.code.name in inside for loop in loops}
         return CallCounts({name: LoopCount() for name in sorted(names)})
 
@@ -214,7 +214,7 @@ class _Asked:
     def _unseen(self) -> frozenset[str]:
         """The functions that may be called where no call of them stands: by strangers, or through a pointer."""
         outside = self.entry.reached.outside
-        return frozenset(self.world.reach.of((), outside).names) if outside else frozenset()
+        return frozenset(self.world.call_graph.of((), outside).names) if outside else frozenset()
 
     def _shown(self, bound: FunctionBound, loops: Sequence[RunBound]) -> FunctionBound:
         """The bounds of the entry function without the loops that stand for calls."""

@@ -103,7 +103,7 @@ class RunProgram(Program):
         self.open = program if program.settings == settings else Program(program.source, settings)
         self.entry, self.given = entry, frozenset(given)
         self.counts: dict[str, CallCounts] = {} if counts is None else counts
-        self.__dict__["reach"] = program.reach
+        self.__dict__["call_graph"] = program.call_graph
         self.__dict__["returning"] = program.returning
 
     @functools.cached_property
@@ -127,8 +127,8 @@ class RunProgram(Program):
     def begins(self) -> bool:
         """Whether the run begins with the entry function, which is not called again."""
         module = self.source.module
-        called = {name for function in module.defined() for name in self.reach.calls(function)[0]}
-        return begins_at(module, self.entry) and self.entry not in called and self.entry not in self.reach.taken
+        called = {name for function in module.defined() for name in self.call_graph.calls(function)[0]}
+        return begins_at(module, self.entry) and self.entry not in called and self.entry not in self.call_graph.taken
 
     def __getstate__(self) -> dict[str, Any]:
         return {"open": self.open, "entry": self.entry, "given": self.given, "counts": self.counts}
