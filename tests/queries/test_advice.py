@@ -27,7 +27,7 @@ def test_bounds_of_a_function_are_asked_for_once(monkeypatch, tmp_path) -> None:
     asked = []
 
     def watched(jobs, *_):
-        asked.extend(job.func for job in jobs)
+        asked.extend(type(job.__self__) for job in jobs)
         return [job() for job in jobs]  # however slow the machine is
 
     monkeypatch.setattr(advice, "run_all", watched)
@@ -39,7 +39,7 @@ def test_bounds_of_a_function_are_asked_for_once(monkeypatch, tmp_path) -> None:
         found = tries(loop, LoopAnswer(name, refused=Refused(Reason.BUDGET, name.place, "not asked")))
         assert [one.tells for one in found.advice] == ["how often it runs at most"]
         assert "--function f" in found.advice[0].command
-    assert asked == [advice._bounded]  # and none that evaluates a call, which takes one file
+    assert asked == [advice.TryBound]  # and none that evaluates a call, which takes one file
 
 
 def test_nothing_is_tried_where_no_time_is_left(monkeypatch, tmp_path) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 import loopless
-from loopless.project.survey import answer_file, distinct
+from loopless.project.survey import AskFile, distinct
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.rules import bounded_loops
 from loopless.queries.loops.answer import Question
@@ -220,7 +220,7 @@ def test_one_text_of_two_meanings_is_two_functions(included):
 
 
 def test_the_census_of_files_counts_the_loops_of_a_header_once(included):
-    files = [answer_file(file, Question(summarize=False), PATIENT, (), None) for file in included]
+    files = [AskFile(file, Question(summarize=False), PATIENT, (), None).run() for file in included]
     assert [names(answer.loop for answer in file.answers) for file in files] == [["own:2", "always:5"]] * 2
     assert names(answer.loop for answer in distinct(files)) == ["own:2", "always:5"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -72,10 +71,10 @@ def survey_as_found(
     if at_once <= 1 and not settings.sandboxed:
         for at, file in enumerate(files):
             watch((at,))
-            yield at, answer_file(file, question, settings, functions, until)
+            yield at, AskFile(file, question, settings, functions, until).run()
         return
     inner = replace(settings, workers=max(1, settings.processes // max(1, len(files))))
-    jobs = [functools.partial(answer_file, file, question, inner, functions, until) for file in files]
+    jobs = [AskFile(file, question, inner, functions, until).run for file in files]
     limits = Limits(time_s=None, memory_mb=None, deadline=until)
     for at, result in run_each(jobs, limits, at_once, fresh=True, watch=watch):
         yield at, _overrun(files[at], result) if isinstance(result, Overrun) else result
@@ -85,19 +84,23 @@ def _overrun(file: Path, overrun: Overrun) -> FileAnswers:
     return FileAnswers(str(file), error=f"{file}: {overrun.detail}", kind="limit")
 
 
-def answer_file(
-    file: Path,
-    question: Question,
-    settings: Settings,
-    functions: Sequence[str],
-    until: float | None,
-) -> FileAnswers:
-    """The answers about the loops of one file; with ``functions``, of those functions that it has."""
-    try:
-        loops = loops_of(load(file, settings), functions)
-        return FileAnswers(str(file), tuple(answer_all(loops, question, settings, until)))
-    except LooplessError as error:
-        return unread(file, error)
+@dataclass(frozen=True, slots=True)
+class AskFile:
+    """The job of answering a question about the loops of one file; with ``functions``, of those that it has."""
+
+    file: Path
+    question: Question
+    settings: Settings
+    functions: Sequence[str]
+    until: float | None
+
+    def run(self) -> FileAnswers:
+        """The answers, or why the file cannot be read."""
+        try:
+            loops = loops_of(load(self.file, self.settings), self.functions)
+            return FileAnswers(str(self.file), tuple(answer_all(loops, self.question, self.settings, self.until)))
+        except LooplessError as error:
+            return unread(self.file, error)
 
 
 def loops_of(program: Program, functions: Sequence[str]) -> Sequence[Loop]:

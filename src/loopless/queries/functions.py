@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -80,9 +79,7 @@ def composed(
 ) -> list[FunctionAnswer]:
     """The summaries of ``functions`` from the answers about their loops, ``own``."""
     jobs = [
-        functools.partial(
-            _compose, function.program, function.program.functions.index(function), outcomes_of(found), memory=memory
-        )
+        ComposeFunction(function.program, function.program.functions.index(function), outcomes_of(found), memory).run
         for function, found in zip(functions, own, strict=True)
     ]
     results = work(jobs, settings, until, fresh=True)
@@ -110,20 +107,33 @@ def _answer(function: Function, result: FunctionAnswer | Overrun) -> FunctionAns
     )
 
 
-def _compose(program: Program, index: int, outcomes: Mapping[str, Outcome], *, memory: bool = True) -> FunctionAnswer:
-    """The summary of one function from those of its loops."""
-    started = clock.now()
-    function = program.functions[index]
-    with t.as_declared(layouts_in(function)):
-        made = attempted(lambda: compose(function, outcomes, memory=memory))
-    trouble = made.traceback if isinstance(made, Overrun) else ""
-    outcome = made.refused(function.place) if isinstance(made, Overrun) else made
-    spent = 1000 * (clock.now() - started)
-    if isinstance(outcome, Refused):
-        return FunctionAnswer(
-            function.name, function.place, refused=outcome, time_ms=spent, trouble=trouble or function.trouble
-        )
-    return FunctionAnswer(function.name, function.place, outcome, time_ms=spent)
+@dataclass(frozen=True, slots=True)
+class ComposeFunction:
+    """The job of composing the summary of one function from ``outcomes``, those of its loops.
+
+    ``index``: the number of the function, by which another process finds it. ``memory``: whether what it writes to
+    memory matters.
+    """
+
+    program: Program
+    index: int
+    outcomes: Mapping[str, Outcome]
+    memory: bool = True
+
+    def run(self) -> FunctionAnswer:
+        """The summary, or why there is none."""
+        started = clock.now()
+        function = self.program.functions[self.index]
+        with t.as_declared(layouts_in(function)):
+            made = attempted(lambda: compose(function, self.outcomes, memory=self.memory))
+        trouble = made.traceback if isinstance(made, Overrun) else ""
+        outcome = made.refused(function.place) if isinstance(made, Overrun) else made
+        spent = 1000 * (clock.now() - started)
+        if isinstance(outcome, Refused):
+            return FunctionAnswer(
+                function.name, function.place, refused=outcome, time_ms=spent, trouble=trouble or function.trouble
+            )
+        return FunctionAnswer(function.name, function.place, outcome, time_ms=spent)
 
 
 def compose(
@@ -168,6 +178,6 @@ def summary_for_calls(
     function: Function, outcomes: Mapping[str, Outcome], settings: Settings, time_s: float
 ) -> FunctionSummary | None:
     """The summary of ``function`` for evaluating calls, within this time; None where there is none, for any reason."""
-    job = functools.partial(_compose, function.program, function.program.functions.index(function), outcomes)
-    (found,) = run_all([job], Limits(time_s, settings.loop_memory_mb))
+    job = ComposeFunction(function.program, function.program.functions.index(function), outcomes)
+    (found,) = run_all([job.run], Limits(time_s, settings.loop_memory_mb))
     return found.summary if isinstance(found, FunctionAnswer) else None

@@ -15,7 +15,6 @@ converts to unsigned is converted. Names are those of the source, member and ele
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -157,23 +156,35 @@ class _Parser:
         value = self.operand()
         compared: dict[int, tuple[int, int]] = {}
         while self.token.kind == "sign" and _PRECEDENCE.get(self.token.text, -1) >= least:
-            sign, level, at = self.token.text, _PRECEDENCE[self.token.text], self.position
+            level, at = _PRECEDENCE[self.token.text], self.position
             if level in compared:
                 raise self.chained(begin, *compared[level], at)
             self.position += 1
             right = self.operation(level + 1)
-            value = self.made(at, functools.partial(self.arithmetic.binary, sign, value, right), value)
+            value = self.binary(at, value, right)
             if level in _COMPARING:
                 compared[level] = at, self.position
         return value
 
-    def made(self, at: int, make: Callable[[], CValue], otherwise: CValue) -> CValue:
-        """The value that ``make`` gives. Raises ``UsageError`` for what is undefined for all values."""
+    def binary(self, at: int, left: CValue, right: CValue) -> CValue:
+        """The value of the operator at a token. Raises ``UsageError`` for what is undefined for all values."""
         try:
-            return make()
+            return self.arithmetic.binary(self.tokens[at].text, left, right)
         except UndefinedValue as error:
-            if not self.strict:
-                return otherwise
+            self.reject(at, error)
+            return left
+
+    def unary(self, at: int, operand: CValue) -> CValue:
+        """The same for an operator with one operand."""
+        try:
+            return self.arithmetic.unary(self.tokens[at].text, operand)
+        except UndefinedValue as error:
+            self.reject(at, error)
+            return operand
+
+    def reject(self, at: int, error: UndefinedValue) -> None:
+        """Raises ``UsageError`` for a value that is always undefined, unless the condition is only looked through."""
+        if self.strict:
             raise _wrong(self.text, self.tokens[at].at, str(error)) from None
 
     def chained(self, begin: int, first: int, end: int, second: int) -> UsageError:
@@ -193,9 +204,9 @@ class _Parser:
 
     def operand(self) -> CValue:
         token, at = self.token, self.position
-        if sign := self.took(*_UNARY):
+        if self.took(*_UNARY):
             value = self.operand()
-            return self.made(at, functools.partial(self.arithmetic.unary, sign, value), value)
+            return self.unary(at, value)
         if self.took("*"):
             if self.token.kind != "name":
                 raise self.unexpected()

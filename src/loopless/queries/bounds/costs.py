@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,14 +81,28 @@ def answer_cost(
 ) -> CostAnswer:
     """Bounds on the growth of a variable over a call, under the limits of a loop."""
     index = function.program.functions.index(function)
-    job = functools.partial(_cost, function.program, index, name, bound.summary)
-    (found,) = work([job], settings, until)
+    job = MeasureCost(function.program, index, name, bound.summary)
+    (found,) = work([job.run], settings, until)
     cost = Cost(None, None, found.refused(function.place)) if isinstance(found, Overrun) else found
     return CostAnswer(name, bound, cost)
 
 
-def _cost(program: Program, index: int, name: str, summary: FunctionSummary | None) -> Cost:
-    function = program.functions[index]
+@dataclass(frozen=True, slots=True)
+class MeasureCost:
+    """The job of bounding how much the variable ``name`` grows over a call, beside the summary of the function."""
+
+    program: Program
+    index: int
+    """Of the function among those of the program."""
+    name: str
+    summary: FunctionSummary | None
+
+    def run(self) -> Cost:
+        """The bounds, or why there are none. Raises ``UsageError`` for a name of several variables."""
+        return _cost(self.program.functions[self.index], self.name, self.summary)
+
+
+def _cost(function: Function, name: str, summary: FunctionSummary | None) -> Cost:
     graph = function.graph()
     if isinstance(graph, Refused):
         return Cost(None, None, graph)

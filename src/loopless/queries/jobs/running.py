@@ -1,4 +1,8 @@
-"""Jobs on loops and functions: in child processes under the limits of the settings, or in this process without."""
+"""Jobs on loops and functions: in child processes under the limits of the settings, or in this process without.
+
+A job is a call without arguments. Mostly it is the ``run`` of a frozen dataclass, which has what it works on: so it can
+be pickled where a child is not forked, and its name says what is done.
+"""
 
 from __future__ import annotations
 

@@ -6,10 +6,9 @@ interpretation. Whether that is so of this loop is found out by asking, under a 
 
 from __future__ import annotations
 
-import functools
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -62,9 +61,9 @@ class Adviser:
         jobs: list[Callable[[], frozenset[str] | Advice | None]] = []
         # The bounds of one function are found together, and asked for once.
         if _count_is_open(answer) and index not in self._bounded:
-            jobs.append(functools.partial(_bounded, program, index, alone))
+            jobs.append(TryBound(program, index, alone).run)
         if len(program.files) == 1 and not loop.function.code.variadic:  # else no command does it
-            jobs.append(functools.partial(_evaluation, program, index, loop.name, alone))
+            jobs.append(TryCalls(program, index, loop.name, alone).run)
         found = run_all(jobs, self._limits, self._settings.processes)
         if _count_is_open(answer):
             self._bounded.setdefault(index, next((one for one in found if isinstance(one, frozenset)), frozenset()))
@@ -84,32 +83,51 @@ def _count_is_open(answer: LoopAnswer) -> bool:
     return any(case.iterations.variables & frozenset(case.free) for case in found.cases)
 
 
-def _bounded(program: Program, index: int, settings: Settings) -> frozenset[str]:
-    """The names of the loops of a function that ``bound`` bounds."""
-    (found,) = answer_bounds([program.functions[index]], "all", settings)
-    names = set()
-    for loop in found.counts:
-        if any(claim.upper is not None and claim.gap is t.FALSE for claim in (loop.call, loop.entry)):
-            names.add(loop.answer.loop.name)
-    return frozenset(names)
+@dataclass(frozen=True, slots=True)
+class TryBound:
+    """The job of trying ``bound`` with one function."""
+
+    program: Program
+    index: int
+    """Of the function among those of the program."""
+    settings: Settings
+
+    def run(self) -> frozenset[str]:
+        """The names of the loops of the function that ``bound`` bounds."""
+        (found,) = answer_bounds([self.program.functions[self.index]], "all", self.settings)
+        names = set()
+        for loop in found.counts:
+            if any(claim.upper is not None and claim.gap is t.FALSE for claim in (loop.call, loop.entry)):
+                names.add(loop.answer.loop.name)
+        return frozenset(names)
 
 
-def _evaluation(program: Program, index: int, name: str, settings: Settings) -> Advice | None:
-    """The command that evaluates a call in which the loop runs, if there is one."""
-    function = program.functions[index]
-    graph = function.graph()
-    if not isinstance(graph, Flowgraph):
+@dataclass(frozen=True, slots=True)
+class TryCalls:
+    """The job of trying ``eval`` with one function, whose loop ``name`` is to run."""
+
+    program: Program
+    index: int
+    """Of the function among those of the program."""
+    name: str
+    settings: Settings
+
+    def run(self) -> Advice | None:
+        """The command that evaluates a call in which the loop runs, if there is one."""
+        program, function = self.program, self.program.functions[self.index]
+        graph = function.graph()
+        if not isinstance(graph, Flowgraph):
+            return None
+        with Calls(function, self.settings, outcomes=dict) as calls:
+            for arguments in _samples(graph):
+                try:
+                    found = calls.run(arguments)
+                except UsageError:
+                    continue
+                if found.status == "ok" and found.iterations.get(self.name, 0) > 0:
+                    words = ["eval", *program.files, function.name, *map(_word, arguments)]
+                    return Advice(_command(words, program.settings), "what a call comes to")
         return None
-    with Calls(function, settings, outcomes=dict) as calls:
-        for arguments in _samples(graph):
-            try:
-                found = calls.run(arguments)
-            except UsageError:
-                continue
-            if found.status == "ok" and found.iterations.get(name, 0) > 0:
-                words = ["eval", *program.files, function.name, *map(_word, arguments)]
-                return Advice(_command(words, program.settings), "what a call comes to")
-    return None
 
 
 def _samples(graph: Flowgraph) -> Iterator[tuple[Argument, ...]]:

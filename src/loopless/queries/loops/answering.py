@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import heapq
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -58,7 +57,7 @@ def answers_as_found(
         return
     stages = _stages(question, settings, until)
     jobs = [
-        functools.partial(_by_index, loop.function.program, index, stage.question)
+        AskLoop(loop.function.program, *index, stage.question).run
         for stage in stages
         for loop, index in _indexed(loops)
     ]
@@ -175,6 +174,16 @@ def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
         yield loop, (function.program.functions.index(function), function.loops.index(loop))
 
 
-def _by_index(program: Program, index: tuple[int, int], question: Question) -> LoopAnswer:
-    function = program.functions[index[0]]
-    return answer_loop(function, function.loops[index[1]].id, question)
+@dataclass(frozen=True, slots=True)
+class AskLoop:
+    """The job of answering a question about one loop, which is found by its number in its function."""
+
+    program: Program
+    function: int
+    loop: int
+    question: Question
+
+    def run(self) -> LoopAnswer:
+        """The answer."""
+        function = self.program.functions[self.function]
+        return answer_loop(function, function.loops[self.loop].id, self.question)

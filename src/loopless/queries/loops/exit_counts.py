@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, LoopInfo
@@ -30,7 +29,7 @@ def counts_alone(
     """For each function the counts of loops that have no complete summary, each loop under its own limits."""
     asked = [(at, loop.loop.name) for at, answer in enumerate(answers) for loop in answer.loops if _is_open(loop)]
     jobs = [
-        functools.partial(_job, function.program, function.program.functions.index(function), name)
+        CountAlone(function.program, function.program.functions.index(function), name).run
         for function, name in ((functions[at], name) for at, name in asked)
     ]
     results = work(jobs, settings, until)
@@ -47,17 +46,26 @@ def _is_open(loop: LoopAnswer) -> bool:
     return not known and (loop.paths is not None or loop.refused is not None)
 
 
-def _job(program: Program, index: int, name: str) -> Summary | None:
-    """The summary of what decides when a loop is left; None where it is not known for every entry state."""
-    graph = program.functions[index].graph()
-    if isinstance(graph, Refused):
-        return None
-    loop = next((loop for loop in graph.loops if loop.name == name), None)
-    if loop is None:
-        return None
-    # The other answer about the loop says what went wrong.
-    found = attempted(lambda: _counted(graph, loop))
-    return None if isinstance(found, Overrun) else found
+@dataclass(frozen=True, slots=True)
+class CountAlone:
+    """The job of counting the iterations of the loop ``name`` by what decides when it is left."""
+
+    program: Program
+    index: int
+    """Of the function among those of the program."""
+    name: str
+
+    def run(self) -> Summary | None:
+        """The summary of what decides when the loop is left; None where it is not known for every entry state."""
+        graph = self.program.functions[self.index].graph()
+        if isinstance(graph, Refused):
+            return None
+        loop = next((loop for loop in graph.loops if loop.name == self.name), None)
+        if loop is None:
+            return None
+        # The other answer about the loop says what went wrong.
+        found = attempted(lambda: _counted(graph, loop))
+        return None if isinstance(found, Overrun) else found
 
 
 def _counted(graph: Flowgraph, loop: LoopInfo) -> Summary | None:
