@@ -107,7 +107,7 @@ def test_what_can_be_made_is_made_as_without_limits():
 @pytest.mark.slow
 def test_where_nothing_can_be_made_one_sentence_says_so():
     with pytest.raises(LimitError, match="the answer was found, but not written: cut by --loop-timeout"):
-        whole(at_work, SETTINGS)
+        whole(at_work, SETTINGS, None)
     with pytest.raises(LimitError, match="not written"):
         parts(lambda _: at_work(), answers(PROGRAM), loop_without, SETTINGS)
 

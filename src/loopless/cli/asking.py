@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence, Sized
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, TypeVarTuple
 
 import click
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _A = TypeVar("_A")
 _T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
 ENGINES: Final = ("ctypes", "loopless.queries.loops.answering", "loopless.report.making", "loopless.report.text")
 """What answering needs, and each child process at its start: imported while the compiler runs."""
 DRAWN: Final = ("dot", "svg")
@@ -48,12 +49,12 @@ def written(
     return parts(make, answers, without, settings, deadline_of(request, settings))
 
 
-def written_whole(request: Request, options: Mapping[str, Any], make: Callable[[], _T]) -> _T:
+def written_whole(request: Request, options: Mapping[str, Any], make: Callable[[*_Ts], _T], *about: *_Ts) -> _T:
     """The same of what is of no use in parts: see :func:`loopless.report.making.whole`."""
     from loopless.report.making import whole
 
     settings = settings_of(request, options)
-    return whole(make, settings, deadline_of(request, settings))
+    return whole(make, settings, deadline_of(request, settings), *about)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +27,7 @@ from loopless.cli.progress import Progress
 from loopless.queries.jobs.deadline import in_time
 
 if TYPE_CHECKING:
-    from loopless.queries.bounds.answers import FunctionBound
+    from loopless.queries.bounds.answers import FunctionBound, LoopBound
     from loopless.queries.bounds.costs import CostAnswer
     from loopless.queries.bounds.runs import RunBound
     from loopless.queries.bounds.whole_program import ProgramBounds
@@ -223,14 +222,15 @@ def _tell_as_found(
 ) -> int:
     """Print the bounds of loops function by function, as they are found; those of the functions are the last."""
     from loopless.queries.bounds.answering import bounds_as_found
-    from loopless.report.bounds import function_text, loop_text, only_inlined, selected, told_of
+    from loopless.report.bounds import only_inlined, selected, told_of
     from loopless.report.bounds_without import bounds_without, loop_bound_without
     from loopless.report.making import Making
 
     settings = settings_of(request, options)
     until = deadline_of(request, settings)
     found: dict[int, FunctionBound] = {}
-    with Progress() as progress, Making(partial(loop_text, given={}), loop_bound_without, settings, until) as making:
+    writer = _Writer({})
+    with Progress() as progress, Making(writer.loop, loop_bound_without, settings, until) as making:
         telling = Telling(options["color"], progress)
 
         def tell(_: int, bound: FunctionBound) -> None:
@@ -246,7 +246,7 @@ def _tell_as_found(
             tell,
         )
         progress.clear()
-        with Making(partial(function_text, given={}), bounds_without, settings, until) as of_functions:
+        with Making(writer.function, bounds_without, settings, until) as of_functions:
             for bound in told_of([found[at] for at in sorted(found)], names):
                 telling.tell(*of_functions.made(bound), complete=not (only_inlined(bound) and bound.call.has_gap))
     if not telling.any:
@@ -266,6 +266,26 @@ class _Found:
     runs: Sequence[RunBound]
 
 
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes bounds, with numbers for ``given`` values of the inputs: as text, or as parts of a JSON document."""
+
+    given: Given
+    as_json: bool = False
+
+    def loop(self, found: LoopBound) -> Any:
+        """The bounds of a loop."""
+        from loopless.report.bounds import bound_json, loop_text
+
+        return bound_json(found, self.given) if self.as_json else loop_text(found, self.given)
+
+    def function(self, found: FunctionBound) -> Any:
+        """The bounds of a whole function."""
+        from loopless.report.bounds import function_json, function_text
+
+        return function_json(found, self.given) if self.as_json else function_text(found, self.given)
+
+
 def _print(request: Request, options: dict[str, Any], found: _Found) -> bool:
     """Print the answers; whether all that was found is told."""
     from loopless.report.bounds import run_json, run_text
@@ -277,15 +297,15 @@ def _print(request: Request, options: dict[str, Any], found: _Found) -> bool:
         parts, told = _made(request, options, found)
         more: dict[str, Any] = {}
         if cost is not None:
-            more["cost"] = written_whole(request, options, partial(cost_json, cost, given))
+            more["cost"] = written_whole(request, options, cost_json, cost, given)
         if of_run is not None:
-            rows = written_whole(request, options, partial(run_json, of_run, found.runs, given))
+            rows = written_whole(request, options, run_json, of_run, found.runs, given)
             more["run"] = {"entry": of_run.name, "loops": rows}
         click.echo(dump(document("bound", **parts, **more, time_ms=request.elapsed_ms)))
         return told
-    texts = [written_whole(request, options, partial(cost_text, cost, given))] if cost is not None else []
+    texts = [written_whole(request, options, cost_text, cost, given)] if cost is not None else []
     if of_run is not None:
-        texts.append(written_whole(request, options, partial(run_text, of_run, found.runs, given)))
+        texts.append(written_whole(request, options, run_text, of_run, found.runs, given))
         told = True
     else:
         parts, told = _made(request, options, found)
@@ -296,15 +316,15 @@ def _print(request: Request, options: dict[str, Any], found: _Found) -> bool:
 
 def _made(request: Request, options: dict[str, Any], found: _Found) -> tuple[dict[str, list[Any]], bool]:
     """What is told of loops and of functions in the format asked for, and whether that is all."""
-    from loopless.report.bounds import bound_json, function_json, function_text, loop_text, selected, told_of
+    from loopless.report.bounds import selected, told_of
     from loopless.report.bounds_without import bounds_without, loop_bound_without
 
     as_json = options["format_"] == "json"
-    of_loop, of_function = (bound_json, function_json) if as_json else (loop_text, function_text)
+    writer = _Writer(found.given, as_json)
     pairs = selected(found.answers, found.names)
     inside = found.answers if as_json else told_of(found.answers, found.names)
-    loops, all_loops = written(request, options, partial(of_loop, given=found.given), pairs, loop_bound_without)
-    whole, all_functions = written(request, options, partial(of_function, given=found.given), inside, bounds_without)
+    loops, all_loops = written(request, options, writer.loop, pairs, loop_bound_without)
+    whole, all_functions = written(request, options, writer.function, inside, bounds_without)
     return {"loops": loops, "functions": whole}, all_loops and all_functions
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +133,7 @@ def _print(found: list[Any], request: Request, options: dict[str, Any]) -> None:
         case "dot":
             from loopless.report.dot import drawing
 
-            click.echo(written_whole(request, options, partial(drawing, answers)), nl=False)
+            click.echo(written_whole(request, options, drawing, answers), nl=False)
         case "svg":
             from loopless.report.svg import picture
 

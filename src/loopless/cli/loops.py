@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,9 +37,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
         from loopless.cli.asking import tell_as_found
 
         def line(loops: Sequence[Loop]) -> Callable[[LoopAnswer], str]:
-            from loopless.report.loop_lines import indented, loop_line  # late: it takes longer than reading the program
+            from loopless.report.loop_lines import indented  # late: it takes longer than reading the program
 
-            return partial(loop_line, width=max((len(indented(loop.id)) for loop in loops), default=0))
+            return _Line(max((len(indented(loop.id)) for loop in loops), default=0)).text
 
         tell_as_found(request, files, options, line, apart=False)
         return ANSWERED
@@ -53,3 +53,16 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     shown, _ = written(request, options, loop, answers, loop_without)
     click.echo(dump(document("loops", loops=shown, time_ms=request.elapsed_ms)))
     return ANSWERED
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Makes the line about a loop, beside names that have at most this width."""
+
+    width: int
+
+    def text(self, answer: LoopAnswer) -> str:
+        """The line."""
+        from loopless.report.loop_lines import loop_line
+
+        return loop_line(answer, self.width)

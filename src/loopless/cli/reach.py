@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -199,17 +198,20 @@ def _write_files(
     texts: dict[str, str] = {}
     reasons: dict[str, None] = {}
     for name, (inputs, purpose) in tests.items():
-        made: dict[str, Callable[[], str]] = {
-            f"{name}.c": functools.partial(c_test, inputs, purpose, program, folder, name),
-            f"{name}.py": functools.partial(python_test, inputs, purpose, program, folder),
-            f"{name}.xml": functools.partial(xml_test, inputs),
-        }
-        for file, text in made.items():
+        for form in (".c", ".py", ".xml"):
             try:
-                texts[file] = text()
+                match form:
+                    case ".c":
+                        text = c_test(inputs, purpose, program, folder, name)
+                    case ".py":
+                        text = python_test(inputs, purpose, program, folder)
+                    case _:
+                        text = xml_test(inputs)
             except UsageError as error:
-                if not file.endswith(".xml") or not inputs.arguments:  # that arguments are no inputs of main is no news
+                if form != ".xml" or not inputs.arguments:  # that arguments are no inputs of main is no news
                     reasons[f"{name}: {error}" if len(tests) > 1 else str(error)] = None
+            else:
+                texts[f"{name}{form}"] = text
     for reason in reasons:
         warn(reason)
     if any(file.endswith(".xml") for file in texts):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +93,7 @@ def _document(request: Request, answers: Sequence[LoopAnswer], options: dict[str
         case "dot":
             from loopless.report.dot import drawing
 
-            click.echo(written_whole(request, options, partial(drawing, answers)), nl=False)
+            click.echo(written_whole(request, options, drawing, answers), nl=False)
         case _:
             from loopless.report.svg import picture
 
@@ -108,10 +107,10 @@ def _text(request: Request, files: tuple[Path, ...], options: dict[str, Any]) ->
 
     layout = (options["traces"], options["paths"], options["all_states"], options["all_cases"])
 
-    def paragraph(loops: Sequence[Loop]) -> _Paragraph:
+    def paragraph(loops: Sequence[Loop]) -> Callable[[LoopAnswer], str]:
         from loopless.report.brevity import lines_for
 
-        return _Paragraph(*layout, lines_for([loop.id.function for loop in loops]))
+        return _Paragraph(*layout, lines_for([loop.id.function for loop in loops])).text
 
     complete = tell_as_found(request, files, options, paragraph)
     return ANSWERED if complete or options["unknown_ok"] else UNKNOWN
@@ -128,7 +127,8 @@ class _Paragraph:
     lines: Mapping[str, int]
     """How many there are for a loop of each function."""
 
-    def __call__(self, answer: LoopAnswer) -> str:
+    def text(self, answer: LoopAnswer) -> str:
+        """The paragraph."""
         from loopless.report.text import TextLayout, loop_summary
 
         layout = TextLayout(self.traces, self.paths, self.all_states, self.all_cases)

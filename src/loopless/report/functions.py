@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, Final
 
 from loopless import terms as t
@@ -40,9 +39,7 @@ def _lines(answer: FunctionAnswer) -> list[str]:
         return lines
     names = Names(summary)
     for case in summary.cases:
-        result = () if case.result is None else (case.result,)
-        nodes = (case.when, *case.then.values(), *case.iterations.values(), *result)
-        lines += names.shortened(partial(_case_lines, case, summary), nodes)
+        lines += _shortened(case, summary, names)
     for region in summary.diverges:
         lines += region_lines("diverges", region.when, f" (in {short_loop(region.loop, summary)})", names)
     lines += gap_lines(summary, names)
@@ -51,6 +48,13 @@ def _lines(answer: FunctionAnswer) -> list[str]:
     lines += ["  where", *origins] if origins else []
     found = assumptions_of(summary)
     return [*lines, *(["  assuming", *(f"    {assumption}" for assumption in found)] if found else [])]
+
+
+def _shortened(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[str]:
+    """The lines about a case, with names for exit times that stand there more than once."""
+    result = () if case.result is None else (case.result,)
+    nodes = (case.when, *case.then.values(), *case.iterations.values(), *result)
+    return names.shortened(lambda own: _case_lines(case, summary, own), nodes)
 
 
 def _case_lines(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[str]:

@@ -6,10 +6,9 @@ classes of its bounds may cost more than finding it did.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar, TypeVarTuple
 
 from loopless.errors import LimitError
 from loopless.queries.jobs.overrun import Overrun
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _A = TypeVar("_A")
+_Ts = TypeVarTuple("_Ts")
 
 
 def parts(
@@ -41,16 +41,16 @@ def parts(
     not even that can be made.
     """
     if not settings.sandboxed or not answers:
-        return _all(make, answers), True
+        return MakeAll(make, answers).run(), True
     limits = _limits(settings, until)
-    found = run_all([functools.partial(_all, make, answers)], limits)[0]
+    found = run_all([MakeAll(make, answers).run], limits)[0]
     if not isinstance(found, Overrun):
         return found, True
     if found.traceback:  # no limit, but an error in here
-        return _all(make, answers), True
-    each = run_all([functools.partial(make, answer) for answer in answers], limits, settings.processes)
+        return MakeAll(make, answers).run(), True
+    each = run_all([Make(make, answer).run for answer in answers], limits, settings.processes)
     over = {place: one for place, one in enumerate(each) if isinstance(one, Overrun)}
-    brief = [functools.partial(make, without(answers[place], one)) for place, one in over.items()]
+    brief = [Make(make, without(answers[place], one)).run for place, one in over.items()]
     said = run_all(brief, Limits(_SHORT_S, _memory(settings)), settings.processes)
     for place, instead in zip(over, said, strict=True):
         if isinstance(instead, Overrun):
@@ -59,8 +59,40 @@ def parts(
     return [one for one in each if not isinstance(one, Overrun)], not over
 
 
-def _all(make: Callable[[_A], _T], answers: Sequence[_A]) -> list[_T]:
-    return [make(answer) for answer in answers]
+@dataclass(frozen=True, slots=True)
+class Make(Generic[_A, _T]):
+    """The job of making the report of one answer."""
+
+    make: Callable[[_A], _T]
+    answer: _A
+
+    def run(self) -> _T:
+        """The report."""
+        return self.make(self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class MakeAll(Generic[_A, _T]):
+    """The job of making the reports of several answers."""
+
+    make: Callable[[_A], _T]
+    answers: Sequence[_A]
+
+    def run(self) -> list[_T]:
+        """The reports, in the order of the answers."""
+        return [self.make(answer) for answer in self.answers]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeWhole(Generic[_T]):
+    """The job of making one report of several values."""
+
+    make: Callable[..., _T]
+    about: tuple[object, ...]
+
+    def run(self) -> _T:
+        """The report."""
+        return self.make(*self.about)
 
 
 class Making(Generic[_A, _T]):
@@ -100,8 +132,8 @@ class Making(Generic[_A, _T]):
             return found, True
         if found.traceback:  # no limit, but an error in here
             return self._make(answer), True
-        brief = functools.partial(self._make, self._without(answer, found))
-        instead = run_all([brief], Limits(_SHORT_S, _memory(self._settings)))[0]
+        brief = Make(self._make, self._without(answer, found))
+        instead = run_all([brief.run], Limits(_SHORT_S, _memory(self._settings)))[0]
         if isinstance(instead, Overrun):
             raise LimitError(_SENTENCE.format(found.detail))
         return instead, False
@@ -114,14 +146,16 @@ _LEAST_MB: Final = 256
 _SENTENCE: Final = "the answer was found, but not written: {}"
 
 
-def whole(make: Callable[[], _T], settings: Settings, until: float | None = None) -> _T:
-    """What ``make`` makes, of which no part would be of use. Raises :class:`LimitError` where it meets a limit."""
+def whole(make: Callable[[*_Ts], _T], settings: Settings, until: float | None, *about: *_Ts) -> _T:
+    """What ``make`` makes of these values, of which no part would be of use. Raises :class:`LimitError` where it meets
+    a limit.
+    """
     if not settings.sandboxed:
-        return make()
-    made = run_all([make], _limits(settings, until))[0]
+        return make(*about)
+    made = run_all([MakeWhole(make, about).run], _limits(settings, until))[0]
     if isinstance(made, Overrun):
         if made.traceback:
-            return make()
+            return make(*about)
         raise LimitError(_SENTENCE.format(made.detail))
     return made
 
