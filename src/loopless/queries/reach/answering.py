@@ -35,7 +35,8 @@ from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits, note
 from loopless.queries.program import Program, is_called, load
 from loopless.queries.settings import Settings
-from loopless.queries.verification.answering import UNDEFINED, WILD, proved
+from loopless.queries.verification.answering import proved
+from loopless.queries.verification.certification import UNDEFINED, WILD
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import FloatConst
 from loopless.source.targets import SourceTarget, out_of_sight

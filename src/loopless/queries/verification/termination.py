@@ -1,0 +1,98 @@
+"""Verdicts about termination: ranks that the judge accepts, and runs that were seen not to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Final
+
+from loopless import terms as t
+from loopless.check.certificates.judge import CertifiedClaim
+from loopless.queries.verification.certification import Certification
+from loopless.queries.verification.evidence import claim_of, told
+from loopless.queries.verification.native_runs import NativeRuns
+from loopless.queries.verification.question import VerificationQuestion, takes_inputs
+from loopless.queries.verification.replays import Replay
+from loopless.queries.verification.verdict import Verdict
+from loopless.verification.proofs import Invariants, short_inputs
+from loopless.verification.termination import Ranked, TerminationSearch, Trap
+from loopless.verification.transitions import TransitionSystem
+
+MANY: Final = 400
+"""So many short lists of inputs are tried for runs that never end. A guess."""
+REPEATED: Final = "repeated state"
+"""What found a run that never ends since it comes to a state in which it was before."""
+
+
+class Termination:
+    """Whether every run ends, by the methods in their order."""
+
+    def __init__(
+        self,
+        question: VerificationQuestion,
+        system: TransitionSystem,
+        runs: NativeRuns,
+        certification: Certification,
+    ) -> None:
+        self.question, self.system, self.runs, self.certification = question, system, runs, certification
+
+    def verdict(self, known: Invariants) -> Verdict:
+        """The verdict; ``true`` also where a run may end by a signed overflow only. ``known``: invariants."""
+        search = TerminationSearch(self.system, self.question.deadline, known)
+        for name, method in search.methods(self._repeating):
+            if self.question.is_late:
+                break
+            found = self.question.timed(name, method)
+            verdict = None
+            if isinstance(found, Verdict):
+                return found
+            if isinstance(found, Ranked):
+                verdict = self._ranked(search, found)
+            if isinstance(found, Trap) and self.certification.contracts is None:  # it would rest on the contracts
+                verdict = self._trapped(found)
+            if verdict is not None:
+                return verdict
+        return self.question.unsettled(self.system)
+
+    def _ranked(self, search: TerminationSearch, found: Ranked) -> Verdict | None:
+        """``true`` if the judge accepts the ranks."""
+        goals = search.goals(found.ranks)
+        kept = self.question.timed("shortening", search.safety.shortened, found.invariants, goals, 4.0)
+        ranks = {
+            label: tuple(text for text in (t.smt(term) for term in terms) if text is not None)
+            for label, terms in found.ranks.items()
+        }
+        claim = replace(claim_of(kept, self.system), ranks=ranks)
+        return self.certification.judged(self.system, claim, found.method, told(self.system, kept, found.ranks))
+
+    def _trapped(self, trap: Trap) -> Verdict | None:
+        """``false`` if the judge accepts the recurrent set, and a native run with these inputs does not end."""
+        recurrent = {
+            label: tuple(text for text in (t.smt(c) for c in conditions) if text is not None)
+            for label, conditions in trap.recurrent.items()
+        }
+        claim = replace(claim_of({}, self.system), recurrent=recurrent, chosen=trap.chosen)
+        what = "a set of states that runs do not leave"
+        return self._endless(claim, what, trap.method, lambda: self.runs.replays.endless(trap))
+
+    def _repeating(self, long: Sequence[tuple[int, ...]], seconds: float) -> Verdict | None:
+        """``false`` if a run that repeats a state is found with inputs of runs that were ``long``, or with others."""
+        settings, replays = self.question.settings, self.runs.replays
+        if not (settings.run or settings.mathematical):
+            return None
+        guesses = (short_inputs(MANY), self.runs.inputs()) if takes_inputs(self.system) else ([()],)
+        found = replays.repeating(chain(long, *guesses), seconds)
+        if found is None:
+            return None
+        claim, what = CertifiedClaim({}, repeating=found.inputs), "a run that repeats a state"
+        return self._endless(claim, what, REPEATED, lambda: replays.repeated(found))
+
+    def _endless(self, claim: CertifiedClaim, what: str, method: str, replayed: Callable[[], Replay]) -> Verdict | None:
+        """``false`` if the judge accepts the claim, and the run that it speaks of was ``replayed``."""
+        document = self.certification.document(self.system, claim)
+        judgement = self.certification.accepted(document, f"{what} was found, but not accepted")
+        if judgement is None:
+            return None
+        replay = self.question.timed("replay", replayed)
+        return self.runs.confirmed(method, replay, certificate=document, judged=judgement)
