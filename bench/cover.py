@@ -19,7 +19,8 @@ from gcov_branches import branches_taken
 from loopless.errors import LooplessError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.program import load
-from loopless.queries.reach.covering import CoveringDriver, cover
+from loopless.queries.reach.covering import cover
+from loopless.queries.reach.covering_driver import CoveringDriver
 from loopless.queries.settings import Settings
 from loopless.source import SourceOptions
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from loopless.errors import UsageError
 from loopless.queries.call_values.surroundings import surroundings
-from loopless.queries.reach.covering import CoveringTest
+from loopless.queries.reach.coverage import CoveringTest
 from loopless.queries.settings import Settings
 from loopless.report.reach_tests import c_test
 

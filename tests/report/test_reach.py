@@ -28,7 +28,7 @@ from loopless.queries.call_values.reached import (
     runs_of,
 )
 from loopless.queries.call_values.surroundings import surroundings
-from loopless.queries.reach.covering import Coverage, Covered, CoveringTest
+from loopless.queries.reach.coverage import Coverage, Covered, CoveringTest
 from loopless.report.coverage import coverage_json, coverage_text
 from loopless.report.document import document
 from loopless.report.reach import reach_json, reach_text

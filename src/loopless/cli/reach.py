@@ -30,7 +30,7 @@ from loopless.source.targets import SourceTarget
 
 if TYPE_CHECKING:
     from loopless.queries.call_values.reached import Inputs, Reached
-    from loopless.queries.reach.covering import Coverage
+    from loopless.queries.reach.coverage import Coverage
     from loopless.queries.settings import Settings
 
 

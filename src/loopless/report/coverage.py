@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from loopless.queries.reach.covering import Coverage, Covered, CoveringTest
+from loopless.queries.reach.coverage import Coverage, Covered, CoveringTest
 from loopless.report.reach import MOST, counted, inputs_json, inputs_text, proof_json
 
 

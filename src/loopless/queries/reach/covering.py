@@ -6,30 +6,25 @@ is proved where that can be.
 
 from __future__ import annotations
 
-import functools
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from loopless import clock
-from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.call_values.mutation import Mutator, constants
-from loopless.queries.call_values.native_driver import PREFIXES, Driver
-from loopless.queries.call_values.reached import Inputs, Reached, runs_of, unrolled
+from loopless.queries.call_values.reached import Reached
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.program import load
 from loopless.queries.reach.answering import DEFAULT_S, reach
+from loopless.queries.reach.coverage import Coverage, Covered, CoveringTest, needed, words_of
+from loopless.queries.reach.covering_driver import CHANCE_S, CoveringDriver, SideDriver
 from loopless.queries.reach.side_search import SideSearch
 from loopless.queries.settings import Settings
-from loopless.source.compile import compile_ir
-from loopless.source.database import CompileDatabase
-from loopless.source.targets import Side, SourceTarget, sides, telling
-from loopless.source.worker import WORKER
+from loopless.source.targets import SourceTarget
 
 SHARE: Final = 0.25
 """Of the time that is left, what one side may take. A guess."""
@@ -51,55 +46,6 @@ IDLE: Final = 4
 MOST: Final = 1 << 16
 """So many sides a native run can tell apart."""
 _NOT_FOUND: Final = "neither a run that gets there nor a proof that there is none was found"
-CHANCE_S: Final = 0.02
-"""Seconds for a run with such inputs. A guess."""
-
-
-@dataclass(frozen=True, slots=True)
-class Covered:
-    """One side of a branch: which one in ``words`` ("true", "false", "case 3", "default"), the ``verdict`` ("covered",
-    "unreachable", "unknown"), by which of the ``tests``, numbered from 0, for unreachable ones the ``proof``, and for
-    unknown ones why.
-    """
-
-    side: Side
-    words: str
-    verdict: str
-    tests: tuple[int, ...] = ()
-    proof: Reached | None = None
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CoveringTest:
-    """One call: its ``inputs``, the ``sides`` that it takes, numbered in their order from 0, and how it ``ends``, as
-    :class:`loopless.check.outcome.Outcome` says it, with its detail behind it.
-    """
-
-    inputs: Inputs
-    sides: frozenset[int]
-    ends: str = "ok"
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """The tests of a function, and what each side of its branches came to."""
-
-    function: str
-    files: tuple[str, ...]
-    tests: tuple[CoveringTest, ...]
-    sides: tuple[Covered, ...]
-    seconds: float = 0.0
-
-    def count(self, verdict: str) -> int:
-        """How many sides have this verdict."""
-        return sum(side.verdict == verdict for side in self.sides)
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What the proofs take for granted."""
-        proofs = [side.proof for side in self.sides if side.proof is not None]
-        return tuple(dict.fromkeys(text for proof in proofs for text in proof.assumptions))
 
 
 def cover(
@@ -263,7 +209,7 @@ class _Work:
         target = SourceTarget(within=self.entry, branch=(side.number, side.side))
         try:
             if proofs or (self.settings.run and not self.driver.trapped):
-                driver = _SideDriver(self.driver, number) if self.settings.run and self.driver.trapped else None
+                driver = SideDriver(self.driver, number) if self.settings.run and self.driver.trapped else None
                 found = reach(
                     self.files,
                     target,
@@ -292,13 +238,13 @@ class _Work:
     def _searched(self, number: int, target: SourceTarget, seconds: float) -> Reached:
         """The answer of a search in a process that goes on to the next side with what it knows."""
         if self._search is None:
-            of = functools.partial(_SideDriver, self.driver) if self.settings.run else None
-            self._search = SideSearch(self.files, self.entry, self.settings, of, summaries=self.summaries)
+            driver = self.driver if self.settings.run else None
+            self._search = SideSearch(self.files, self.entry, self.settings, driver, summaries=self.summaries)
             if self.settings.sandboxed:
                 limits = Limits(None, self.settings.loop_memory_mb, self.fence + 1.0)
-                self._pool = Pool([self._search], limits)
+                self._pool = Pool([self._search.answer], limits)
         if self._pool is None:
-            return self._search(number, target, seconds)
+            return self._search.answer(number, target, seconds)
         self._pool.start(0, 0, number, target, seconds, time_s=GRACE * seconds + GRACE_S)
         while True:
             for _, found in self._pool.finished():
@@ -314,7 +260,7 @@ class _Work:
 
     def answer(self, started: float) -> Coverage:
         """The tests that are needed, and what became of each side."""
-        kept = _needed(self.tests)
+        kept = needed(self.tests)
         told = []
         for number, side in enumerate(self.sides):
             tests = tuple(index for index, test in enumerate(kept) if number in test.sides)
@@ -324,123 +270,3 @@ class _Work:
             told.append(Covered(side, words_of(side), verdict, tests, proof, reason))
         names = tuple(str(file) for file in self.files)
         return Coverage(self.entry, names, tuple(kept), tuple(told), round(clock.now() - started, 3))
-
-
-def words_of(side: Side) -> str:
-    """Which side of its branch it is."""
-    if side.is_switch:
-        return "default" if side.value is None else f"case {side.value}"
-    return "true" if side.side == 0 else "false"
-
-
-def _needed(tests: list[CoveringTest]) -> list[CoveringTest]:
-    """Tests that together take all that all of them do: the one that takes most of the rest, again and again."""
-    open_ = frozenset().union(*(test.sides for test in tests)) if tests else frozenset[int]()
-    kept = []
-    while open_:
-        best = max(tests, key=lambda one: len(one.sides & open_))
-        kept.append(best)
-        open_ -= best.sides
-    return kept
-
-
-class CoveringDriver(Driver):
-    """Native runs that tell which sides of branches they take."""
-
-    def __init__(self, files: Sequence[str], options: Any, function: str, deadline: float) -> None:
-        super().__init__(files, options, function, deadline)
-        plain = _module(files, options, traps=False)
-        self.sides: Sequence[Side] = sides(plain, function)
-        self.trapped = True
-        """Whether runs end where they meet undefined behaviour."""
-
-    @property
-    def oracle(self) -> Any:
-        from loopless.check.oracle.native import NativeLimits, NativeOracle
-
-        if self._oracle is None:
-            text, found = telling(_module(self.files, self.options, traps=True), self.function)
-            if len(found) != len(self.sides):  # the checks for undefined behaviour have changed its branches
-                text, found = telling(_module(self.files, self.options, traps=False), self.function)
-                self.trapped = False
-            self._oracle = NativeOracle(text, options=self.options, limits=NativeLimits(seconds=2.0), ir=True)
-            self._oracle.sides = len(found)
-            self._oracle.any_result = True
-        return self._oracle
-
-    def taken(self, inputs: Inputs) -> CoveringTest:
-        """The sides that a run with these inputs takes, with arrays as long as it needs them, and how it ends."""
-        outcome, longer = self.long_enough(inputs)
-        return CoveringTest(longer, frozenset(outcome.covered), _ends(outcome))
-
-    def taken_by_chance(self, graph: Flowgraph, count: int, seconds: float, *, seed: int = 1) -> list[CoveringTest]:
-        """Inputs drawn at random, with the sides that they take."""
-        return self.taken_by(self.drawn(graph, (), count, seed), seconds)
-
-    def taken_by(self, drawn: Sequence[Inputs], seconds: float) -> list[CoveringTest]:
-        """Tests of inputs, with the sides that they take; ``seconds`` for each run."""
-        outcomes = self._quick([self._run(one) for one in drawn], seconds)
-        # A run that met undefined behaviour is no test.
-        return [
-            CoveringTest(one, frozenset(out.covered), _ends(out))
-            for one, out in zip(drawn, outcomes, strict=True)
-            if out.status in ("ok", "aborted", "error-reached")
-        ]
-
-    def with_fewer_inputs(self, test: CoveringTest) -> CoveringTest:
-        """The same with fewer inputs, where the run reads no more of them."""
-        values = list(unrolled(test.inputs.nondet))
-        fewer = [
-            replace(test.inputs, nondet=runs_of(values[:count]), repeats=False)
-            for count in PREFIXES
-            if count < len(values)
-        ]
-        # A run that asks for more than it is given ends there, so one that ends as before has had enough.
-        runs = [replace(self._run(one), nondet=list(unrolled(one.nondet))) for one in fewer]
-        outcomes = zip(fewer, self._quick(runs, CHANCE_S), strict=True)
-        alike = (one for one, out in outcomes if out.covered == test.sides and _ends(out) == test.ends)
-        return replace(test, inputs=next(alike, test.inputs))
-
-    def _quick(self, runs: Sequence[Any], seconds: float) -> Sequence[Outcome]:
-        kept = self.oracle.limits
-        self.oracle.limits = replace(kept, seconds=seconds)
-        try:
-            return cast("Sequence[Outcome]", self.oracle.run_many(self.entry, runs))
-        finally:
-            self.oracle.limits = kept
-
-
-class _SideDriver(Driver):
-    """The same runs, asked whether they take one side."""
-
-    def __init__(self, covering: CoveringDriver, number: int) -> None:
-        super().__init__(covering.files, covering.options, covering.function, covering.deadline)
-        self.covering, self.number = covering, number
-
-    @property
-    def oracle(self) -> Any:
-        return self.covering.oracle
-
-    def close(self) -> None:
-        """Nothing: the process of native runs serves the next side, too."""
-
-    def by_chance(self, *_: object) -> None:
-        return None  # the whole function had its random inputs
-
-    def is_there(self, outcome: Outcome) -> bool:
-        return self.number in outcome.covered
-
-
-def _ends(outcome: Outcome) -> str:
-    return f"{outcome.status} {outcome.detail}".strip()
-
-
-def _module(files: Sequence[str], options: Any, *, traps: bool) -> str:
-    """The module of the program as text."""
-    database = CompileDatabase(options.compile_database) if options.compile_database is not None else None
-    paths = [Path(file) for file in files]
-    chosen = replace(options, traps=traps)
-    texts = [compile_ir(path, chosen, database.command(path) if database is not None else None) for path in paths]
-    if len(texts) == 1:
-        return texts[0]
-    return WORKER.link(list(zip(files, texts, strict=True)), options.timeout_s)

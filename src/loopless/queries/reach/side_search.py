@@ -5,23 +5,24 @@ of its own, the graph with that block as its error is made without reading anyth
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from loopless import clock
 from loopless.flowgraph.model import Block, End
-from loopless.queries.call_values.native_driver import Driver
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.program import load
-from loopless.queries.reach.answering import ReachQuestion, graph_with_errors
+from loopless.queries.reach.answering import answered
+from loopless.queries.reach.covering_driver import CoveringDriver, SideDriver
+from loopless.queries.reach.question import ReachQuestion, graph_with_errors
 from loopless.queries.settings import Settings
 from loopless.source.targets import SIDE, SourceTarget
 
 
 class SideSearch:
-    """Searches for the sides of the branches of one function, over one reading of the program. ``driver_of``: native
-    runs for a side; None: there are none.
+    """Searches for the sides of the branches of one function, over one reading of the program. ``covering``: native
+    runs that tell the sides; None: there are none.
 
     Raises:
         SourceError: the program does not compile.
@@ -32,22 +33,22 @@ class SideSearch:
         files: Sequence[Path],
         function: str,
         settings: Settings,
-        driver_of: Callable[[int], Driver] | None,
+        covering: CoveringDriver | None,
         *,
         summaries: bool,
     ) -> None:
         divided = replace(settings, source=replace(settings.source, target=SourceTarget(within=function)))
         self.program = load(files, divided)
         graph = graph_with_errors(self.program, function, settings)
-        self.function, self.settings, self.driver_of, self.summaries = function, divided, driver_of, summaries
+        self.function, self.settings, self.covering, self.summaries = function, divided, covering, summaries
         ended = {label: _without_errors(block) for label, block in graph.blocks.items()}
         self.graph = replace(graph, blocks=ended)
 
-    def __call__(self, number: int, target: SourceTarget, seconds: float) -> Reached:
+    def answer(self, number: int, target: SourceTarget, seconds: float) -> Reached:
         """What a search for the side of this number comes to: no proof is tried. ``target``: what it is called;
         ``seconds``: of counted work, for the methods, once runs are possible.
         """
-        driver = self.driver_of(number) if self.driver_of is not None else None
+        driver = SideDriver(self.covering, number) if self.covering is not None else None
         if driver is not None:
             driver.oracle.ready()
         until = clock.counted() + seconds
@@ -58,7 +59,7 @@ class SideSearch:
         blocks = dict(self.graph.blocks)
         for label in labels:
             blocks[label] = replace(blocks[label], statements=(), edges=(), end=End("error"))
-        return ReachQuestion(
+        question = ReachQuestion(
             self.program,
             target,
             self.function,
@@ -68,7 +69,8 @@ class SideSearch:
             driver=driver,
             proofs=False,
             graph=replace(self.graph, blocks=blocks),
-        ).answer()
+        )
+        return answered(question)
 
 
 def _without_errors(block: Block) -> Block:
