@@ -9,6 +9,7 @@ import pytest
 
 from loopless.bounds.induction.counts import NAME
 from loopless.queries.bounds import answering as bounds
+from loopless.queries.bounds import function_search
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import LoopCounts
 from loopless.queries.jobs import sandbox
@@ -151,7 +152,7 @@ def _for_ever(*_: object) -> None:
 @pytest.mark.parametrize("more", ["", "if (x * y % 7 == z) break; z += x; x = x * 3 + y; "])
 @pytest.mark.slow
 def test_a_loop_whose_search_meets_a_limit_keeps_its_quick_bound(tmp_path, monkeypatch, more: str) -> None:
-    monkeypatch.setattr(bounds, "bounds_of", _for_ever)
+    monkeypatch.setattr(function_search, "bounds_of", _for_ever)
     # What is put in its place here is there in children that are forked only.
     monkeypatch.setattr(sandbox, "_may_fork", lambda: True)
     file = tmp_path / "a.c"

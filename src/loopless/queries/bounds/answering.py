@@ -2,65 +2,30 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from loopless import clock
 from loopless import terms as t
-from loopless.bounds import (
-    Claim,
-    FunctionBounds,
-    LoopBounds,
-    claim,
-    claim_of_call,
-)
-from loopless.bounds.asymptotics.lower import class_of_bound, lower_class_of
-from loopless.bounds.claims.agreement import agreeing
-from loopless.bounds.claims.joint import (
-    all_runs_count,
-    always,
-    at_least,
-    bounded_by_inputs,
-    lacks_lower,
-    of_all,
-    somewhere,
-    together,
-    unless_ended,
-)
-from loopless.bounds.claims.lines import from_header, line_bounds
-from loopless.bounds.induction.measures import without_larger
-from loopless.bounds.looperman.scopes import scopes_of
-from loopless.bounds.methods.lower import LeastIterations
-from loopless.bounds.model import Bounds, kept, least
-from loopless.bounds.portfolio import bounds_of
-from loopless.bounds.question import BoundQuestion
-from loopless.bounds.reads.deciding import causes, in_a_sentence, loosening
-from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
-from loopless.flowgraph.model import Assume, Call, Flowgraph, LoopInfo
-from loopless.queries.bounds.answers import FunctionBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound
+from loopless.queries.bounds.by_summaries import summaries_alone
 from loopless.queries.bounds.callee_termination import asked_with, settled
 from loopless.queries.bounds.entry_claims import KnownClaims
-from loopless.queries.bounds.single_runs import completed
-from loopless.queries.call_values.call_inputs import ambiguous, inputs_of
-from loopless.queries.call_values.call_inputs import over_inputs as inputs_alone
+from loopless.queries.bounds.function_search import bound_function
 from loopless.queries.call_values.layouts import layouts_in
 from loopless.queries.functions import FunctionAnswer, composed
 from loopless.queries.jobs.cuts import with_cuts
 from loopless.queries.jobs.effort import NOT_SEARCHED, Effort, Inductions, effort_for, inductions_of
 from loopless.queries.jobs.overrun import Overrun, attempted
 from loopless.queries.jobs.running import work
-from loopless.queries.jobs.sandbox import Limits, Pool, note
+from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.loops.exit_counts import Counts, counts_alone
-from loopless.queries.loops.never_ending import Entries, LoopClaims, recurrent_sets
 from loopless.queries.program import Function, Program
-from loopless.queries.returning import leaving
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.summary import FunctionSummary
 
 METHODS: Final = ("all", "looperman")
 """``all``: summaries first; ``looperman``: its algorithm alone."""
@@ -127,7 +92,7 @@ def _by_themselves_as_found(
     loops = sum(len(function.loops) for function in functions)
     shares = [max(1, min(processes, round(processes * len(f.loops) / max(1, loops)))) for f in functions]
     jobs = [
-        functools.partial(_by_itself, function.program, function.program.functions.index(function), method, own, until)
+        BoundFunction(function.program, function.program.functions.index(function), method, own, until).run
         for function, own in zip(functions, (effort.with_workers(share) for share in shares), strict=True)
     ]
     waiting = list(range(len(functions)))
@@ -147,10 +112,6 @@ def _by_themselves_as_found(
                 yield at, found
 
 
-def _by_itself(program: Program, index: int, method: str, effort: Effort, until: float | None) -> FunctionBound:
-    return answers_by_themselves([program.functions[index]], method, effort, until)[0]
-
-
 def answers_by_themselves(
     functions: Sequence[Function], method: str, effort: Effort, until: float | None = None
 ) -> list[FunctionBound]:
@@ -165,7 +126,7 @@ def answers_by_themselves(
     asked = list(zip(functions, found, known, strict=True))
     searched = effort.searched(functions, inductions)
     jobs = [
-        functools.partial(_job, function.program, function.program.functions.index(function), answer, beside, method)
+        SearchBounds(function.program, function.program.functions.index(function), answer, beside, method).run
         for function, answer, beside in asked
         if function in searched
     ]
@@ -174,7 +135,7 @@ def answers_by_themselves(
     for function, answer, beside in asked:
         result = results.get(function)
         if result is None:
-            result = _failed(function, answer, beside, Refused(Reason.TIME_LIMIT, function.place, NOT_SEARCHED))
+            result = summaries_alone(function, answer, beside, Refused(Reason.TIME_LIMIT, function.place, NOT_SEARCHED))
         elif isinstance(result, Overrun):
             result = _overrun(function, answer, beside, result)
         answers.append(with_cuts(replace(result, summary=answer.summary), results.get(function)))
@@ -213,265 +174,47 @@ def _overrun(function: Function, answer: FunctionAnswer, known: KnownClaims, ove
         )
         found = replace(noted, counts=loops, refused=noted.refused or (None if noted.call.exact else late))
     else:
-        found = _failed(function, answer, known, overrun.refused(function.place))
+        found = summaries_alone(function, answer, known, overrun.refused(function.place))
     return replace(found, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)
 
 
-def _of_summary(  # noqa: PLR0913  each is known of the loop by another way
-    loop: LoopAnswer,
-    whole: FunctionSummary | None,
-    refused: Refused,
-    entry: Claim,
-    known: KnownClaims,
-    entries: Entries,
-    *,
-    ends: bool = False,
-    info: LoopInfo | None = None,
-) -> LoopCounts:
-    name = loop.loop.name
-    entry = somewhere(unless_ended(entry) if ends else entry)
-    total = known.total(name)
-    call = agreeing(somewhere(claim_of_call(whole, name, total)), total, ends=False)
-    any_entry = known.any_entry(name, (), always(call))
-    told = entries.told(info, LoopClaims(entry, call), any_entry)
-    entry, call = told.entry, told.call
-    reads = known.reads(name, entry)
-    why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else refused
-    missing, lacking = (None if found.upper is not None else why for found in (entry, call))
-    return LoopCounts(loop, entry, call, any_entry, refused=missing, refused_call=lacking, reads=reads)
+@dataclass(frozen=True, slots=True)
+class BoundFunction:
+    """The job of bounding one function by itself, whose searches are done in other processes."""
+
+    program: Program
+    index: int
+    """Of the function among those of the program."""
+    method: str
+    effort: Effort
+    until: float | None
+
+    def run(self) -> FunctionBound:
+        """The bounds as far as the function says by itself."""
+        (found,) = answers_by_themselves([self.program.functions[self.index]], self.method, self.effort, self.until)
+        return found
 
 
-def _job(program: Program, index: int, answer: FunctionAnswer, known: KnownClaims, method: str) -> FunctionBound:
-    """The bounds of one function; errors inside Loopless become refusals."""
-    started = clock.now()
-    function = program.functions[index]
-    with t.as_declared(layouts_in(function)):
-        made = attempted(lambda: bound_function(function, answer, known, method))
-    trouble = made.traceback if isinstance(made, Overrun) else ""
-    found = _failed(function, answer, known, made.refused(function.place)) if isinstance(made, Overrun) else made
-    spent = 1000 * (clock.now() - started)
-    return replace(found, time_ms=spent, trouble=trouble or found.trouble)
+@dataclass(frozen=True, slots=True)
+class SearchBounds:
+    """The job of searching for the bounds of one function, beside the summaries of ``answer`` and what is ``known``."""
 
+    program: Program
+    index: int
+    """Of the function among those of the program."""
+    answer: FunctionAnswer
+    known: KnownClaims
+    method: str
 
-def _failed(function: Function, answer: FunctionAnswer, known: KnownClaims, refused: Refused) -> FunctionBound:
-    graph = function.over_cells
-    infos = () if isinstance(graph, Refused) else graph.loops
-    ends = {info.name for info in infos if not isinstance(graph, Refused) and leaving(graph, info.blocks)}
-    names = [(loop, loop.loop.name) for loop in answer.loops]
-    entries = [known.claim(graph, n, loop.summary, known.bounds().get(n, ())) for loop, n in names]
-    by_name = {info.name: info for info in infos}
-    states = Entries(function, graph, answer)
-    loops = tuple(
-        _of_summary(loop, answer.summary, refused, entry, known, states, ends=n in ends, info=by_name.get(n))
-        for (loop, n), entry in zip(names, entries, strict=True)
-    )
-    shown = {var: name for loop in answer.loops for var, name in loop.shown.items()}
-    granted: tuple[str, ...] = ()
-    beyond = _beyond(function)
-    if not isinstance(graph, Refused):
-        shown |= _names_of(graph)
-        granted = _granted(function, graph, known)
-    whole = of_all([loop.call for loop in loops]) if beyond is None else Claim(None, gap=t.TRUE)
-    found = FunctionBound(function.name, function.place, loops, whole, shown, granted, refused=beyond or refused)
-    found = replace(found, layouts=layouts_in(function))
-    return replace(found, ambiguous=ambiguous(function, None if isinstance(graph, Refused) else graph, found))
-
-
-def _names_of(graph: Flowgraph) -> dict[t.Var, str]:
-    return {var: info.shown for var, info in graph.variables.items() if info.is_source}
-
-
-def _granted(function: Function, graph: Flowgraph, known: KnownClaims) -> tuple[str, ...]:
-    return (*function.stubs, *graph.assumptions, *known.granted(), *([NOT_BY_NAME] if function.reached.outside else []))
-
-
-def bound_function(
-    function: Function, answer: FunctionAnswer, known: KnownClaims | None = None, method: str = "all"
-) -> FunctionBound:
-    """The bounds of a function, beside the summaries of ``answer`` and what is ``known`` of loops; worked out in this
-    process.
-
-    ``method``: one of :data:`METHODS`; Looperman's has no lower bounds.
-    """
-    graph = function.over_cells
-    if isinstance(graph, Refused):
-        return replace(_failed(function, answer, known or KnownClaims(), graph), trouble=function.trouble)
-    search = _Search(function, graph, answer, known or KnownClaims(), method)
-    tried = bounds_of(search.question(), function.place, search.note)
-    if tried.answer is None:
-        return _failed(function, answer, known or KnownClaims(), tried.refused[0])
-    result = search.result(tried.answer, search.beside or search.claims(tried.answer))
-    if method != "all" or not any(loop.call.has_gap or loop.call.upper is None for loop in result.counts):
-        return result
-    whole = completed(function, answer.summary)
-    if whole is None:
-        return result
-    search = _Search(function, graph, replace(answer, summary=whole), known or KnownClaims(), method)
-    return search.result(tried.answer, search.claims(tried.answer))
-
-
-_NOTED_AFTER_S: Final = 0.05
-"""What is found so far is told to who waits for it from then on. A guess."""
-
-
-class _Search:
-    """The search for the bounds of one function: what is asked, and how what is found is put together."""
-
-    def __init__(
-        self, function: Function, graph: Flowgraph, answer: FunctionAnswer, known: KnownClaims, method: str
-    ) -> None:
-        self.function, self.graph, self.answer, self.known, self.method = function, graph, answer, known, method
-        self.by_name = {loop.loop.name: loop for loop in answer.loops}
-        self.started = clock.now()
-        self.beside: dict[str, Claim] | None = None
-        self.entries = Entries(function, graph, answer)
-
-    def question(self) -> BoundQuestion:
-        """What the methods of :mod:`loopless.bounds.portfolio` are asked."""
-        graph = self.graph
-        paths = {name: loop.paths for name, loop in self.by_name.items() if loop.paths is not None}
-        scopes = functools.cache(lambda: scopes_of(graph))
-        return BoundQuestion(graph, paths, scopes, self._claims_beside, self._is_counted, self.known.bounds())
-
-    def _claims_beside(self, found: FunctionBounds) -> dict[str, Claim]:
-        """What is known of one entry before the counts of summaries are among the bounds."""
-        self.beside = self.claims(found)
-        return self.beside
-
-    def _is_counted(self) -> bool:
-        """Whether all counts of a call are known, so that no bound is looked for."""
-        counts = [claim_of_call(self.answer.summary, loop.name, ()) for loop in self.graph.loops]
-        return all(claim.exact and _is_reached(claim) for claim in counts)
-
-    def note(self, found: FunctionBounds) -> None:
-        """What is known so far, without lower bounds, in case the limit of time is met."""
-        if clock.now() > self.started + _NOTED_AFTER_S:
-            note(self.result(found, self.claims(found), lower=False))
-
-    def claims(self, found: FunctionBounds) -> dict[str, Claim]:
-        """What is known of one entry of each loop, by its name."""
-        return {
-            name: self.known.claim(self.graph, name, self.by_name[name].summary, bounds.per_entry)
-            for name, bounds in found.loops.items()
-        }
-
-    def result(self, found: FunctionBounds, claims: Mapping[str, Claim], *, lower: bool = True) -> FunctionBound:
-        """All that is found, ``lower`` bounds too if the method has some."""
-        function, graph, answer, in_call = self.function, self.graph, self.answer, found.in_call
-        headers = {loop.name: loop.header for loop in graph.loops}
-        paths = {
-            headers[loop.loop.name]: loop.paths for loop in answer.loops if loop.paths and loop.loop.name in headers
-        }
-        lowers = functools.cache(lambda: LeastIterations(scopes_of(graph), paths))
-        asked = lower and self.method == "all"
-        uppers = [claim_of_call(answer.summary, name, ()).upper for name in found.loops]
-        bounded = all(upper or bounds.total for upper, bounds in zip(uppers, found.loops.values(), strict=True))
-        defined = all_runs_count(graph)
-        terminates = _terminates(graph, found)
-        sure = defined and (len(found.loops) == 1 or bounded)
-        inputs = inputs_of(graph)
-        loops: list[LoopCounts] = []
-        totals: list[Bounds] = []
-        for loop in answer.loops:
-            bounds = found.loops.get(loop.loop.name)
-            if bounds is None:
-                totals.append(())
-                refused, entry = loop.refused or _no_loop(loop), claim(loop.summary, ())
-                loops.append(_of_summary(loop, answer.summary, refused, entry, KnownClaims(), self.entries))
-                continue
-            entry, ends = claims[loop.loop.name], leaving(graph, bounds.loop.blocks)
-            entry = somewhere(unless_ended(entry) if ends else entry)
-            if asked and lacks_lower(entry):
-                entry = at_least(entry, lowers().per_entry(bounds.loop.header), defined=defined, sure=sure)
-            entry = agreeing(entry, bounds.per_entry, ends=False)
-            more = in_call.loops.get(bounds.loop.header)
-            total = without_larger(kept((*bounds.total, more))) if more is not None else bounds.total
-            total = self.known.total(loop.loop.name, total)
-            totals.append(total)
-            call = bounded_by_inputs(somewhere(claim_of_call(answer.summary, loop.loop.name, total)), total, inputs)
-            if asked and lacks_lower(call):
-                call = at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
-            call = agreeing(call, total, ends=terminates)
-            recurs = recurrent_sets(loop, entry) if asked and not ends else ()
-            loops.append(self._loop(loop, bounds, LoopClaims(entry, call, recurs)))
-        whole = together(of_all([loop.call for loop in loops]), in_call.whole)
-        beyond = _beyond(function)
-        if beyond is not None:
-            whole = Claim(None, gap=t.TRUE)
-        wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
-        simple = None
-        if beyond is None and whole.upper is not None and not whole.has_gap:
-            simple = inputs_alone(graph, whole.upper, [loop.call.upper for loop in loops], totals)
-        names, granted = _names_of(graph), _granted(function, graph, self.known)
-        result = FunctionBound(function.name, function.place, tuple(loops), whole, names, granted, beyond)
-        result = replace(result, wider=wider, over_inputs=simple, layouts=layouts_in(function))
-        return replace(result, ambiguous=ambiguous(function, graph, result))
-
-    def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: LoopClaims) -> LoopCounts:
-        """The bounds of a loop, from claims about it."""
-        any_entry = self.known.any_entry(loop.loop.name, bounds.any_entry, always(found.call))
-        found = self.entries.told(bounds.loop, found, any_entry)
-        reads = self.known.reads(loop.loop.name, found.entry)
-        why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else None
-        partly = _partly(loop, causes(self.graph, bounds.loop))
-        return LoopCounts(
-            loop,
-            found.entry,
-            found.call,
-            any_entry,
-            line_bounds(self.graph, bounds),
-            (why or bounds.refused or partly) if found.entry.has_gap else None,
-            (why or bounds.refused_total or partly) if found.call.has_gap else None,
-            from_header(self.graph, bounds.loop),
-            found.recurrent,
-            reads=reads,
-            loosened=() if reads.sources else loosening(self.graph, bounds.loop, found.call),
-        )
-
-
-def _terminates(graph: Flowgraph, found: FunctionBounds) -> bool:
-    """Whether every call ends, by returning or by undefined behaviour: all cycles are bounded, nothing is called."""
-    if graph.irreducible or any(least(loop.total) is None for loop in found.loops.values()):
-        return False
-    blocks = graph.blocks.values()
-    return not any(isinstance(s, Assume | Call) for block in blocks for s in block.statements)
-
-
-def _is_reached(found: Claim) -> bool:
-    """Whether the count grows as fast as its class says: then no bound of a lower class is looked for."""
-    grows, reached = class_of_bound(found.upper, {}, exact=found.exact), lower_class_of(found, {}, limited=True)
-    return grows is not None and (grows.degree == 0 or (reached is not None and reached.degree == grows.degree))
-
-
-def _partly(loop: LoopAnswer, in_the_way: Sequence[str]) -> Refused:
-    detail = "from some values no exit condition compares a value that every iteration changes in one direction"
-    return Refused(Reason.NO_BOUND, loop.loop.place, in_a_sentence(in_the_way) or detail)
-
-
-def _no_loop(loop: LoopAnswer) -> Refused:
-    return Refused(Reason.NO_BOUND, loop.loop.place, "it is no loop of the flowgraph")
-
-
-def _beyond(function: Function) -> Refused | None:
-    """Why the loops of a call are not only those of the function: it calls functions with loops, or itself."""
-    graph = function.graph()
-    if isinstance(graph, Refused):
-        return Refused(graph.reason, function.place, f"what {function.name} calls is not known")
-    reached = function.reached
-    by_name = {other.code.name: other for other in function.program.functions}
-    for name in reached.names:
-        found, by_pointer = by_name[name], name in reached.by_pointer
-        stranger = reached.outside
-        who = "a pointer leads to" if stranger == "a pointer" else f"{stranger}, which is not defined, calls"
-        if name == function.code.name:
-            detail = f"{function.name} may be what {who}" if by_pointer else f"{function.name} calls itself"
-            return Refused(Reason.RECURSION, function.place, detail)
-        if found.loops:
-            called = f"may be what {who}" if by_pointer else "is called"
-            detail = f"the loops of {found.name}, which {called}, are not counted"
-            return Refused(Reason.UNKNOWN_CALL, function.place, detail)
-        again = found.reached
-        if name in again.names and name not in again.by_pointer:
-            detail = f"the calls of {found.name}, which calls others that call it, are not counted"
-            return Refused(Reason.RECURSION, function.place, detail)
-    return None
+    def run(self) -> FunctionBound:
+        """The bounds; errors inside Loopless become refusals."""
+        started = clock.now()
+        function = self.program.functions[self.index]
+        with t.as_declared(layouts_in(function)):
+            made = attempted(lambda: bound_function(function, self.answer, self.known, self.method))
+        if isinstance(made, Overrun):
+            found = summaries_alone(function, self.answer, self.known, made.refused(function.place))
+            found = replace(found, trouble=made.traceback or found.trouble)
+        else:
+            found = made
+        return replace(found, time_ms=1000 * (clock.now() - started))
