@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from loopless.queries.jobs.overrun import Overrun
-from loopless.queries.loops import answering, answers
+from loopless.queries.loops import answering, answers, approximating, scope
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
@@ -110,7 +110,7 @@ def test_in_a_hurry_approximations_say_less_and_what_is_exact_stays_so(monkeypat
     file.write_text(
         LOOP + "void g(int *p, int i, int n) { while (i < n) { p[i & 3] += i; i += p[i & 1] ? 2 : 1; } }",
     )
-    monkeypatch.setattr(answers, "_HURRIED", 1)
+    monkeypatch.setattr(scope, "_HURRIED", 1)
     exact, open_ = load([file], Settings()).loops
     asked = answers.Question(approximate=True, merge=True)
     hurried = replace(asked, hurried=True)
@@ -134,13 +134,13 @@ def test_paths_by_approximations_of_inner_loops_are_worked_out_once(monkeypatch,
     )
     outer = load([file], Settings()).loops[0]
     asked = []
-    paths_of = answers.paths_of
+    paths_of = approximating.paths_of
 
     def watched(*args, **named):
         asked.append(named.get("approximate", False))
         return paths_of(*args, **named)
 
-    monkeypatch.setattr(answers, "paths_of", watched)
+    monkeypatch.setattr(approximating, "paths_of", watched)
     found = answers.answer_loop(outer.function, outer.id, answers.Question(approximate=True))
     assert found.status == "over-approximate"
     assert found.type is not None  # by the same paths
