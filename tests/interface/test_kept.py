@@ -11,7 +11,7 @@ import loopless
 from asked_both_ways import asked, loaded, untimed
 from loopless.interface import calls as calls_module
 from loopless.interface import program as program_of_interface
-from loopless.queries.evaluation import calls as query_calls
+from loopless.queries.evaluation.prepared_calls import PreparedCalls
 
 
 def test_a_limit_of_time_is_kept_and_named(tmp_path):
@@ -123,9 +123,9 @@ def test_bounds_and_calls_are_kept(monkeypatch, program):
     from loopless.interface import program as module
 
     bounded, called = [], []
-    bounds, evaluate = module.answer_bounds, query_calls._evaluate
+    bounds, evaluate = module.answer_bounds, PreparedCalls.evaluate
     monkeypatch.setattr(module, "answer_bounds", lambda *a, **k: bounded.append(a) or bounds(*a, **k))
-    monkeypatch.setattr(query_calls, "_evaluate", lambda *a: called.append(a) or evaluate(*a))
+    monkeypatch.setattr(PreparedCalls, "evaluate", lambda *a: called.append(a) or evaluate(*a))
     fresh = program.with_settings(loop_timeout_s=8)
     assert fresh["f"].bound() is fresh["f"].bound()
     assert fresh[4].bound() is fresh[4].bound()

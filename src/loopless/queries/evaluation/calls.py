@@ -10,18 +10,25 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from loopless import clock
-from loopless import terms as t
-from loopless.check.interpreter.expressions import byte_size
-from loopless.check.interpreter.run import Argument, Interpreter, PointedContent, WholeObject
+from loopless.check.interpreter.run import Argument
 from loopless.errors import UsageError
-from loopless.flowgraph import Options
-from loopless.flowgraph.model import Flowgraph, LoopInfo, Parameter
+from loopless.flowgraph.model import Parameter
 from loopless.queries.call_values.argument_types import Formal, SourceParameter, as_declared, pointed
-from loopless.queries.call_values.arguments import Characters
-from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
+from loopless.queries.evaluation.call_arguments import (
+    arguments_in_words,
+    arguments_of,
+    bytes_stepped,
+    check_arguments,
+    declared_as,
+    formals_of,
+    in_bytes,
+    memory_before,
+)
+from loopless.queries.evaluation.evaluate import Evaluation
+from loopless.queries.evaluation.prepared_calls import PreparedCalls
 from loopless.queries.functions import outcomes_of, summary_for_calls
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.sandbox import Limits, Pool
@@ -30,7 +37,6 @@ from loopless.queries.loops.answering import answer_all
 from loopless.queries.program import Function, deadline
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.source.debug import TypeKind
 from loopless.stepping import forbidden
 
 if TYPE_CHECKING:
@@ -69,7 +75,7 @@ class Calls:
         self._limits = Limits(self._limit_s, settings.loop_memory_mb, None, time_option="--timeout")
         self._settings = settings
         self._given = outcomes
-        self._prepared = _Prepared(function, None)
+        self._prepared = PreparedCalls(function, None)
         self._pool = self._new_pool() if settings.sandboxed else None
         self._calls, self._spent_s = 0, 0.0
 
@@ -92,7 +98,7 @@ class Calls:
         if arguments or not self.is_main:
             units = self._units
             check_arguments(self.parameters, arguments, units)
-            arguments = [_in_bytes(*each) for each in zip(self.parameters, arguments, units, strict=True)]
+            arguments = [in_bytes(*each) for each in zip(self.parameters, arguments, units, strict=True)]
         found = None
         if self._prepared.outcomes is None and QUICK_STEPS and not forbidden():
             found = self._run(arguments, nondet, QUICK_STEPS)
@@ -119,7 +125,7 @@ class Calls:
     def _run(self, arguments: Sequence[Argument], nondet: Sequence[int], steps: int) -> Evaluation:
         """One call, of which so many steps are interpreted at most."""
         if self._pool is None:
-            return _evaluate(self._prepared, arguments, nondet, steps, None)
+            return self._prepared.evaluate(arguments, nondet, steps, None)
         started = clock.now()
         found = self._pool.call(0, arguments, nondet, steps, self._limit_s * 0.9)
         self._spent_s += clock.now() - started
@@ -130,7 +136,8 @@ class Calls:
     def _shown(self, found: Evaluation, arguments: Sequence[Argument]) -> Evaluation:
         """The result with what pointers point to, as C has it."""
         after = pointed(self.formals, found.memory)
-        before = pointed(self.formals, [_memory(f, value) for f, value in zip(self.formals, arguments, strict=False)])
+        given = [memory_before(formal, value) for formal, value in zip(self.formals, arguments, strict=False)]
+        before = pointed(self.formals, given)
         changed = frozenset(name for name, value in after.items() if before.get(name) != value)
         text = frozenset(formal.name for formal in self.formals if formal.is_text)
         return replace(found, pointers=after, changed=changed, text=text, memory=())
@@ -143,7 +150,7 @@ class Calls:
     @functools.cached_property
     def _units(self) -> list[int]:
         """How many bytes each pointer steps by."""
-        return [_unit(formal) for formal in self.formals]
+        return [bytes_stepped(formal) for formal in self.formals]
 
     @functools.cached_property
     def declared(self) -> list[SourceParameter]:
@@ -154,7 +161,7 @@ class Calls:
     @property
     def takes(self) -> str:
         """How many arguments there are, and which."""
-        return arguments_in_words([_declared_as(given) for given in self.declared])
+        return arguments_in_words([declared_as(given) for given in self.declared])
 
     def _deadline(self) -> float | None:
         """When summaries must be done: each call has its own time, the first what reading the program left of it."""
@@ -169,13 +176,13 @@ class Calls:
             self._prepare(given() if callable(given) else given)
 
     def _prepare(self, outcomes: Mapping[str, Outcome], whole: FunctionSummary | None = None) -> None:
-        self._prepared = _Prepared(self._function, outcomes, whole)
+        self._prepared = PreparedCalls(self._function, outcomes, whole)
         if self._pool is not None:
             self._pool.__exit__()
             self._pool = self._new_pool()
 
     def _new_pool(self) -> Pool[Evaluation]:
-        return Pool([functools.partial(_evaluate, self._prepared)], self._limits)
+        return Pool([self._prepared.evaluate], self._limits)
 
     def _summarize_whole(self) -> None:
         """Let the calls to come be evaluated from the summary of the function, if it is to be had in about the time
@@ -192,77 +199,6 @@ class Calls:
             self._prepare(known, whole)
 
 
-class _Prepared:
-    """What all calls share; the interpreter is compiled in the process that needs it."""
-
-    def __init__(
-        self, function: Function, outcomes: Mapping[str, Outcome] | None, whole: FunctionSummary | None = None
-    ) -> None:
-        self.function = function
-        self.outcomes = outcomes
-        self.whole = whole
-
-    @functools.cached_property
-    def evaluator(self) -> Evaluator:
-        program = self.function.program
-        settings = program.settings
-        graph = self.function.graph()
-        assert isinstance(graph, Flowgraph)
-        options = Options(settings.mathematical, settings.wrapv, settings.apart)
-        interpreter = Interpreter(program.source.inlined, graph, options=options)
-
-        def outcome(loop: LoopInfo) -> Outcome:
-            missing = Refused(Reason.NO_CLOSED_FORM, loop.name, "the loop was not summarized")
-            return (self.outcomes or {}).get(loop.name, missing)
-
-        return Evaluator(graph, interpreter, outcome if self.outcomes is not None else None, self.whole)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"function": self.function, "outcomes": self.outcomes, "whole": self.whole}
-
-
-def _evaluate(
-    prepared: _Prepared, arguments: Sequence[Argument], nondet: Sequence[int], steps: int, seconds: float | None
-) -> Evaluation:
-    until = clock.now() + seconds if seconds is not None else None
-    found = prepared.evaluator.run(arguments, nondet, max_steps=steps, deadline=until)
-    granted = prepared.function.stubs if found.status != "unknown" else ()
-    return replace(found, globals=dict(found.globals), iterations=dict(found.iterations), assumptions=granted)
-
-
-def _memory(formal: Formal, value: Argument) -> WholeObject | None:
-    """What a pointer points to before the call."""
-    type = formal.parameter.pointee
-    if isinstance(value, bytes | bytearray | PointedContent):
-        return _held(value)
-    if value is None or isinstance(value, int) or type is None:
-        return None
-    size = byte_size(type)
-    return WholeObject(b"".join((part % (1 << 8 * size)).to_bytes(size, "little") for part in value))
-
-
-def _held(value: bytes | bytearray | PointedContent) -> WholeObject:
-    if isinstance(value, PointedContent):
-        return WholeObject(value.content, {at: _held(inner) for at, inner in value.pointers})
-    return WholeObject(bytes(value))
-
-
-def formals_of(function: Function) -> tuple[Formal, ...]:
-    """The parameters of a function with what the source says of their types."""
-    graph, module = function.graph(), function.program.source.inlined
-    assert not isinstance(graph, Refused)
-    types, code = module.debug_types, module.functions[function.code.name]
-    found = []
-    for parameter, param in zip(graph.parameters, code.params, strict=False):
-        type = param.debug.type if param.debug is not None else None
-        is_pointer = type is not None and type.kind is TypeKind.POINTER
-        pointee = types[type.element] if type is not None and is_pointer and type.element is not None else None
-        if param.byval is not None and type is not None and type.kind is TypeKind.STRUCT:
-            pointee = type
-        found.append(Formal(parameter, type, pointee, types))
-    return tuple(found)
-
-
 def _outcomes(function: Function, settings: Settings, until: float | None) -> dict[str, Outcome]:
     """The summaries of the function's loops, each under its own limits."""
     return outcomes_of(answer_all(function.loops, Question(classify=False), settings, until))
@@ -277,95 +213,6 @@ def evaluate(
     """The result of one call of ``function``; raises ``UsageError`` for arguments that it does not take."""
     with Calls(function, settings or replace(function.program.settings, sandboxed=False)) as calls:
         return calls.run(arguments, nondet)
-
-
-def _unit(formal: Formal) -> int:
-    """How many bytes a pointer steps by: 1 where what it points to has no size."""
-    if formal.parameter.pointee is not None:
-        return max(1, byte_size(formal.parameter.pointee))
-    return max(1, formal.pointee.bits // 8) if formal.pointee is not None else 1
-
-
-def _in_bytes(parameter: Parameter, argument: Argument, unit: int) -> Argument:
-    """The argument; an index as the interpreter counts, which knows no size of what is no integer."""
-    if isinstance(argument, Characters):
-        return argument.of(parameter.pointee)
-    return argument * unit if parameter.shared and parameter.pointee is None and isinstance(argument, int) else argument
-
-
-def check_arguments(parameters: Sequence[Parameter], arguments: Sequence[Argument], units: Sequence[int]) -> None:
-    """Raises ``UsageError`` if there are too many or too few arguments, or one is not of its parameter's type.
-
-    ``units``: the bytes that each pointer steps by.
-    """
-    if len(parameters) != len(arguments):
-        raise UsageError(f"the function takes {arguments_of(parameters)}, not {len(arguments)}")
-    first: dict[int, tuple[str, int]] = {}  # the name, and how many bytes it points to
-    for parameter, argument, unit in zip(parameters, arguments, units, strict=True):
-        if parameter.object is not None or parameter.null is not None:
-            if parameter.shared and isinstance(argument, int) and parameter.object in first:
-                name, size = first[parameter.object]
-                if not 0 <= argument <= size // unit:
-                    raise UsageError(
-                        f"{parameter.name} is an index into what {name} points to: "
-                        f"from 0 to {size // unit}, not {argument}"
-                    )
-                continue
-            if isinstance(argument, int):
-                raise UsageError(
-                    f"{parameter.name} is a pointer: give what it points to as [1, 2, 3], or null, not {argument}"
-                )
-            if parameter.shared and parameter.object is not None and argument is not None:
-                first.setdefault(parameter.object, (parameter.name, _size(argument, unit)))
-            if isinstance(argument, PointedContent | bytes | bytearray):
-                continue  # it was made by its type, or is what memory holds
-            type = parameter.pointee
-            values = argument.of(type) if isinstance(argument, Characters) else list(argument or ())
-        elif parameter.type is None and parameter.var is None:
-            continue  # it is no integer: nothing is known of it where the call uses it
-        elif not isinstance(argument, int):
-            raise UsageError(f"{parameter.name} is no pointer: give one integer")
-        else:
-            values, type = [argument], parameter.type
-        for value in values:
-            if type is not None and type != t.INTEGERS and not type.holds(value):
-                raise UsageError(f"{value} is not in the range of {_declared(parameter)}: {type.min} to {type.max}")
-
-
-def _size(argument: bytes | bytearray | PointedContent | Sequence[int], unit: int) -> int:
-    """How many bytes what a pointer points to has."""
-    if isinstance(argument, PointedContent):
-        return len(argument.content)
-    return len(argument) * (1 if isinstance(argument, bytes | bytearray) else unit)
-
-
-def arguments_of(parameters: Sequence[Parameter]) -> str:
-    """How many arguments there are, and which."""
-    return arguments_in_words([_declared(parameter) for parameter in parameters])
-
-
-def arguments_in_words(declared: Sequence[str]) -> str:
-    """How many arguments there are, and which, as they are declared."""
-    return f"{len(declared)} argument{'' if len(declared) == 1 else 's'} ({', '.join(declared) or 'none'})"
-
-
-def _declared_as(given: SourceParameter) -> str:
-    type, pointee = given.formal.type, given.formal.pointee
-    if given.is_structure and type is not None:
-        return f"{type.description} {given.formal.name}"
-    if given.formal.parameter.pointee is None and pointee is not None:
-        space = "" if pointee.description.endswith("*") else " "
-        return f"{pointee.description}{space}{'' if pointee is type else '*'}{given.formal.name}"
-    return _declared(given.formal.parameter)
-
-
-def _declared(parameter: Parameter) -> str:
-
-    if parameter.object is not None or parameter.null is not None:
-        return f"{t.type_name(parameter.pointee) if parameter.pointee is not None else 'void'} *{parameter.name}"
-    if parameter.type is None:
-        return parameter.name
-    return f"{'_Bool' if parameter.type.width == 1 else t.type_name(parameter.type)} {parameter.name}"
 
 
 def _unknown(reason: str) -> Evaluation:
