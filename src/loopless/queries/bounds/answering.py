@@ -10,7 +10,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.queries.bounds.answers import FunctionBound
 from loopless.queries.bounds.by_summaries import summaries_alone
-from loopless.queries.bounds.callee_termination import asked_with, settled
+from loopless.queries.bounds.callee_termination import asked_with, awaited, settled
 from loopless.queries.bounds.entry_claims import KnownClaims
 from loopless.queries.bounds.function_search import bound_function
 from loopless.queries.call_values.layouts import layouts_in
@@ -36,7 +36,15 @@ def answer_bounds(
 ) -> list[FunctionBound]:
     """The bounds of ``functions``, in their order, each under its limits."""
     effort = effort_for(functions, settings)
-    return settled(functions, lambda some: answers_by_themselves(some, method, effort, until))
+    return _settled(functions, method, effort, until)
+
+
+def _settled(functions: Sequence[Function], method: str, effort: Effort, until: float | None) -> list[FunctionBound]:
+    """The bounds of functions, with what follows from those that they call."""
+    found = answers_by_themselves(functions, method, effort, until)
+    others = awaited(functions, found)
+    known = answers_by_themselves(others, method, effort, until) if others else []
+    return settled(functions, found, dict(zip(others, known, strict=True)))
 
 
 def bounds_as_found(
@@ -56,7 +64,7 @@ def bounds_as_found(
     effort = effort_for(functions, settings)
     if len(functions) < 2 or effort.hurried or not settings.sandboxed:
         watch(range(len(functions)))
-        yield from enumerate(settled(functions, lambda some: answers_by_themselves(some, method, effort, until)))
+        yield from enumerate(_settled(functions, method, effort, until))
         return
     bodies = {function.code.name: function for function in functions[0].program.functions}
     own = {function.code.name for function in functions}
@@ -64,18 +72,20 @@ def bounds_as_found(
     needed = [(asked_with(function, bodies) & own) | {function.code.name} for function in functions]
     left = list(range(len(functions)))
 
-    def answers(some: Sequence[Function]) -> list[FunctionBound]:
-        missing = [function for function in some if function.code.name not in known]
+    def settled_one(function: Function) -> FunctionBound:
+        found = [known[function.code.name]]
+        others = awaited([function], found)
+        missing = [other for other in others if other.code.name not in known]
         if missing:  # what is called, and was not asked for
-            found = answers_by_themselves(missing, method, effort, until)
-            known.update(zip((function.code.name for function in missing), found, strict=True))
-        return [known[function.code.name] for function in some]
+            more = answers_by_themselves(missing, method, effort, until)
+            known.update(zip((other.code.name for other in missing), more, strict=True))
+        return settled([function], found, {other: known[other.code.name] for other in others})[0]
 
     for at, found in _by_themselves_as_found(functions, method, effort, until, watch):
         known[functions[at].code.name] = found
         for number in [number for number in left if needed[number] <= known.keys()]:
             left.remove(number)
-            yield number, settled([functions[number]], answers)[0]
+            yield number, settled_one(functions[number])
 
 
 def _by_themselves_as_found(
@@ -211,7 +221,7 @@ class SearchBounds:
         started = clock.now()
         function = self.program.functions[self.index]
         with t.as_declared(layouts_in(function)):
-            made = attempted(lambda: bound_function(function, self.answer, self.known, self.method))
+            made = attempted(bound_function, function, self.answer, self.known, self.method)
         if isinstance(made, Overrun):
             found = summaries_alone(function, self.answer, self.known, made.refused(function.place))
             found = replace(found, trouble=made.traceback or found.trouble)

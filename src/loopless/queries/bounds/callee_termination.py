@@ -7,7 +7,7 @@ call: what is counted around it is an upper bound. Where neither is known, that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -23,9 +23,6 @@ from loopless.queries.program import Function
 from loopless.queries.returning import CallNotes, before, calls_in
 from loopless.refusals import Refused
 
-Answers = Callable[[Sequence[Function]], list[FunctionBound]]
-"""The bounds of functions, each by itself."""
-
 
 @dataclass(frozen=True, slots=True)
 class _End:
@@ -38,19 +35,30 @@ class _End:
 _UNKNOWN: Final = _End()
 
 
-def settled(functions: Sequence[Function], answers: Answers) -> list[FunctionBound]:
-    """The bounds of ``functions``, with what is made of them by those that they call, whose bounds may be asked for."""
-    found = answers(functions)
-    counting = [f for f, bound in zip(functions, found, strict=True) if _counts(bound)]
-    if not counting:
-        return [_told(f, bound, {}) for f, bound in zip(functions, found, strict=True)]
-    bodies = {f.code.name: f for f in functions[0].program.functions}
-    called_by = _call_graph(counting, bodies)
+def awaited(functions: Sequence[Function], found: Sequence[FunctionBound]) -> list[Function]:
+    """The other functions whose bounds it takes to settle these, which were ``found`` of each by itself."""
+    called_by, own = _called_by(functions, found), {f.code.name for f in functions}
+    bodies = {f.code.name: f for f in functions[0].program.functions} if called_by else {}
+    return [bodies[name] for name in called_by if name not in own and bodies[name].loops]
+
+
+def settled(
+    functions: Sequence[Function], found: Sequence[FunctionBound], others: Mapping[Function, FunctionBound]
+) -> list[FunctionBound]:
+    """The bounds of ``functions``, with what is made of them by those that they call; ``others`` are the bounds of
+    those that :func:`awaited` names.
+    """
+    bodies = {f.code.name: f for f in functions[0].program.functions} if functions else {}
     known = dict(zip((f.code.name for f in functions), found, strict=True))
-    missing = [bodies[name] for name in called_by if name not in known and bodies[name].loops]
-    known |= zip((f.code.name for f in missing), answers(missing) if missing else (), strict=True)
-    ends = _ends(called_by, bodies, known)
+    known |= {other.code.name: bound for other, bound in others.items()}
+    ends = _ends(_called_by(functions, found), bodies, known)
     return [_told(f, bound, ends) for f, bound in zip(functions, found, strict=True)]
+
+
+def _called_by(functions: Sequence[Function], found: Sequence[FunctionBound]) -> dict[str, list[str]]:
+    """The functions whose ends matter to what was found, and which of them each calls."""
+    counting = [f for f, bound in zip(functions, found, strict=True) if _counts(bound)]
+    return _call_graph(counting, {f.code.name: f for f in counting[0].program.functions}) if counting else {}
 
 
 def asked_with(function: Function, among: Mapping[str, Function]) -> frozenset[str]:

@@ -19,7 +19,7 @@ from loopless.flowgraph.callees.call_sites import widths
 from loopless.graphs import components, reachable
 from loopless.queries.bounds.answering import answers_by_themselves
 from loopless.queries.bounds.answers import FunctionBound, LoopCounts
-from loopless.queries.bounds.callee_termination import settled
+from loopless.queries.bounds.callee_termination import awaited, settled
 from loopless.queries.bounds.runs import Homes, RunBound, by_end, is_recursion, of_entry
 from loopless.queries.call_values.call_inputs import inputs_of
 from loopless.queries.jobs.effort import Effort, effort_for
@@ -118,7 +118,9 @@ class _Asked:
             found = CallCounts({}, plain_graph) if plain_graph is not None else self._uncounted([function.code.name])
             self.world.counts[function.code.name] = found
             return FunctionBound(function.name, function.place)
-        (bound,) = settled([function], self._answers)
+        alone = self._answers([function])
+        others = awaited([function], alone)
+        (bound,) = settled([function], alone, dict(zip(others, self._answers(others), strict=True)))
         if not keep:
             return bound
         plain = replace(bound, counts=tuple(loop for loop in bound.counts if not is_site(loop.answer.loop)))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, TypeVarTuple
 
 from loopless.errors import LimitError, LooplessError
 from loopless.refusals import Reason, Refused
 
 _T = TypeVar("_T")
+_Ts = TypeVarTuple("_Ts")
 _USED_UP: Final = re.compile(r"out of memory|cannot allocate memory|failed to map segment", re.IGNORECASE)
 """How libraries say that they could not have memory: Z3; the C library; the loader of libraries."""
 
@@ -44,12 +45,12 @@ class Overrun:
         return Refused(self.reason, where, self.detail)
 
 
-def attempted(job: Callable[[], _T]) -> _T | Overrun:
-    """What a job gives; a limit of the logic, or an error inside Loopless, as an :class:`Overrun`, so that it does not
-    take other answers with it. Raises every other :class:`loopless.errors.LooplessError`.
+def attempted(job: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T | Overrun:
+    """What a job gives of its arguments; a limit of the logic, or an error inside Loopless, as an :class:`Overrun`, so
+    that it does not take other answers with it. Raises every other :class:`loopless.errors.LooplessError`.
     """
     try:
-        return job()
+        return job(*arguments)
     except LimitError as error:
         return Overrun(Reason.BUDGET, str(error))
     except LooplessError:

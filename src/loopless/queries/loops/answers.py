@@ -61,7 +61,7 @@ def answer_loop(function: Function, name: LoopName, question: Question) -> LoopA
 def _answer_loop(function: Function, name: LoopName, question: Question, layouts: Mapping[str, t.Layout]) -> LoopAnswer:
     started = clock.now()
     begun = LoopAnswer(name, refused=not_asked(name))
-    found = begun if question.partly else attempted(lambda: _answer(function, name, question))
+    found = begun if question.partly else attempted(_answer, function, name, question)
     if isinstance(found, Overrun):
         found = LoopAnswer(name, refused=found.refused(name.place), trouble=found.traceback)
 

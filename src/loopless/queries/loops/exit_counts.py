@@ -64,7 +64,7 @@ class CountAlone:
         if loop is None:
             return None
         # The other answer about the loop says what went wrong.
-        found = attempted(lambda: _counted(graph, loop))
+        found = attempted(_counted, graph, loop)
         return None if isinstance(found, Overrun) else found
 
 

@@ -143,7 +143,8 @@ class _Methods:
 
     def _by_counters(self) -> Reached | None:
         """The answer "unreachable", where no counts of ways fit a run to the target."""
-        self.counters = self.question.timed("counters", _counters, self.question, self.system)
+        with self.question.timed("counters"):
+            self.counters = _counters(self.question, self.system)
         if self.counters is not SmtAnswer.NO:
             return None
         if not self.system.open:

@@ -45,14 +45,18 @@ class GuidedSearch:
     def _with_small_values(self, counters: CounterSystem, most: int | None) -> Reached | None:
         """Searches from one choice of small values after the other; after the first some runs by chance."""
         question = self.question
-        limit = question.timed("counters", some_length, counters) if question.minimize == "" else most
+        limit = most
+        if question.minimize == "":
+            with question.timed("counters"):
+                limit = some_length(counters)
         short = [] if limit is None else [counters.length.le(limit)]
         blocked: list[t.Condition] = []
         slow = 0
         for attempt in range(MOST_ATTEMPTS):
             if attempt == 1 and (chance := self.runs.drawn()) is not None:
                 return chance
-            fixed = question.timed("counters", smallest, question, counters, [*short, *blocked])
+            with question.timed("counters"):
+                fixed = smallest(question, counters, [*short, *blocked])
             if fixed is None:
                 break
             share = min(question.deadline, clock.counted() + max(2.0, question.left / 3))
@@ -80,7 +84,8 @@ class GuidedSearch:
             begun=self._begun(),
             general=self.counters,
         )
-        found = question.timed("guided search", navigator.run)
+        with question.timed("guided search"):
+            found = navigator.run()
         if found.route is not None:
             return self.runs.along(found.route)
         if found.exhausted and not system.open:

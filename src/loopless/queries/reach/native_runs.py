@@ -36,9 +36,9 @@ class NativeRuns:
 
     def drawn(self) -> Reached | None:
         """The answer "reached" by a run with inputs drawn at random."""
-        graph, numbers = self.system.graph, _numbers(self.system)
         try:
-            found = self.question.timed("random inputs", self.driver.by_chance, graph, numbers, CHANCES, CHANCE_S)
+            with self.question.timed("random inputs"):
+                found = self.driver.by_chance(self.system.graph, _numbers(self.system), CHANCES, CHANCE_S)
         except LooplessError as error:
             self.question.why = self.question.why or str(error)
             return None
@@ -62,13 +62,14 @@ class NativeRuns:
         """The answer "reached", if the native run with these inputs comes to the target."""
         question, driver = self.question, self.driver
         try:
-            reached, said, inputs = question.timed("replay", driver.replay, inputs)
+            with question.timed("replay"):
+                reached, said, inputs = driver.replay(inputs)
         except LooplessError as error:
             question.why = f"a path that gets there was found, but could not be replayed: {error}"
             return None
         if not reached and driver.floats:
-            constants = _constants(question.program.source.module)
-            found = question.timed("replay", driver.with_floats, inputs, constants, CHANCE_S)
+            with question.timed("replay"):
+                found = driver.with_floats(inputs, _constants(question.program.source.module), CHANCE_S)
             if found is None:
                 names = ", ".join(driver.floats)
                 question.why = (

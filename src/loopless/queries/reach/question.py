@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, TypeVar, TypeVarTuple
+from typing import Final
 
 from loopless import clock
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
@@ -21,8 +22,6 @@ from loopless.refusals import Reason, Refused
 from loopless.source.targets import SourceTarget
 from loopless.verification.transitions import TransitionSystem, system_of
 
-_T = TypeVar("_T")
-_Ts = TypeVarTuple("_Ts")
 WAYS: Final = 24
 """Ways between two cutpoints that are told apart. A guess."""
 
@@ -84,12 +83,13 @@ class ReachQuestion:
         made = system_of(graph, violates(Property.UNREACH_CALL), refused, ways=WAYS)
         return made if isinstance(made, Refused) else without_wraps(made)
 
-    def timed(self, name: str, method: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
-        """What a method gives; its time is that of what was tried under this name."""
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Time what is done within; its time is that of what was tried under this name."""
         note(f"{name} were tried" if name.endswith("s") else f"{name} was tried")
         started = clock.now()
         try:
-            return method(*arguments)
+            yield
         finally:
             self.tried[name] = round(self.tried.get(name, 0.0) + clock.now() - started, 3)
 

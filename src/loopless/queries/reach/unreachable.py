@@ -23,7 +23,8 @@ PROOF_S: Final = 3.0
 
 def proof(question: ReachQuestion, until: float) -> Reached | None:
     """The answer "unreachable" by a proof with a certificate, until a moment of counted work; None without one."""
-    verdict = question.timed("proofs", proved, question.program, question.entry, question.settings, until)
+    with question.timed("proofs"):
+        verdict = proved(question.program, question.entry, question.settings, until)
     return question.proved(verdict) if verdict.verdict == "true" else None
 
 

@@ -127,7 +127,8 @@ class _Answering:
         """The verdict once more, of the program under contracts of the functions that it calls; None without any."""
         question = self.question
         until = clock.counted() + WITH_CONTRACTS * max(question.left, 0.0)
-        found = question.timed("contracts", contracted, plain, question.system, question.violates, until)
+        with question.timed("contracts"):
+            found = contracted(plain, question.system, question.violates, until)
         if found is None:
             return None
         self.certification.rest_on(found.contracts, found.system)
@@ -153,12 +154,16 @@ class _Answering:
         program = {**verdict.certificate["program"], "integers": "mathematical", "wrapv": False}
         document = {**verdict.certificate, "program": program}
         seconds = max(question.left, 1.0) / 4
-        if question.timed("without overflow", self.certification.judge, document, seconds)["accepted"]:
+        with question.timed("without overflow"):
+            again = self.certification.judge(document, seconds)
+        if again["accepted"]:
             return verdict
         boundless = replace(question.settings, mathematical=True, wrapv=False)
         until = min(question.deadline, clock.counted() + max(BOUNDLESS_S, question.left / 2))
         other = _Answering(VerificationQuestion(question.program, question.property, boundless, until))
-        if question.timed("without overflow", other.verdict).verdict == "true":
+        with question.timed("without overflow"):
+            boundlessly = other.verdict()
+        if boundlessly.verdict == "true":
             return verdict
         return question.unknown(
             "every run ends or meets a signed overflow; that they end where signed values have no bounds was not "

@@ -66,7 +66,8 @@ class Certification:
         """``true`` if the judge accepts the proof, shortened or as it is."""
         left = max(self.question.left, 1.0)
         goals = search.safety_goals()
-        shorter = self.question.timed("shortening", search.shortened, proof.invariants, goals, min(4.0, left / 3))
+        with self.question.timed("shortening"):
+            shorter = search.shortened(proof.invariants, goals, min(4.0, left / 3))
         for invariants in (shorter, proof.invariants):
             verdict = self.judged(system, claim_of(invariants, system), proof.method, told(system, invariants))
             if verdict is not None:
@@ -80,7 +81,8 @@ class Certification:
         assert verdict.judged is not None
         kinds = set(verdict.judged["undefined"]).intersection(WILD)
         if kinds and not search.is_sampled:
-            self.question.timed("single runs", search.sampled, 0.3)
+            with self.question.timed("single runs"):
+                search.sampled(0.3)
         found = next((search.undefined[kind] for kind in sorted(kinds) if kind in search.undefined), None)
         if found is None:
             return verdict
@@ -125,7 +127,8 @@ class Certification:
     def accepted(self, document: Mapping[str, Any], otherwise: str) -> Mapping[str, Any] | None:
         """What the judge says of a certificate that it accepts; ``otherwise`` is the reason where it does not."""
         seconds = min(JUDGE_S, max(self.question.left, 1.0))
-        judgement = self.question.timed("certificate", self.judge, document, seconds)
+        with self.question.timed("certificate"):
+            judgement = self.judge(document, seconds)
         if judgement["accepted"]:
             return judgement
         why = judgement["failed"][0] if judgement["failed"] else "it gave no answer"

@@ -24,7 +24,9 @@ class NativeRuns:
 
     def replayed(self, suspect: Suspect) -> Verdict | None:
         """``false`` if a native run with these inputs violates the property."""
-        return self.confirmed(suspect.method, self.question.timed("replay", self.replays.violation, suspect))
+        with self.question.timed("replay"):
+            replay = self.replays.violation(suspect)
+        return self.confirmed(suspect.method, replay)
 
     def confirmed(self, method: str, replay: Replay, **more: Any) -> Verdict | None:
         """``false`` where a run did what was said of it; what else it did is the reason where nothing is found."""

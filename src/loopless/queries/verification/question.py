@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, TypeVar, TypeVarTuple
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
 
 from loopless import clock
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
@@ -17,8 +18,6 @@ from loopless.refusals import Reason, Refused
 from loopless.verification.contracts import Contracts
 from loopless.verification.transitions import TransitionSystem, system_of
 
-_T = TypeVar("_T")
-_Ts = TypeVarTuple("_Ts")
 CUT: Final = "the time was over (--timeout raises it)"
 
 
@@ -71,12 +70,13 @@ class VerificationQuestion:
         detail = f"{not_followed(call.callee)}, and may violate the property"
         return Refused(reason, str(call.loc or call.callee), detail)
 
-    def timed(self, name: str, method: Callable[[*_Ts], _T], *arguments: *_Ts) -> _T:
-        """What a method gives; its time goes to the shares under this name."""
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Time what is done within; its time goes to the shares under this name."""
         note(f"{name} was tried")
         started = clock.now()
         try:
-            return method(*arguments)
+            yield
         finally:
             self.shares[name] = round(self.shares.get(name, 0.0) + clock.now() - started, 3)
 

@@ -25,7 +25,9 @@ def safe(
     for name, method in safety_methods(search, runs.violation, runs.out_of_reach):
         if question.is_late:
             break
-        verdict = _verdict(question.timed(name, method), system, search, runs, certification)
+        with question.timed(name):
+            found = method()
+        verdict = _verdict(found, system, search, runs, certification)
         if verdict is not None:
             return verdict
     return question.unsettled(system)
@@ -52,7 +54,8 @@ def proved_safe(question: VerificationQuestion, system: TransitionSystem, certif
     for name, method in safety_methods(search, lambda _: None):
         if question.is_late:
             break
-        found = question.timed(name, method)
+        with question.timed(name):
+            found = method()
         if isinstance(found, Suspect):
             break
         verdict = certification.certified(system, search, found) if isinstance(found, Proof) else None

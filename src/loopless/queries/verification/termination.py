@@ -43,7 +43,8 @@ class Termination:
         for name, method in search.methods(self._repeating):
             if self.question.is_late:
                 break
-            found = self.question.timed(name, method)
+            with self.question.timed(name):
+                found = method()
             verdict = None
             if isinstance(found, Verdict):
                 return found
@@ -58,7 +59,8 @@ class Termination:
     def _ranked(self, search: TerminationSearch, found: Ranked) -> Verdict | None:
         """``true`` if the judge accepts the ranks."""
         goals = search.goals(found.ranks)
-        kept = self.question.timed("shortening", search.safety.shortened, found.invariants, goals, 4.0)
+        with self.question.timed("shortening"):
+            kept = search.safety.shortened(found.invariants, goals, 4.0)
         ranks = {
             label: tuple(text for text in (t.smt(term) for term in terms) if text is not None)
             for label, terms in found.ranks.items()
@@ -94,5 +96,6 @@ class Termination:
         judgement = self.certification.accepted(document, f"{what} was found, but not accepted")
         if judgement is None:
             return None
-        replay = self.question.timed("replay", replayed)
+        with self.question.timed("replay"):
+            replay = replayed()
         return self.runs.confirmed(method, replay, certificate=document, judged=judgement)
