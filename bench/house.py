@@ -2,14 +2,16 @@
 
     python bench/house.py [--source src/loopless] [--runs 9]
 
-Lines and modules by package, the longest module, and the median time of the processor of ``loopless summarize
-examples/looperman/fig1.c`` in new processes, which run the package below ``--source``.
+Lines and modules by package, the longest module, the partial functions between commands and methods, and the median
+time of the processor of ``loopless summarize examples/looperman/fig1.c`` in new processes, which run the package below
+``--source``.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -28,6 +30,12 @@ def packages(source: Path) -> dict[str, list[int]]:
             module.read_text(encoding="utf-8").count("\n")
         )
     return found
+
+
+def partials(source: Path) -> int:
+    """How many partial functions are made between commands and methods."""
+    modules = (module for name in ("cli", "project", "queries", "report") for module in (source / name).rglob("*.py"))
+    return sum(len(re.findall(r"(?<!def )\bpartial\(", module.read_text(encoding="utf-8"))) for module in modules)
 
 
 def cold(source: Path) -> float:
@@ -52,6 +60,7 @@ def main() -> int:
         print(f"| {name} | {len(lines)} | {sum(lines)} | {max(lines)} |")
     every = [line for lines in found.values() for line in lines]
     print(f"| all | {len(every)} | {sum(every)} | {max(every)} |")
+    print(f"\npartial functions in cli, project, queries and report: {partials(options.source)}")
     times = [cold(options.source.resolve()) for _ in range(options.runs)]
     print(
         f"\ncold command, {options.runs} runs: median {statistics.median(times):.2f} s of the processor, least {min(times):.2f}"
