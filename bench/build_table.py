@@ -9,7 +9,7 @@ from typing import Any
 
 from scev import is_bound
 
-from loopless.bounds.model import LARGE
+from loopless.limits.bounds import LARGE_CONSTANT
 
 EXACT, COMPLETED, BOUNDED, BY_TYPE, SOMETIMES, CHOSEN, ENDLESS, BY_MEMORY, REFUSED = CLASSES = (
     "exact count",
@@ -120,7 +120,7 @@ def owes_to_types(text: str, parts: Mapping[str, str] | None = None) -> bool:
         if int(quotient[1] or 0) < int(quotient[2]):
             text = text.replace(quotient[0], "")
     named = (parts[name] for name in _NAME.findall(text) if name in parts)
-    return any(int(number) >= LARGE for number in _NUMBER.findall(text)) or any(
+    return any(int(number) >= LARGE_CONSTANT for number in _NUMBER.findall(text)) or any(
         owes_to_types(one, parts) for one in named
     )
 

@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from loopless import clock
-from loopless.bounds.model import LARGE, by_types
+from loopless.bounds.model import by_types
 from loopless.errors import LooplessError
+from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
@@ -135,7 +136,7 @@ def is_bound(said: Mapping[str, str] | None) -> bool:
     if said is None:
         return False
     most = said.get("most", "")
-    return "exact" in said or (most.lstrip("-").isdigit() and 0 <= int(most) < LARGE)
+    return "exact" in said or (most.lstrip("-").isdigit() and 0 <= int(most) < LARGE_CONSTANT)
 
 
 def report(rows: Sequence[Mapping[str, Any]]) -> None:

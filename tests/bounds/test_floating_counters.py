@@ -16,8 +16,9 @@ import pytest
 from loopless.bounds.induction.counts import Counted
 from loopless.bounds.induction.floating.arithmetic import rounded
 from loopless.bounds.induction.floating.counters import NAME
-from loopless.bounds.induction.floating.runs import MAX_STEPS, FloatingExit, completed
+from loopless.bounds.induction.floating.runs import FloatingExit, completed
 from loopless.check.oracle.native import NativeOracle
+from loopless.limits.bounds import MAX_FLOATING_STEPS
 from loopless.queries.jobs.effort import inductions_of
 from loopless.queries.program import load
 from loopless.stepping import no_stepping
@@ -297,10 +298,10 @@ def test_steps_taken_together_are_steps_taken_one_by_one(digits):
 
 def test_billions_of_iterations_are_counted_without_stepping_through_them(tmp_path, monkeypatch):
     text = "int f(void) { for (double x = 0; x < 3e9; x += 0.5) ; return 0; }"
-    monkeypatch.setattr(sys.modules["loopless.bounds.induction.floating.runs"], "MAX_STEPS", 2000)
+    monkeypatch.setattr(sys.modules["loopless.bounds.induction.floating.runs"], "MAX_FLOATING_STEPS", 2000)
     (found,) = floating(loops_of(tmp_path, text)["f"])
     assert number(found.exact) == 6 * 10**9  # halves are exact
-    assert number(found.exact) > MAX_STEPS
+    assert number(found.exact) > MAX_FLOATING_STEPS
 
 
 def test_bound_tells_the_count(tmp_path):

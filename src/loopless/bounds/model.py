@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.asymptotics.compare import lesser, surely_at_most
 from loopless.flowgraph.model import LoopInfo
+from loopless.limits.bounds import LARGE_CONSTANT, MAX_BOUNDS
 from loopless.logic import feasible
 from loopless.refusals import Refused
 
@@ -36,12 +36,6 @@ class Bound:
 Bounds = tuple[Bound, ...]
 """Several bounds on the same, each of which holds."""
 
-LARGE: Final = 1 << 24
-"""A bound that owes to nothing but the range of a type has a constant beyond this."""
-
-MOST: Final = 4
-"""More bounds than this on the same are not kept. A guess."""
-
 
 def size(node: t.Node) -> int:
     """How long a term or condition is."""
@@ -56,9 +50,9 @@ def reads(node: t.Node) -> bool:
 def by_types(term: t.Term) -> bool:
     """Whether a bound speaks of the end of a type's range; a divisor, and what is rounded by it, do not count."""
     for node in t.walk(term, _is_rounded):
-        if isinstance(node, t.Const) and abs(node.value) >= LARGE:
+        if isinstance(node, t.Const) and abs(node.value) >= LARGE_CONSTANT:
             return True
-        if isinstance(node, t.Sum) and any(abs(c) >= LARGE for m, c in node.items):
+        if isinstance(node, t.Sum) and any(abs(c) >= LARGE_CONSTANT for m, c in node.items):
             return True
     return False
 
@@ -69,7 +63,7 @@ def _is_rounded(node: t.Node) -> bool:
         return False
     divisor, inside = node.args[1].value, node.args[0]
     numbers = [abs(c) for _, c in inside.items] if isinstance(inside, t.Sum) else []
-    return divisor >= LARGE and max(numbers, default=0) < divisor
+    return divisor >= LARGE_CONSTANT and max(numbers, default=0) < divisor
 
 
 def kept(bounds: Iterable[Bound]) -> Bounds:
@@ -86,7 +80,7 @@ def kept(bounds: Iterable[Bound]) -> Bounds:
         found.append(bound)
     if any(not by_types(bound.term) and bound.when is t.TRUE for bound in found):
         found = [bound for bound in found if not by_types(bound.term)]
-    return tuple(found[:MOST])
+    return tuple(found[:MAX_BOUNDS])
 
 
 def _order(bound: Bound) -> tuple[bool, bool, int, str, str, str]:

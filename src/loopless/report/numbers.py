@@ -7,7 +7,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds import Claim
-from loopless.bounds.model import LARGE
+from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.queries.bounds.answers import FunctionBound, LoopBound
 from loopless.queries.bounds.runs import RETURNS, RunBound, by_end, is_recursion
 from loopless.queries.call_values.at_inputs import at_values, number_at
@@ -109,7 +109,7 @@ def _why_missing_in_run(run: RunBound, entry: FunctionBound, given: Values | Non
 
 def _by_type(term: t.Term | None) -> bool:
     """Whether a bound is a number that only a type gives."""
-    return isinstance(term, t.Const) and term.value >= LARGE
+    return isinstance(term, t.Const) and term.value >= LARGE_CONSTANT
 
 
 def _value(term: t.Term | None, when: t.Condition, found: FunctionBound, given: Values | None) -> int | None:

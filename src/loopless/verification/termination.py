@@ -146,8 +146,9 @@ class TerminationSearch:
     def _linear(self) -> Ranked | None:
         """Affine functions at each header by Farkas' lemma, group after group of transitions, as bounds are found."""
         from loopless.bounds.invariants.at_headers import invariants_at
-        from loopless.bounds.methods.components import OPERATIONS, CallSearch
+        from loopless.bounds.methods.components import CallSearch
         from loopless.bounds.ranking.cutpoints import ENTRY, cutpoints_of
+        from loopless.limits.bounds import COMPONENTS_OPERATIONS
         from loopless.logic import BudgetExceeded, budget
 
         if not self.system.graph.loops or {loop.header for loop in self.system.graph.loops} != {*self.system.cutpoints}:
@@ -156,7 +157,7 @@ class TerminationSearch:
         if isinstance(cutpoints, Refused) or not self._is_followed():
             return None
         try:
-            with budget(OPERATIONS):
+            with budget(COMPONENTS_OPERATIONS):
                 components_ = CallSearch(cutpoints).searched()
                 known = invariants_at(cutpoints)
         except (BudgetExceeded, t.TermTooLarge):

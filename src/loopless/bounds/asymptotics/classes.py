@@ -9,7 +9,7 @@ from math import prod
 from typing import Final, TypeGuard
 
 from loopless import terms as t
-from loopless.bounds.model import LARGE
+from loopless.limits.bounds import LARGE_CONSTANT, MAX_CLASS_DEPTH, SMALL_END
 
 Powers = tuple[tuple[str, Fraction], ...]
 """A product of names to exponents > 0, by name; () is a constant."""
@@ -57,10 +57,6 @@ def _power(factor: tuple[str, Fraction]) -> str:
 CONSTANT = AsymptoticClass(frozenset(((),)))
 
 
-_MOST_NESTED: Final = 100
-"""Of terms that are nested deeper no class is told. A guess."""
-
-
 def asymptotic_class(term: t.Term, name: Callable[[t.Var], str], *, exact: bool = True) -> AsymptoticClass | None:
     """How fast ``term`` grows at most, where it is positive, as its variables grow without limit; None where that is
     more than a polynomial, or where nothing but the end of a type limits it.
@@ -69,7 +65,7 @@ def asymptotic_class(term: t.Term, name: Callable[[t.Var], str], *, exact: bool 
     Unless ``term`` is ``exact``, and no mere bound, its large constants may be the ends of types of what it does not
     speak of.
     """
-    if t.depth_of(term) > _MOST_NESTED:
+    if t.depth_of(term) > MAX_CLASS_DEPTH:
         return None
     types = {var.type.width for var in term.variables}
     widths = [width for width in types if width is not None]
@@ -116,7 +112,7 @@ class _Classes:
                 return CONSTANT if (term.type.width or LONG) <= SHORT else None
             case t.Aggregate() if term.kind == "first" or t.counted(term) is not None:
                 length = term.outside[0]
-                if sign > 0 and isinstance(length, t.Const) and length.value >= LARGE:
+                if sign > 0 and isinstance(length, t.Const) and length.value >= LARGE_CONSTANT:
                     return None  # what is read decides, and its size has no name
                 return self.towards(length, 1) if sign > 0 else CONSTANT
             case t.Op():
@@ -159,7 +155,7 @@ class _Classes:
         width, (low, high) = term.type.width, t.range_of(term.arg)
         if width is None:
             return self.towards(term.arg, sign)
-        if 1 << width < LARGE and _is_small(1 << width, term.arg):
+        if 1 << width < LARGE_CONSTANT and _is_small(1 << width, term.arg):
             return CONSTANT
         # Wrapping takes away from what is not below the type, and adds to what is not beyond it.
         least, most = term.type.min, term.type.max
@@ -277,13 +273,9 @@ def _sign(term: t.Term) -> int | None:
     return -1 if high is not None and high <= 0 else None
 
 
-_FEW: Final = 128
-"""Numbers up to this count as constants, whatever the width: the values of a byte with a sign."""
-
-
 def _is_few(limit: int, width: int | None) -> bool:
     """Whether ``limit`` is a small part of the values of a type; a loop may go round it in steps of up to 256."""
-    return width is None or limit <= _FEW or limit * (256 if width >= 32 else 4) <= 1 << width
+    return width is None or limit <= SMALL_END or limit * (256 if width >= 32 else 4) <= 1 << width
 
 
 def _is_small(limit: int, term: t.Term) -> bool:
@@ -291,7 +283,7 @@ def _is_small(limit: int, term: t.Term) -> bool:
     what is cut off there grows with them, as n + 1 in n's own type does, and as n does in a type shorter than its own.
     """
     widths = [node.type.width for node in t.walk(term) if isinstance(node, t.Var | t.Read)]
-    return all(width is None or (limit < LARGE and _is_few(limit, width)) for width in widths)
+    return all(width is None or (limit < LARGE_CONSTANT and _is_few(limit, width)) for width in widths)
 
 
 def _least(growths: Iterable[AsymptoticClass | None]) -> AsymptoticClass | None:

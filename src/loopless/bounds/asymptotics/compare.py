@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from math import gcd
-from typing import Final
 
 from loopless import terms as t
-
-DEPTH: Final = 6
-"""Terms are compared so deep. A guess."""
-
-MOST_FACTORS: Final = 4
-"""Products of more factors are not compared. A guess."""
-
-_CACHED: Final = 1 << 16
-"""So many answers are remembered: the same parts are compared again and again."""
+from loopless.limits.bounds import CACHED_COMPARISONS, COMPARED_DEPTH, COMPARED_FACTORS
 
 
 def lesser(*terms: t.Term) -> t.Term:
@@ -37,8 +28,8 @@ def _least(terms: Iterable[t.Term]) -> list[t.Term]:
     return kept
 
 
-@lru_cache(maxsize=_CACHED)
-def surely_at_most(a: t.Term, b: t.Term, depth: int = DEPTH) -> bool:
+@lru_cache(maxsize=CACHED_COMPARISONS)
+def surely_at_most(a: t.Term, b: t.Term, depth: int = COMPARED_DEPTH) -> bool:
     """Whether ``a`` ≤ ``b`` for all values of their variables; False also where that is not seen."""
     a, b = _without_content(a), _without_content(b)
     if a is b:
@@ -67,7 +58,7 @@ def _is_positive(term: t.Term) -> bool:
     return isinstance(term, t.Const) and term.value > 0
 
 
-@lru_cache(maxsize=_CACHED)
+@lru_cache(maxsize=CACHED_COMPARISONS)
 def _without_content(term: t.Term) -> t.Term:
     """The same with max(0, 4·n) as 4·max(0, n), where such a term stands for itself or in a sum."""
     found: dict[t.Monomial, int] = {}
@@ -114,7 +105,7 @@ def _factors(monomial: t.Monomial) -> list[t.Term]:
 
 
 def _matched(smaller: Sequence[t.Term], larger: Sequence[t.Term], depth: int) -> bool:
-    if len(smaller) != len(larger) or len(larger) > MOST_FACTORS:
+    if len(smaller) != len(larger) or len(larger) > COMPARED_FACTORS:
         return False
     if not smaller:
         return True

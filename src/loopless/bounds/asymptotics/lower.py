@@ -10,6 +10,14 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds import LOG, AsymptoticClass, Claim, asymptotic_class
+from loopless.limits.bounds import (
+    EXPONENT_ROUNDING,
+    EXPONENT_SLACK,
+    FIRST_SAMPLE_BITS,
+    MAX_SAMPLE_BITS,
+    MAX_SAMPLED_VARIABLES,
+    MIN_SAMPLES,
+)
 
 
 def class_of_bound(term: t.Term | None, shown: Mapping[t.Var, str], *, exact: bool) -> AsymptoticClass | None:
@@ -59,7 +67,9 @@ def lower_class_of(found: Claim, shown: Mapping[t.Var, str], *, limited: bool = 
     grows = class_of_claim(found, shown)
     nodes = (reached(found), found.when, found.never, found.undefined)
     variables = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
-    if len(variables) > _MOST_RAYS or any(isinstance(node, t.Aggregate) for root in nodes for node in t.walk(root)):
+    if len(variables) > MAX_SAMPLED_VARIABLES or any(
+        isinstance(node, t.Aggregate) for root in nodes for node in t.walk(root)
+    ):
         return None  # an aggregate is evaluated in one pass over its positions, of which samples have 2^30
     far = _beyond_constants(found)
     best: LowerClass | None = None
@@ -101,26 +111,12 @@ def _is_reached(grows: AsymptoticClass, seen: _Seen, shown: Mapping[t.Var, str])
         if name.removeprefix(LOG) not in moving:
             return False
         by += float(exponent) * (log2(largest / smallest) if name.startswith(LOG) else largest - smallest)
-    return log2(seen.counts[-1]) - log2(seen.counts[0]) >= by * (1 - _SLACK) - _ROUNDED
+    return log2(seen.counts[-1]) - log2(seen.counts[0]) >= by * (1 - EXPONENT_SLACK) - EXPONENT_ROUNDING
 
 
 def _omega(degree: int) -> str:
     """The class in the size of the inputs."""
     return "Omega(1)" if degree == 0 else "Omega(size)" if degree == 1 else f"Omega(size^{degree})"
-
-
-_MOST_RAYS: Final = 5
-"""Counts of more variables than this are not sampled: there are as many directions as sets of them. A guess."""
-_FIRST: Final = 12
-"""Samples begin at sizes of so many bits: constants of programs are mostly smaller. A guess."""
-_FEWEST: Final = 3
-"""Samples begin at 2^_FIRST, and so many of them are needed. A guess."""
-_SLACK: Final = 0.05
-"""The part by which a measured exponent may be below the true one, for terms of lower order. A guess."""
-_ROUNDED: Final = 0.25
-"""So much less may an exponent be, for rounding. A guess."""
-_FARTHEST: Final = 1 << 13
-"""Over the integers no sizes of more bits are looked at. A guess."""
 
 
 def _sizes(ray: Mapping[t.Var, int], far: int) -> Iterator[int]:
@@ -131,11 +127,18 @@ def _sizes(ray: Mapping[t.Var, int], far: int) -> Iterator[int]:
     ends = [var.type.max if sign > 0 else var.type.min for var, sign in ray.items() if sign]
     limit = min((abs(end) for end in ends if end is not None), default=None)
     if limit is None:
-        bits: Sequence[int] = (*range(_FIRST, _FIRST + 4), far, far + 1, far + 2, 2 * far, 2 * far + 1)
+        bits: Sequence[int] = (
+            *range(FIRST_SAMPLE_BITS, FIRST_SAMPLE_BITS + 4),
+            far,
+            far + 1,
+            far + 2,
+            2 * far,
+            2 * far + 1,
+        )
         yield from map(_odd_size, bits)
         return
     last = limit - limit // 8
-    for bits_of_size in count(_FIRST):
+    for bits_of_size in count(FIRST_SAMPLE_BITS):
         if 5 << bits_of_size - 2 > last:
             break
         yield _odd_size(bits_of_size)
@@ -179,8 +182,12 @@ class _Seen:
         known = self.sizes
         degree: int | None = None
         for size in sizes:
-            often = _count_at(found, {v: s * size for v, s in ray.items()}) if size.bit_length() <= _FARTHEST else None
-            if often is None and len(known) >= _FEWEST:
+            often = (
+                _count_at(found, {v: s * size for v, s in ray.items()})
+                if size.bit_length() <= MAX_SAMPLE_BITS
+                else None
+            )
+            if often is None and len(known) >= MIN_SAMPLES:
                 self.until = known[-1]
                 break
             if often is None or often <= 0:
@@ -192,7 +199,7 @@ class _Seen:
                     return
             self.counts.append(often)
             known.append(size)
-        if degree is not None and len(known) >= _FEWEST:
+        if degree is not None and len(known) >= MIN_SAMPLES:
             self.degree = degree
 
 
@@ -213,4 +220,4 @@ def _count_at(found: Claim, values: Mapping[t.Var, int]) -> int | None:
 
 def _power_of(a: int, b: int, smaller: int, larger: int) -> int:
     """The whole exponent with which a count surely grows from ``a`` to ``b`` while its inputs do from ``smaller``."""
-    return floor((log2(b) - log2(a)) / (log2(larger) - log2(smaller)) + _SLACK)
+    return floor((log2(b) - log2(a)) / (log2(larger) - log2(smaller)) + EXPONENT_SLACK)

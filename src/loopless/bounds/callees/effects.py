@@ -11,20 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import Facts, SymbolIntervals
 from loopless.bounds.iteration.meetings import Meetings, ways
 from loopless.flowgraph.callees.call_sites import Handed
 from loopless.flowgraph.model import Call, Flowgraph, Kind, Pointer
-
-MAX_OUTCOMES: Final = 8
-"""Of more ways to a return one is made. A guess."""
-MAX_FACTS: Final = 16
-"""So many facts of a way are told to callers. A guess."""
-MAX_BLOCKS: Final = 40
-"""Larger functions are not looked at for the sake of their callers. A guess."""
+from loopless.limits.bounds import MAX_CALLEE_BLOCKS, MAX_OUTCOMES, MAX_TOLD_FACTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +77,7 @@ class Transformers:
 
     def _made(self, name: str) -> CallTransformer | None:
         found = self.graphs(name)
-        if found is None or len(found[0].blocks) > MAX_BLOCKS:
+        if found is None or len(found[0].blocks) > MAX_CALLEE_BLOCKS:
             return None
         graph, bits = found
         walked = self.walked(graph, self)
@@ -245,12 +238,12 @@ class _AtCall:
     def _facts(self, told: Facts, facts: Facts) -> Facts | None:
         """The facts with those of a way of the callee; None where they contradict each other."""
         found = facts
-        for linear, most in list(told.most.items())[:MAX_FACTS]:
+        for linear, most in list(told.most.items())[:MAX_TOLD_FACTS]:
             after = found.at_most(self._here(linear) - most, self.intervals)
             if after is None:
                 return None
             found = after
-        for term in told.unequal[:MAX_FACTS]:
+        for term in told.unequal[:MAX_TOLD_FACTS]:
             claim = t.not_zero(self._here(term))
             after = found.under(claim, self.intervals) if isinstance(claim, t.Compare) else found
             if after is None:

@@ -8,18 +8,13 @@ state that there is, which a bound tells. What two of them say together is said 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.asymptotics.compare import lesser, surely_at_most
 from loopless.bounds.claims.of_summaries import Claim
 from loopless.bounds.model import Bounds, least, size
+from loopless.limits.bounds import CLAIM_OPERATIONS, MAX_COMPARED_CLAIMS
 from loopless.logic import BudgetExceeded, NotPresburger, budget, feasible, simplify
-
-OPERATIONS: Final = 200_000
-"""isl's operations for one question about a claim. Some 20 ms. A guess."""
-MOST_COMPARED: Final = 200
-"""Longer terms are not compared. A guess."""
 
 
 def agreeing(found: Claim, bounds: Bounds, *, ends: bool) -> Claim:
@@ -40,7 +35,7 @@ def unbounded(never: t.Condition, bounds: Bounds) -> t.Condition:
 def _shown(left: t.Condition) -> t.Condition:
     if _holds_nowhere(left):
         return t.FALSE
-    return simplify(left, operations=OPERATIONS)
+    return simplify(left, operations=CLAIM_OPERATIONS)
 
 
 def _least_at_most(found: Claim, *, ends: bool) -> Claim:
@@ -51,7 +46,7 @@ def _least_at_most(found: Claim, *, ends: bool) -> Claim:
     upper, lower = found.upper, found.lower
     if upper is None or found.exact or found.undefined is t.FALSE or lower is t.ZERO or surely_at_most(lower, upper):
         return found
-    if size(upper) + size(lower) > MOST_COMPARED:
+    if size(upper) + size(lower) > MAX_COMPARED_CLAIMS:
         return replace(found, lower=lesser(lower, upper))
     contradicted = found.when & upper.lt(lower)
     if _holds_nowhere(contradicted):
@@ -65,7 +60,7 @@ def _least_at_most(found: Claim, *, ends: bool) -> Claim:
 def _holds_nowhere(condition: t.Condition) -> bool:
     """Whether a condition surely holds nowhere."""
     try:
-        with budget(OPERATIONS):
+        with budget(CLAIM_OPERATIONS):
             return not feasible(condition, solver=False)
     except (BudgetExceeded, NotPresburger):
         return False

@@ -7,8 +7,9 @@ from loopless.bounds.asymptotics.compare import surely_at_most
 from loopless.bounds.induction.fact_counts import Counts
 from loopless.bounds.iteration.body_facts import LoopBodyFacts, Point
 from loopless.bounds.looperman.nested import raised
-from loopless.bounds.model import LARGE, Bounds, positive
+from loopless.bounds.model import Bounds, positive
 from loopless.flowgraph.model import Flowgraph
+from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.paths.written import written_objects
 
 
@@ -70,7 +71,7 @@ class EntryOf:
             if beyond.variables.isdisjoint(outside):
                 return beyond + most
         high = self.around.intervals.range_of(part)[1]
-        known = t.const(high) if high is not None and high < LARGE else None
+        known = t.const(high) if high is not None and high < LARGE_CONSTANT else None
         return known if grown is None else grown if known is None else t.minimum(grown, known)
 
     def _grown(self, part: t.Term, by: int | None) -> t.Term | None:
@@ -78,7 +79,7 @@ class EntryOf:
         before each of them.
         """
         visits = self._counts.visits(self.point.facts)
-        if by is None or by >= LARGE or visits is None:
+        if by is None or by >= LARGE_CONSTANT or visits is None:
             return None
         return part + positive(visits - 1) * by
 

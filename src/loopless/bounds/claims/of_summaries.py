@@ -10,6 +10,14 @@ from typing import Final
 from loopless import terms as t
 from loopless.bounds.induction.measures import entails
 from loopless.bounds.model import Bounds, by_types, least, size
+from loopless.limits.bounds import (
+    MAX_CLAIM_ALTERNATIVES,
+    MAX_COMPARED_PIECES,
+    MAX_EXTRA_SIZE,
+    MAX_EXTRA_SIZE_WITH_GAPS,
+    MAX_PIECES,
+    PIECE_OPERATIONS,
+)
 from loopless.logic import (
     BudgetExceeded,
     NotPresburger,
@@ -25,14 +33,6 @@ from loopless.summary.exit_time.exponential import consequences
 from loopless.summary.function import FunctionSummary
 from loopless.summary.model import Summary
 from loopless.summary.presentation.nonlinear import decided
-
-MAX_PIECES: Final = 8
-"""A count of more pieces than this is shown as a bound, where there is one: more are not read. A guess."""
-MAX_SIZE: Final = 150
-"""A count that takes more pieces than this, or so many more nodes than a bound, is shown as the bound, where there
-is one. A guess."""
-_MAX_SIZE_BESIDE_GAPS: Final = 40
-"""The same where there are inputs about which neither says anything. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +145,13 @@ def _claimed(
     return found if found.when is covered else replace(found, undefined=undefined)
 
 
-_MOST_ALTERNATIVES: Final = 16
-"""A condition with more alternatives than this is asked about as a whole. A guess."""
-
-
 def _alternatives(condition: t.Condition) -> list[t.Condition]:
     """The alternatives of a condition, one level of them inside a conjunction too."""
     if isinstance(condition, t.Or):
         found = [part for arg in condition.args for part in _alternatives(arg)]
-        return found if len(found) <= _MOST_ALTERNATIVES else [condition]
+        return found if len(found) <= MAX_CLAIM_ALTERNATIVES else [condition]
     either = next((part for part in t.conjuncts(condition) if isinstance(part, t.Or)), None)
-    if either is None or len(either.args) > _MOST_ALTERNATIVES:
+    if either is None or len(either.args) > MAX_CLAIM_ALTERNATIVES:
         return [condition]
     rest = [part for part in t.conjuncts(condition) if part is not either]
     return [t.conjunction((*rest, arg)) for arg in either.args]
@@ -186,7 +182,7 @@ def _chosen(pieces: Pieces, never: t.Condition, unknown: t.Condition, covered: t
         most = t.const(max(constants))
         return Claim(most, _piecewise(pieces, t.ZERO), exact=False, when=covered, never=never, gap=unknown)
     words = sum(size(when) + size(times) for when, times in grouped)
-    if general is not None and (len(grouped) > MAX_PIECES or words > size(general) + MAX_SIZE):
+    if general is not None and (len(grouped) > MAX_PIECES or words > size(general) + MAX_EXTRA_SIZE):
         return Claim(general, _piecewise(pieces, t.ZERO), exact=False, never=never)
     if not grouped:
         found = _by_bounds(bounds)
@@ -201,7 +197,7 @@ def _chosen(pieces: Pieces, never: t.Condition, unknown: t.Condition, covered: t
         bound = bounds[0]
         if (
             unknown is not t.FALSE
-            and words + size(unknown) > size(bound.term) + size(bound.when) + _MAX_SIZE_BESIDE_GAPS
+            and words + size(unknown) > size(bound.term) + size(bound.when) + MAX_EXTRA_SIZE_WITH_GAPS
         ):
             gap = simplify(~bound.when & ~never)
             return Claim(bound.term, when=bound.when, never=never, gap=gap)
@@ -222,16 +218,10 @@ def _agrees(when: t.Condition, times: t.Term, other: t.Term) -> bool:
     return may_be_equal(times, other, _points(when)) and entails(when, times.eq(other), solver=True)
 
 
-_OPERATIONS: Final = 20_000
-"""isl's operations for one question about the pieces of a count: some 3 ms. A guess."""
-_MOST_COMPARED: Final = 40
-"""Longer pieces are not compared with each other: isl may take seconds to write them down, whatever its operations."""
-
-
 @functools.lru_cache(maxsize=256)
 def _points(when: t.Condition) -> tuple[Point, ...]:
     try:
-        with budget(_OPERATIONS):
+        with budget(PIECE_OPERATIONS):
             return sample_points(Region.of(when))
     except (BudgetExceeded, NotPresburger):
         return ()
@@ -253,7 +243,7 @@ def _piecewise(pieces: Pieces, otherwise: t.Term | None) -> t.Term:
         *grouped, (_, otherwise) = grouped
     needed = []
     for when, times in grouped:
-        small = size(when) + size(times) + size(otherwise) <= _MOST_COMPARED
+        small = size(when) + size(times) + size(otherwise) <= MAX_COMPARED_PIECES
         if not (small and _agrees(when, times, otherwise)):
             needed.append((when, times))
     return _in_turn(needed, otherwise)
@@ -264,10 +254,10 @@ def _in_turn(pieces: Pieces, otherwise: t.Term) -> t.Term:
     found: list[tuple[t.Condition, t.Term]] = []
     rest: t.Condition = t.TRUE
     for when, times in pieces:
-        shorter = simplify(when, rest, operations=_OPERATIONS)
-        found.append((shorter, decided(times, rest & when, operations=_OPERATIONS)))
+        shorter = simplify(when, rest, operations=PIECE_OPERATIONS)
+        found.append((shorter, decided(times, rest & when, operations=PIECE_OPERATIONS)))
         rest = rest & ~when
-    result = otherwise if rest is t.TRUE else decided(otherwise, rest, operations=_OPERATIONS)
+    result = otherwise if rest is t.TRUE else decided(otherwise, rest, operations=PIECE_OPERATIONS)
     for when, times in reversed(found):
         result = t.ite(when, times, result)
     return result

@@ -31,10 +31,11 @@ from loopless.bounds.iteration.one_iteration import whole_iteration
 from loopless.bounds.iteration.outside import NO_READS, Reads
 from loopless.bounds.looperman.nested import raised
 from loopless.bounds.looperman.scopes import deciding
-from loopless.bounds.model import LARGE, Bound, Bounds, by_types, kept, least, positive
+from loopless.bounds.model import Bound, Bounds, by_types, kept, least, positive
 from loopless.bounds.reads.moves import EntryFacts
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
+from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.refusals import Refused
 from loopless.terms.ranges import Range
 
@@ -182,7 +183,7 @@ def _from_the_second(whole: LoopBodyFacts, known: Counted, again: LoopBodyFacts 
 def _at_most(whole: LoopBodyFacts, part: t.Term) -> t.Term | None:
     """What a linear term never exceeds behind a completed iteration."""
     most = whole.facts.most_of(part, whole.intervals)
-    return None if most is None or most >= LARGE else t.const(most)
+    return None if most is None or most >= LARGE_CONSTANT else t.const(most)
 
 
 def _reads(graph: Flowgraph, loop: LoopInfo, wholes: Mapping[str, LoopBodyFacts | Refused]) -> Reads:

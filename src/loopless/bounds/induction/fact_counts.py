@@ -10,7 +10,8 @@ from loopless.bounds.induction.halving import divisions, euclid, is_remainder, l
 from loopless.bounds.induction.slacks import fallen
 from loopless.bounds.iteration.body_facts import LoopBodyFacts
 from loopless.bounds.iteration.facts import Facts, split
-from loopless.bounds.model import LARGE, size
+from loopless.bounds.model import size
+from loopless.limits.bounds import LARGE_CONSTANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ class Counts:
                 continue
             low, high = self.whole.intervals.range_of(t.from_polynomial({monomial: 1}))
             end = high if coefficient > 0 else low
-            if end is None or abs(end * coefficient) >= LARGE:
+            if end is None or abs(end * coefficient) >= LARGE_CONSTANT:
                 return None, False
             beside, sharp = beside + coefficient * end, False
         return t.from_polynomial(parts) + beside, sharp
@@ -284,7 +285,7 @@ class Counts:
         count, top = start // -high + 1, self.whole.intervals.range_of(limit)[1]
         if sharp and low == high:
             yield FactCount(t.ite(held.ge(0), count, t.ZERO), fact, exact=True, when=when)
-        short = top is not None and top < LARGE
+        short = top is not None and top < LARGE_CONSTANT
         yield FactCount(t.const(max(0, top // -high + 1)) if top is not None and short else count, fact, when=when)
 
     def _unequal(self, fact: InductionFact, term: t.Term, first: Mapping[t.Var, t.Term]) -> Iterator[FactCount]:

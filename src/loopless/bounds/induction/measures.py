@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.looperman.scopes import HavocLoop
 from loopless.bounds.model import Bounds
+from loopless.limits.bounds import CACHED_MAXIMA, MAX_DEGREE, MAX_GROWTH, MEASURE_OPERATIONS
 from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, budget, feasible, over_approximation
-
-_OPERATIONS: Final = 300_000
-"""isl's operations for one question what an iteration does to a measure: some 40 ms. A guess."""
-_MOST_DEGREE: Final = 2
-"""Claims of a higher degree are not put to Z3, which may take seconds beyond."""
-_MOST_GROWTH: Final = 1 << 20
-"""A measure that a single iteration raises by more than this, for no reason that is in the source, is no measure.
-A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +36,7 @@ def entails(known: t.Condition, claim: t.Condition, *, solver: bool = False) -> 
     products.
     """
     products = solver and any(isinstance(node, t.Sum) and _degree(node) > 1 for node in t.walk(claim))
-    small = all(_degree(node) <= _MOST_DEGREE for node in t.walk(claim) if isinstance(node, t.Sum))
+    small = all(_degree(node) <= MAX_DEGREE for node in t.walk(claim) if isinstance(node, t.Sum))
     return not feasible(known & ~claim, solver=products and small)
 
 
@@ -130,7 +122,7 @@ def growth(
     if isinstance(difference, t.Const):
         return difference
     most = most_of(difference, condition)
-    if most is not None and most <= _MOST_GROWTH:
+    if most is not None and most <= MAX_GROWTH:
         return t.const(most)
     if difference.variables <= variables - changed:
         return difference
@@ -143,18 +135,18 @@ def most_of(term: t.Term, condition: t.Condition) -> int | None:
         return _most[term, condition]
     certain = True
     try:
-        with budget(_OPERATIONS) as granted:
-            certain = granted == _OPERATIONS  # less where a budget around this one is nearly used up
+        with budget(MEASURE_OPERATIONS) as granted:
+            certain = granted == MEASURE_OPERATIONS  # less where a budget around this one is nearly used up
             found = _most_of(term, condition)
     except EmptyRegion:
-        found = -_MOST_GROWTH
+        found = -MAX_GROWTH
     except BudgetExceeded:
         found = None
     except NotPresburger:
         certain, limits = False, (-1, 0)  # what Z3 was asked is remembered there
         found = next((x for x in limits if entails(condition, term.le(x), solver=True)), None)
     if certain:
-        if len(_most) > _CACHE_LIMIT:
+        if len(_most) > CACHED_MAXIMA:
             _most.clear()
         _most[term, condition] = found
     return found
@@ -168,8 +160,6 @@ def _most_of(term: t.Term, condition: t.Condition) -> int | None:
         return None if relaxed is t.FALSE else _region(relaxed).range_of(term)[1]
 
 
-_CACHE_LIMIT: Final = 50_000
-"""So many answers are remembered: the steps of one path are asked for at each loop around it. A guess."""
 _most: dict[tuple[t.Term, t.Condition], int | None] = {}
 _regions: dict[t.Condition, Region] = {}
 

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.induction.loop_counts import LoopCounts
 from loopless.bounds.induction.measures import entails
 from loopless.bounds.looperman.scopes import Scope, SymbolicState
 from loopless.bounds.model import Bound, ceiling, plus, positive
-
-MAX_MODULUS: Final = 64
-"""Residues of larger numbers are not looked at. A guess."""
+from loopless.limits.bounds import MAX_MODULUS
 
 
 def visits_by_residue(counter: LoopCounts, scope: Scope, label: str) -> Iterator[Bound]:

@@ -25,19 +25,14 @@ import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.iteration.body_facts import LoopBodyFacts
 from loopless.bounds.iteration.facts import Facts
 from loopless.bounds.iteration.meetings import MeetingWay, ways
 from loopless.bounds.iteration.quotients import divided
-from loopless.bounds.model import LARGE, ceiling, positive
-
-MAX_SLACKS: Final = 8
-"""No more slacks of a loop are looked at way by way. A guess."""
-MAX_DIVISOR: Final = 1 << 20
-"""Nothing is said to shrink by a larger divisor. A guess."""
+from loopless.bounds.model import ceiling, positive
+from loopless.limits.bounds import LARGE_CONSTANT, MAX_DIVISOR, MAX_SLACKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +176,7 @@ class Slacks:
             top = self._limit(moved)
             if top is not None:
                 tops.append(top)
-            elif by is not None and by < LARGE:
+            elif by is not None and by < LARGE_CONSTANT:
                 raised = max(raised, by)
             else:
                 return None
@@ -196,7 +191,7 @@ class Slacks:
         plain = {m: c for m, c in t.polynomial(moved.after).items() if all(self._is_constant(atom) for atom, _ in m)}
         steady = t.from_polynomial(plain)
         most = self._most(moved.after - steady, moved.facts)
-        return None if most is None or abs(most) >= LARGE else steady + most
+        return None if most is None or abs(most) >= LARGE_CONSTANT else steady + most
 
     def _is_constant(self, atom: t.Term) -> bool:
         return atom.variables.isdisjoint(self.whole.changed | self.intervals.symbols)

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph
+from loopless.limits.bounds import MAX_HEADER_CANDIDATES, MAX_HEADER_QUESTIONS
 from loopless.paths import Path
 from loopless.paths.invariants import PlaceStep, TooManyQuestions, inductive_subsets
-
-MAX_CANDIDATES: Final = 48
-"""So many inequalities are tried at each header. A guess: halved or doubled it gives as many bounds, 62 for the 72
-loops of 41 functions, in about the same time."""
-
-MAX_QUESTIONS: Final = 3_000
-"""So often the logic is asked; beyond that nothing is said to hold. A guess."""
 
 
 def invariants_at(cutpoints: CutpointGraph) -> Mapping[str, t.Condition]:
     """By header, what holds there whenever a run comes there; the entry included."""
     headers = dict.fromkeys((ENTRY, *cutpoints.source.values()))
     known = frozenset((*cutpoints.paths.state, *cutpoints.paths.invariants))
-    proposed = list(_candidates(cutpoints, known))[:MAX_CANDIDATES]
+    proposed = list(_candidates(cutpoints, known))[:MAX_HEADER_CANDIDATES]
     candidates = {header: proposed if header != ENTRY else [] for header in headers}
     steps = (
         PlaceStep(cutpoints.source[path.id], cutpoints.target[path.id], path.condition, path.update)
         for path in cutpoints.paths.iterative
     )
     try:
-        found = inductive_subsets(candidates, steps, solver=False, most=MAX_QUESTIONS)
+        found = inductive_subsets(candidates, steps, solver=False, most=MAX_HEADER_QUESTIONS)
     except TooManyQuestions:
         return dict.fromkeys(headers, t.TRUE)
     return {header: t.conjunction(facts) for header, facts in found.items()}

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.induction.measures import entails
 from loopless.bounds.looperman.scopes import Scope, Scopes, SymbolicState
+from loopless.limits.bounds import MAX_CALL_CANDIDATES
 from loopless.paths.invariants import PlaceStep, inductive_subsets
 from loopless.refusals import Refused
-
-MAX_FACTS: Final = 16
-"""So many conditions are tried for one loop. A guess."""
 
 
 def with_invariants(scopes: Scopes) -> Scopes:
@@ -33,7 +30,7 @@ def _facts(scope: Scope, around: Scope, variables: frozenset[t.Var]) -> Iterator
     states = around.visits.get(scope.header, ())
     if not states:
         return
-    candidates = list(dict.fromkeys(_candidates(states[0], scope, variables)))[:MAX_FACTS]
+    candidates = list(dict.fromkeys(_candidates(states[0], scope, variables)))[:MAX_CALL_CANDIDATES]
     steps = (PlaceStep("", "", iteration.condition, iteration.values) for iteration in scope.iterations)
     yield from inductive_subsets({"": [c for c in candidates if _enters(states, c)]}, steps, solver=False)[""]
 

@@ -7,20 +7,13 @@ the signs of variables. Each is tried on the paths by the logic.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.ranking.transition_system import LinearTransitionSystem, parts_of
+from loopless.limits.bounds import MAX_LOOP_CANDIDATES, MAX_POSITIVE_PARAMETERS
 from loopless.logic import BudgetExceeded, NotPresburger, feasible, presburger_part
 from loopless.paths import LoopPaths
 from loopless.paths.invariants import inductive
-
-MAX_CANDIDATES: Final = 40
-"""So many inequalities are tried. A guess."""
-
-
-MAX_PARAMETERS: Final = 4
-"""Of so many parameters it is tried that they are positive. A guess."""
 
 
 def candidates(system: LinearTransitionSystem) -> tuple[t.Condition, ...]:
@@ -32,7 +25,7 @@ def candidates(system: LinearTransitionSystem) -> tuple[t.Condition, ...]:
             condition = t.substitute(term.ge(0), system.fixed)
             if condition not in (t.TRUE, t.FALSE):
                 found[condition] = None
-    return tuple(found)[:MAX_CANDIDATES]
+    return tuple(found)[:MAX_LOOP_CANDIDATES]
 
 
 def _steps(system: LinearTransitionSystem) -> Iterator[t.Term]:
@@ -64,7 +57,7 @@ def _weakened(system: LinearTransitionSystem) -> Iterator[t.Term]:
 
 
 def _signs(system: LinearTransitionSystem) -> Iterator[t.Term]:
-    yield from (parameter - 1 for parameter in system.parameters[:MAX_PARAMETERS])
+    yield from (parameter - 1 for parameter in system.parameters[:MAX_POSITIVE_PARAMETERS])
     for variable in system.state:
         yield from (term + offset for offset in (-1, 0) for term in (variable, -variable))
 

@@ -12,17 +12,9 @@ from functools import lru_cache
 from typing import Final, TypeVar
 
 from loopless import terms as t
-from loopless.bounds.iteration.quotients import NESTED, divisors, undivided, without_quotients
+from loopless.bounds.iteration.quotients import divisors, undivided, without_quotients
+from loopless.limits.bounds import CACHED_SPLITS, MAX_DISTANCE, MAX_FACTS, MAX_NESTED_QUOTIENTS, MAX_NESTED_WRAPS
 from loopless.terms.ranges import Range
-
-MAX_FACTS: Final = 48
-"""More facts than this are not kept at one place. A guess."""
-
-FAR: Final = 1 << 20
-"""Values that differ by more than this have nothing to do with each other. A guess."""
-
-_SPLIT: Final = 10_000
-"""Terms of which it is remembered what they are made of. A guess."""
 
 _N = TypeVar("_N", t.Term, t.Condition)
 
@@ -121,7 +113,7 @@ class SymbolIntervals:
 
     def unwrapped(self, node: _N, facts: Facts) -> _N:
         """The node without reductions into a type's range of what surely lies there."""
-        for _ in range(_NESTED):
+        for _ in range(MAX_NESTED_WRAPS):
             replaced: dict[t.Term, t.Term] = {part: part.arg for part in _wraps_in(node) if self._fits(part, facts)}
             if not replaced:
                 return node
@@ -141,10 +133,6 @@ class SymbolIntervals:
             return False
         most, least = facts.most_of(part.arg, self), facts.most_of(-part.arg, self)
         return most is not None and most <= high and least is not None and -least >= low
-
-
-_NESTED: Final = 3
-"""Reductions nested more deeply than this are left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +171,7 @@ class Facts:
         """
         best = self._most_of(term, intervals)
         factor, high = 1, 0
-        for _ in range(NESTED):
+        for _ in range(MAX_NESTED_QUOTIENTS):
             if not divisors(term):
                 break
             by, term, rest = without_quotients(term, lambda part: self.imply(part, intervals))
@@ -308,12 +296,12 @@ def factors(condition: t.Compare) -> list[t.Compare]:
     return [claim for part in parts if isinstance(claim := t.not_zero(part), t.Compare)]
 
 
-@lru_cache(_SPLIT)
+@lru_cache(CACHED_SPLITS)
 def _wraps_in(node: t.Term | t.Condition) -> tuple[t.Wrap, ...]:
     return tuple(part for part in t.walk(node) if isinstance(part, t.Wrap))
 
 
-@lru_cache(_SPLIT)
+@lru_cache(CACHED_SPLITS)
 def split(term: t.Term) -> tuple[t.Term, int]:
     """A term as what it has beside a constant, and the constant."""
     if isinstance(term, t.Const):
@@ -330,4 +318,6 @@ def hull(ranges: Sequence[Range]) -> Range:
     lows, highs = [low for low, _ in ranges if low is not None], [high for _, high in ranges if high is not None]
     low = min(lows) if lows and len(lows) == len(ranges) else None
     high = max(highs) if highs and len(highs) == len(ranges) else None
-    return (None if low is None or abs(low) > FAR else low), (None if high is None or abs(high) > FAR else high)
+    return (None if low is None or abs(low) > MAX_DISTANCE else low), (
+        None if high is None or abs(high) > MAX_DISTANCE else high
+    )

@@ -7,14 +7,10 @@ an inductive invariant without a search (Floyd, Assigning meanings to programs, 
 
 from __future__ import annotations
 
-from typing import Final
-
 from loopless import terms as t
 from loopless.bounds.iteration.body_facts import LoopBodyFacts
 from loopless.bounds.iteration.facts import NO_FACTS, Facts
-
-MOST: Final = 4
-"""No more claims than this are made. A guess."""
+from loopless.limits.bounds import MAX_LEFT_BEHIND
 
 
 def left_behind(whole: LoopBodyFacts, slack: int) -> tuple[Facts, t.Condition] | None:
@@ -34,6 +30,6 @@ def left_behind(whole: LoopBodyFacts, slack: int) -> tuple[Facts, t.Condition] |
                 if rest.variables.isdisjoint(moving) and isinstance(claim, t.Compare):
                     claims.append(claim)
     facts = NO_FACTS
-    for claim in claims[:MOST]:
+    for claim in claims[:MAX_LEFT_BEHIND]:
         facts = facts.under(claim, whole.intervals) or facts
-    return (facts, t.conjunction(tuple(claims[:MOST]))) if claims else None
+    return (facts, t.conjunction(tuple(claims[:MAX_LEFT_BEHIND]))) if claims else None

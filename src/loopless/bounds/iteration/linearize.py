@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from loopless import terms as t
+from loopless.limits.bounds import CACHED_RANGES
 from loopless.logic import BudgetExceeded, enclosing_region
 from loopless.logic.region import EmptyRegion
 
@@ -204,13 +205,12 @@ def range_under(term: t.Term, condition: t.Condition) -> Range:
             found = low, high
         except BudgetExceeded:
             return low, high
-        if len(_known) >= _MOST_KNOWN:
+        if len(_known) >= CACHED_RANGES:
             _known.clear()
         _known[asked] = found
     return found
 
 
 _RESULT = t.Var("'result", t.INTEGERS)
-_MOST_KNOWN = 10_000
 _known: dict[t.Condition, Range] = {}
 """Of what was asked the exact answers: two questions in three are asked again."""

@@ -10,14 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from loopless import terms as t
-from loopless.bounds.iteration.facts import FAR, Facts, SymbolIntervals
+from loopless.bounds.iteration.facts import Facts, SymbolIntervals
+from loopless.limits.bounds import MAX_DISTANCE, MAX_KEPT_FACTS
 from loopless.terms.ranges import Range
-
-MAX_KEPT: Final = 8
-"""No more facts are carried over a loop inside. A guess."""
 
 Drift = Mapping[t.Var, Range]
 """By how much one iteration of a loop changes variables; variables that are changed in other ways are missing."""
@@ -45,7 +42,7 @@ class LoopEffect:
         kept = [(linear, end) for linear, end in self.kept if linear.variables <= live]
         number = count if count is not None and count.variables <= live else None
         tops = tuple(term for term in most if term.variables <= live)
-        return replace(self, kept=tuple(kept[:MAX_KEPT]), count=number, most=tops)
+        return replace(self, kept=tuple(kept[:MAX_KEPT_FACTS]), count=number, most=tops)
 
     def times(self, values: Mapping[t.Var, t.Term], facts: Facts, intervals: SymbolIntervals) -> Range:
         """How many iterations an entry with these values takes, at least and at most."""
@@ -55,7 +52,7 @@ class LoopEffect:
             if here is None:
                 continue
             low, high = _range_of(here, facts, intervals)
-            if high is not None and high <= FAR and (most is None or high < most):
+            if high is not None and high <= MAX_DISTANCE and (most is None or high < most):
                 most = max(0, high)
             if term is self.count and low is not None:
                 least = max(least, low)
@@ -123,7 +120,7 @@ def _extreme(by: int | None, times: Range, *, lowest: bool) -> int | None:
         return None
     often = least if (by >= 0) == lowest else most
     found = by * often if often is not None else (0 if by == 0 else None)
-    return found if found is not None and abs(found) <= FAR else None
+    return found if found is not None and abs(found) <= MAX_DISTANCE else None
 
 
 def drift_of(
@@ -167,7 +164,7 @@ def _kept(
             plain = len(monomial) == 1 and monomial[0][1] == 1
             low, high = drift[atoms[0]] if plain and isinstance(atoms[0], t.Var) else (None, None)
             end = high if coefficient > 0 else low
-            rises.append(None if end is None or abs(end) > FAR else coefficient * end)
+            rises.append(None if end is None or abs(end) > MAX_DISTANCE else coefficient * end)
         known = [rise for rise in rises if rise is not None]
         if len(known) == len(rises):
             yield linear, most + sum(known)

@@ -11,15 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import Facts, SymbolIntervals
-
-MAX_WAYS: Final = 24
-"""No more ways than this are told apart. A guess."""
-MAX_COMPARED: Final = 3
-"""The values of more ways than this are not compared with each other. A guess."""
+from loopless.limits.bounds import MAX_COMPARED_WAYS, MAX_MEETING_WAYS
 
 
 @dataclass(slots=True)
@@ -48,7 +43,7 @@ def ends_of(meeting: Meeting, intervals: SymbolIntervals) -> list[t.Term]:
     """
     found = []
     for symbol, terms in meeting.others.items():
-        for term in terms if len(terms) <= MAX_COMPARED else ():
+        for term in terms if len(terms) <= MAX_COMPARED_WAYS else ():
             apart = [(facts, other - term) for facts, other in zip(meeting.facts, terms, strict=True)]
             if all(facts.imply(difference, intervals) for facts, difference in apart):
                 found.append(symbol - term)
@@ -84,7 +79,7 @@ def ways(terms: Sequence[t.Term], facts: Facts, meetings: Meetings, intervals: S
             done.append(way)
             continue
         meeting = meetings[max(symbols, key=place.__getitem__)]
-        if len(done) + len(waiting) + len(meeting.facts) > MAX_WAYS:
+        if len(done) + len(waiting) + len(meeting.facts) > MAX_MEETING_WAYS:
             return [MeetingWay(tuple(terms), facts)]
         try:
             waiting += _divided(way, meeting, intervals)

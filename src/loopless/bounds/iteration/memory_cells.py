@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals
@@ -39,11 +38,7 @@ from loopless.flowgraph.model import (
     Store,
     VariableInfo,
 )
-
-MAX_PAIRS: Final = 4000
-"""In a loop with more pairs of a scalar and a write than this none is followed. A guess."""
-MAX_CHECKS: Final = 8
-"""So many conditions that were checked before a write are remembered. A guess."""
+from loopless.limits.bounds import MAX_CELL_PAIRS, MAX_REMEMBERED_CHECKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +114,7 @@ class _Rewriting:
             return
         found = self._candidates(labels, statements)
         writes = [write for label in sorted(labels) for write in _writes(self.blocks[label])] if found else []
-        if len(found) * len(writes) > MAX_PAIRS:
+        if len(found) * len(writes) > MAX_CELL_PAIRS:
             return
         followed: dict[_Cell, _Variable] = {}
         for cell, load in found.items():
@@ -276,7 +271,7 @@ def _writes(block: Block) -> Iterator[_Write]:
         match statement:
             case Check(condition=condition) | Assume(condition=condition):
                 parts = (part for part in t.conjuncts(condition) if isinstance(part, t.Compare))
-                checked = [*checked, *parts][-MAX_CHECKS:]
+                checked = [*checked, *parts][-MAX_REMEMBERED_CHECKS:]
             case Store(address=at, type=type, objects=objects):
                 size = None if type.width is None else -(-type.width // 8)
                 yield _Write(statement, at, size, _objects(at.object, objects), checked)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.callees.effects import At, Behind, Returned, behind, told_at
@@ -22,7 +21,6 @@ from loopless.bounds.iteration.loaded import LoadedCells
 from loopless.bounds.iteration.loop_effects import LoopEffect
 from loopless.bounds.iteration.meetings import Meeting, ends_of
 from loopless.bounds.iteration.walk_values import is_short, is_truth, substituted
-from loopless.bounds.model import LARGE
 from loopless.bounds.reads.choices import Game
 from loopless.bounds.reads.moves import IterationMoves, Move
 from loopless.flowgraph.liveness import defined_by
@@ -43,17 +41,12 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.graphs import reverse_postorder
+from loopless.limits.bounds import LARGE_CONSTANT, MAX_ALTERNATIVES, MAX_CONDITION_DEPTH, MAX_WAYS
 from loopless.paths.build import changed_variables
 from loopless.paths.symbolic import obstacle
 from loopless.paths.written import Written, written_by, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.terms.ranges import Range
-
-MAX_ALTERNATIVES: Final = 8
-"""More ways that a condition comes true are not looked at each by itself. A guess."""
-MAX_WAYS: Final = 16  # loops that are unrolled by eight need nine
-MAX_DEPTH: Final = 6
-"""Truth values that more ways brought along, or that depend on others more deeply, are not followed back. Guesses."""
 
 
 def whole_iteration(
@@ -371,7 +364,7 @@ class _Walk:
     def _checked(self, facts: Facts, condition: t.Condition) -> Facts:
         """What a check says of small numbers, as of the ends of an array or of a shift."""
         for part in t.conjuncts(condition):
-            if isinstance(part, t.Compare) and part.relation == "le" and abs(split(part.term)[1]) < LARGE:
+            if isinstance(part, t.Compare) and part.relation == "le" and abs(split(part.term)[1]) < LARGE_CONSTANT:
                 facts = facts.under(part, self.intervals) or facts
         return facts
 
@@ -436,13 +429,13 @@ class _Walk:
         if part is t.FALSE:
             return []
         if isinstance(part, t.Or):
-            if depth >= MAX_DEPTH or len(part.args) > MAX_ALTERNATIVES:
+            if depth >= MAX_CONDITION_DEPTH or len(part.args) > MAX_ALTERNATIVES:
                 return [point]
             return [after for arg in t.disjuncts(part) for after in self._alternatives(point, arg, depth + 1)]
         if not isinstance(part, t.Compare):
             return [point]
         symbol = next((v for v in sorted(part.variables) if v in self.origins), None)
-        if symbol is not None and depth < MAX_DEPTH:
+        if symbol is not None and depth < MAX_CONDITION_DEPTH:
             ways = []
             meeting = self.origins[symbol]
             for way, (facts, value) in enumerate(zip(meeting.facts, meeting.values[symbol], strict=True)):

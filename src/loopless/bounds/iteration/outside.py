@@ -32,6 +32,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.words import function_in_words
 from loopless.graphs import predecessors, reachable
+from loopless.limits.bounds import SHOWN_SOURCES
 from loopless.paths.written import Written
 from loopless.refusals import Reason, Refused
 from loopless.source.vocabulary import FROM_OUTSIDE, LibraryEffect, library_function
@@ -50,15 +51,13 @@ class Reads:
     returning: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        what = ", ".join(self.sources[:_SHOWN]) + (", …" if len(self.sources) > _SHOWN else "")
-        calls = f", if calls of {', '.join(self.returning[:_SHOWN])} return" if self.returning else ""
+        what = ", ".join(self.sources[:SHOWN_SOURCES]) + (", …" if len(self.sources) > SHOWN_SOURCES else "")
+        calls = f", if calls of {', '.join(self.returning[:SHOWN_SOURCES])} return" if self.returning else ""
         if self.inputs:
             return f"it runs as long as what it reads lets it{calls}: {what}"
         return f"memory that it may write decides how long it runs{calls}, which is not followed: {what}"
 
 
-_SHOWN: Final = 4
-"""So many sources are named in a sentence."""
 NO_READS: Final = Reads()
 
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import lcm
-from typing import Final
 
 from loopless import terms as t
-
-NESTED: Final = 3
-"""Quotients nested more deeply than this are left. A guess."""
+from loopless.limits.bounds import MAX_NESTED_QUOTIENTS
 
 
 def divided(atom: t.Term) -> tuple[t.Term, int] | None:
@@ -56,7 +53,7 @@ def without_quotients(term: t.Term, below: Callable[[t.Term], bool]) -> tuple[in
 
 def undivided(linear: t.Term, most: int) -> tuple[t.Term, int]:
     """``linear`` ≤ ``most`` in other words where all that it says is how large a quotient, rounded down, is."""
-    for _ in range(NESTED):
+    for _ in range(MAX_NESTED_QUOTIENTS):
         items = list(t.polynomial(linear).items())
         if len(items) != 1 or len(items[0][0]) != 1 or items[0][0][0][1] != 1:
             break

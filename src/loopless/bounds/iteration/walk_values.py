@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from loopless import terms as t
-
-MAX_NODES: Final = 60
-"""A value that is longer than this becomes a symbol of which nothing is known. A guess."""
+from loopless.limits.bounds import MAX_VALUE_NODES
 
 
 def substituted(condition: t.Condition, values: Mapping[t.Var, t.Term]) -> t.Condition:
@@ -21,7 +18,7 @@ def substituted(condition: t.Condition, values: Mapping[t.Var, t.Term]) -> t.Con
 
 def is_short(term: t.Term) -> bool:
     """Whether a value is kept as it is."""
-    return all(number < MAX_NODES for number, _ in enumerate(t.walk(term)))
+    return all(number < MAX_VALUE_NODES for number, _ in enumerate(t.walk(term)))
 
 
 def is_truth(term: t.Term) -> bool:

@@ -9,20 +9,14 @@ Discrete Methods 1985; for loop bounds Carbonneaux, Hoffmann, Shao, PLDI 2015).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.induction.loop_counts import LoopCounts
 from loopless.bounds.induction.measures import entails, most_of
 from loopless.bounds.looperman.scopes import Iteration, Scope
 from loopless.bounds.model import by_types, positive
+from loopless.limits.bounds import MAX_AMORTIZED_MEASURES, MAX_OVERDRAFT
 from loopless.logic import is_quasi_affine
-
-MAX_MEASURES: Final = 12
-"""So many measures are tried for one inner loop. A guess."""
-
-MOST_APART: Final = 8
-"""Each entry may take so much more than what is used up for it. A guess."""
 
 Each = Sequence[tuple[t.Condition, t.Term]]
 """By path to the inner loop's header: when it is taken, and how much the entry takes at most, which is not negative."""
@@ -63,7 +57,7 @@ def _measures(counter: LoopCounts, scope: Scope, each: Each) -> list[t.Term]:
     for var in sorted({v for _, term in each for v in term.variables & scope.changed}, key=lambda v: v.key):
         found[var] = None
     moving = (term for term in found if not term.variables.isdisjoint(scope.changed))
-    plain = [term for term in moving if _is_affine(term) and not by_types(term)][:MAX_MEASURES]
+    plain = [term for term in moving if _is_affine(term) and not by_types(term)][:MAX_AMORTIZED_MEASURES]
     factors = {abs(c) for _, term in each for node in t.walk(term) for c in _coefficients(node)}
     factor = max(factors, default=1)
     return plain if factor <= 1 else [*plain, *(term * factor for term in plain)]
@@ -96,7 +90,7 @@ def _apart(scope: Scope, header: str, each: Each, measure: t.Term) -> int | None
         most = max(most, more)
     for when, term in each:
         more = most_of(term - measure, when)
-        if more is None or more > MOST_APART:
+        if more is None or more > MAX_OVERDRAFT:
             return None
         most = max(most, more)
     return most
@@ -108,7 +102,7 @@ def _most_apart(iteration: Iteration, each: Each, drop: t.Term) -> int | None:
     for when, term in each:
         both = iteration.condition & when
         more = most_of(term - drop, both)
-        if more is None or more > MOST_APART:
+        if more is None or more > MAX_OVERDRAFT:
             return None
         most = max(most, more)
     return most

@@ -12,19 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.iteration.linearize import Range
 from loopless.bounds.looperman.scopes import HavocLoop, Iteration, Scope, Scopes
 from loopless.flowgraph.model import Origin
+from loopless.limits.bounds import MAX_INNER_ITERATIONS
 from loopless.logic import BudgetExceeded, enclosing_region
 from loopless.logic.region import EmptyRegion
 from loopless.paths import LoopPaths, Path, Unknown
 from loopless.refusals import Refused
-
-MAX_ITERATIONS: Final = 16
-"""An inner loop of more kinds of iterations than this may change its variables in any way. A guess."""
 
 
 def iteration_paths(scopes: Scopes, header: str) -> LoopPaths | Refused:
@@ -118,7 +115,11 @@ class _Drifts:
         if header not in self.found:
             self.found[header] = None  # of a loop inside itself nothing is known
             scope = self.scopes.scopes[header]
-            if not isinstance(scope, Refused) and len(scope.iterations) <= MAX_ITERATIONS and self._all_read(scope):
+            if (
+                not isinstance(scope, Refused)
+                and len(scope.iterations) <= MAX_INNER_ITERATIONS
+                and self._all_read(scope)
+            ):
                 self.found[header] = tuple(self._changes(iteration) for iteration in scope.iterations)
         return self.found[header]
 

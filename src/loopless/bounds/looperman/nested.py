@@ -7,7 +7,6 @@ An inner loop's bound at its k-th entry is summed over the entries, not multipli
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.asymptotics.compare import lesser
@@ -17,12 +16,7 @@ from loopless.bounds.looperman.amortized import amortized
 from loopless.bounds.looperman.scopes import HavocLoop, Scope, SymbolicState
 from loopless.bounds.looperman.sums import sum_of_progression
 from loopless.bounds.model import Bound, Bounds, both, by_types, kept, least, plus, positive
-
-_WORTH: Final = 1 << 16
-"""An unknown value is bounded by its type only where that is no more than this. A guess."""
-
-_MEASURES: Final = 4
-"""No more measures say how many iterations come before others. A guess."""
+from loopless.limits.bounds import MAX_EARLIER_MEASURES, MAX_TYPE_BOUND
 
 
 def lifted(counter: LoopCounts, base: str, header: str, what: What) -> Iterator[Bound]:
@@ -107,7 +101,7 @@ def _iterations_before(counter: LoopCounts, scope: Scope, header: str) -> t.Term
         entries = least(counter.count(scope.header, scope.header, header))
         return None if entries is None else positive(entries - 1)
     constants = counter.constants.get(scope.header, {})
-    for measure in [term for term in counter.measures(scope) if not by_types(term)][:_MEASURES]:
+    for measure in [term for term in counter.measures(scope) if not by_types(term)][:MAX_EARLIER_MEASURES]:
         steps = [counter.effect(scope.header, measure, iteration) for iteration in scope.iterations]
         falls = [-s.by.value for s in steps if isinstance(s, Grows) and isinstance(s.by, t.Const)]
         if len(falls) < len(steps) or min(falls, default=0) < 1 or counter.reads_written(scope.header, measure):
@@ -149,7 +143,7 @@ def above(counter: LoopCounts, term: t.Term, state: SymbolicState) -> t.Term | N
 
     def of_inputs(part: t.Term) -> t.Term | None:
         most = most_of(part, state.holds)
-        return t.const(most) if most is not None and most <= _WORTH else None
+        return t.const(most) if most is not None and most <= MAX_TYPE_BOUND else None
 
     for havoc in reversed(state.passed):
         symbols = frozenset(symbol for _, symbol in havoc.after)
@@ -232,7 +226,7 @@ def raised(term: t.Term, symbols: frozenset[t.Var], bound: Callable[[t.Term], t.
         return None if inner is None else inner // term.args[1]
     if not isinstance(term, t.Sum | t.Var):
         most = t.range_of(term)[1]
-        return t.const(most) if most is not None and most <= _WORTH else None
+        return t.const(most) if most is not None and most <= MAX_TYPE_BOUND else None
     whole = _one_quotient(term)
     if whole is not None:
         inner = raised(whole[0], symbols, bound)

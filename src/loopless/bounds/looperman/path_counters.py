@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.induction.loop_counts import LoopCounts, What
@@ -26,14 +25,12 @@ from loopless.bounds.looperman.nested import lifted
 from loopless.bounds.looperman.progressions import by_progression
 from loopless.bounds.looperman.scopes import Iteration, Scope, Scopes
 from loopless.bounds.model import Bound, Bounds, both, by_types, ceiling, kept, plus, positive, size
+from loopless.limits.bounds import MAX_COUNTER_MEASURES
 from loopless.paths.build import changed_variables
 from loopless.paths.written import written_objects
 
 ITERATIONS = "iterations"
 """What is counted: the complete iterations of a loop."""
-
-MAX_MEASURES: Final = 40
-"""More measures than this are not tried for one thing. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +189,7 @@ class PathCounters(LoopCounts):
         names = {o.name for number, o in self.scopes.graph.objects.items() if number in written or written.anything}
         usable = [(value, q) for value, q in found if all(_means_something(n, names) for n in t.walk(value))]
         usable.sort(key=lambda pair: (pair[1], size(pair[0]), pair[0].key))
-        return usable[:MAX_MEASURES]
+        return usable[:MAX_COUNTER_MEASURES]
 
     def _ranked(
         self, base: str, scope: Scope, target: CountedTarget, candidate: tuple[t.Term, bool]

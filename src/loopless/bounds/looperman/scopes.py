@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by, live_at_entry, used_by
@@ -33,6 +33,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.words import unknown_in_words, with_number
 from loopless.graphs import reverse_postorder
+from loopless.limits.bounds import MAX_HARD_CONDITIONS, MAX_SCOPE_ITERATIONS
 from loopless.logic import feasible
 from loopless.paths.build import changed_variables, simplest
 from loopless.paths.execution import (
@@ -53,11 +54,6 @@ from loopless.source.ir import Loc
 Moves = tuple[frozenset[t.Var], frozenset[t.Var]]
 """The variables that a loop never raises, and those that it never lowers."""
 
-MAX_ITERATIONS: Final = 16
-"""Alternatives of one effect are looked at each by itself where that makes no more iterations than this. A guess."""
-
-MAX_HARD: Final = 40
-"""So many conditions on bits and memory are put to Z3 for one loop. A guess."""
 
 _PLAIN = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem", "min", "max"))
 
@@ -269,7 +265,7 @@ class ScopeExecution(Execution[SymbolicState]):
         changed = changed_variables(self.graph, self.loop) if self.loop is not None else frozenset[t.Var]()
         complete = self.merged(self.start, [done.state for done in self.finished])
         apart = [part for state in complete for part in _apart(state)]
-        iterations = tuple(_iteration(state) for state in (apart if len(apart) <= MAX_ITERATIONS else complete))
+        iterations = tuple(_iteration(state) for state in (apart if len(apart) <= MAX_SCOPE_ITERATIONS else complete))
         return Scope(self.loop, iterations, self.visits, changed, self.labels, tuple(self.ends), tuple(self.exits))
 
     def _following(self, label: str) -> Iterable[str]:
@@ -359,7 +355,7 @@ class ScopeExecution(Execution[SymbolicState]):
             isinstance(node, t.Read) or (isinstance(node, t.Op) and node.op not in _PLAIN) for node in t.walk(condition)
         ):
             self._hard += 1
-            return self._hard <= MAX_HARD and super()._worth_solving(condition)
+            return self._hard <= MAX_HARD_CONDITIONS and super()._worth_solving(condition)
         return super()._worth_solving(condition)
 
     def wanted(self, target: t.Var) -> bool:

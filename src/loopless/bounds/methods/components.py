@@ -24,18 +24,11 @@ from loopless.bounds.ranking.refinement import refined
 from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph, system
 from loopless.flowgraph.model import Flowgraph
 from loopless.graphs import components, predecessors, reachable
+from loopless.limits.bounds import COMPONENTS_OPERATIONS, COMPONENTS_WORK
 from loopless.logic import BudgetExceeded, budget
 from loopless.logic.farkas import Farkas
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Reason, Refused
-
-WORK: Final = 30_000
-"""So many multipliers the systems of one function may have together. A guess: halved or doubled it gives as many
-bounds, 62 for the 72 loops of 41 functions, in about the same time."""
-
-OPERATIONS: Final = 20_000_000
-"""And isl may do so much for them. Some 2 s on small sets. A guess: halved or doubled it gives as many bounds, 62
-for the 72 loops of 41 functions, in about the same time."""
 
 
 def call_bounds(graph: Flowgraph) -> CallBounds | Refused:
@@ -46,7 +39,7 @@ def call_bounds(graph: Flowgraph) -> CallBounds | Refused:
     if isinstance(cutpoints, Refused):
         return cutpoints
     try:
-        with budget(OPERATIONS):
+        with budget(COMPONENTS_OPERATIONS):
             first = CallSearch(cutpoints)
             found = first.answer()
             if found.whole is not None:
@@ -75,7 +68,7 @@ def growth_in_call(graph: Flowgraph, variable: t.Var, start: t.Term) -> t.Term |
     if isinstance(cutpoints, Refused):
         return None
     try:
-        with budget(OPERATIONS):
+        with budget(COMPONENTS_OPERATIONS):
             return CallSearch(cutpoints).growth(variable, start)
     except (t.TermTooLarge, BudgetExceeded):
         return None
@@ -120,7 +113,7 @@ class CallSearch:
             cutpoints.paths, {path.id: invariants[cutpoints.source[path.id]] for path in cutpoints.paths.iterative}
         )
         self.engine = Farkas()
-        self.engine.allow(WORK)
+        self.engine.allow(COMPONENTS_WORK)
         self.system = system(known, t.TRUE, split=True)
         self.graph = TransitionGraph(self.system, cutpoints.source, cutpoints.target, cutpoints.back)
         self.components: dict[str, HeaderComponent] = {}

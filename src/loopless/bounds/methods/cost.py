@@ -8,7 +8,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.asymptotics.classes import asymptotic_class
-from loopless.bounds.claims.of_summaries import MAX_PIECES, piecewise
+from loopless.bounds.claims.of_summaries import piecewise
 from loopless.bounds.invariants.in_call import with_invariants
 from loopless.bounds.looperman.nested import above
 from loopless.bounds.looperman.path_counters import PathCounters
@@ -16,6 +16,7 @@ from loopless.bounds.looperman.scopes import scopes_of
 from loopless.bounds.methods.components import growth_in_call
 from loopless.bounds.model import by_types
 from loopless.flowgraph.model import Call, Flowgraph, Kind
+from loopless.limits.bounds import MAX_PIECES
 from loopless.logic import simplify
 from loopless.refusals import Reason, Refused
 from loopless.summary.function import FunctionSummary

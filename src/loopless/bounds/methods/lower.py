@@ -14,29 +14,21 @@ from loopless import terms as t
 from loopless.bounds.induction.measures import entails
 from loopless.bounds.iteration.linearize import range_under
 from loopless.bounds.looperman.scopes import HavocLoop, Scope, Scopes, SymbolicState
-from loopless.bounds.model import LARGE, ceiling, positive, reads, size
+from loopless.bounds.model import ceiling, positive, reads, size
 from loopless.flowgraph.model import Call
+from loopless.limits.bounds import (
+    LARGE_CONSTANT,
+    LOWER_OPERATIONS,
+    MAX_LOWER_BOUNDS,
+    MAX_LOWER_MEASURES,
+    MAX_LOWER_NODES,
+)
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
 
 NO_RUN: Final = frozenset(("undefined", "assumption", "endless"))
 """Kinds of exits that no run takes which ends and meets no undefined behaviour."""
-
-MAX_MEASURES: Final = 8
-"""More measures than this are not tried for one exit. A guess: halved or doubled it gives as many loops a bound, 25
-of 44, in about the same time."""
-
-MAX_LARGEST: Final = 2
-"""Of those that are lower bounds so many are kept for one exit. A guess: halved or doubled it gives as many loops a
-bound, 25 of 44, in about the same time."""
-
-MAX_WORDS: Final = 80
-"""Conditions that take more words are not told in a lower bound. A guess."""
-
-OPERATIONS: Final = 2_000_000
-"""isl's operations for the lower bounds of one loop. Some 200 ms on small sets. A guess: halved or doubled it gives
-as many loops a bound, 25 of 44, in about the same time."""
 
 
 Step = tuple[t.Condition, Mapping[t.Var, t.Term]]
@@ -60,7 +52,7 @@ def least_iterations_of(scope: Scope, variables: frozenset[t.Var]) -> t.Term:
 
 def _least(exits: Sequence[t.Condition], steps: Sequence[Step], known: frozenset[t.Var]) -> t.Term:
     try:
-        with budget(OPERATIONS):
+        with budget(LOWER_OPERATIONS):
             found = [_before(exit, steps, known) for exit in exits]
             return t.minimum(*found) if found else t.ZERO
     except (BudgetExceeded, t.TermTooLarge):
@@ -70,14 +62,14 @@ def _least(exits: Sequence[t.Condition], steps: Sequence[Step], known: frozenset
 def _before(exit: t.Condition, steps: Sequence[Step], known: frozenset[t.Var]) -> t.Term:
     """The iterations before an exit can be taken."""
     found: list[t.Term] = []
-    for measure in _measures(exit, known)[:MAX_MEASURES]:
+    for measure in _measures(exit, known)[:MAX_LOWER_MEASURES]:
         if not entails(exit, measure.le(0)):
             continue
         falls = [_fall(step, measure) for step in steps]
         most = max((fall for fall in falls if fall is not None), default=0)
-        if 0 < most < LARGE and None not in falls:
+        if 0 < most < LARGE_CONSTANT and None not in falls:
             found.append(positive(ceiling(measure, t.const(most))))
-            if len(found) == MAX_LARGEST:
+            if len(found) == MAX_LOWER_BOUNDS:
                 break
     return t.maximum(t.ZERO, *found)
 
@@ -134,7 +126,7 @@ class LeastIterations:
         if isinstance(function, Refused) or not function.ends:
             return t.ZERO
         try:
-            with budget(OPERATIONS):
+            with budget(LOWER_OPERATIONS):
                 iterations = self._in_entry(outermost, header)
                 return self._at_ends(function.ends, outermost, iterations) if iterations is not t.ZERO else t.ZERO
         except (BudgetExceeded, t.TermTooLarge):
@@ -175,7 +167,7 @@ class LeastIterations:
             if not others:
                 return most
             when = t.disjunction(end.holds for end, _ in others)
-            if when.variables <= self.inputs and size(when) <= MAX_WORDS and not reads(when):
+            if when.variables <= self.inputs and size(when) <= MAX_LOWER_NODES and not reads(when):
                 fewest = [term for _, term in others]
                 return t.ite(when, t.ZERO if t.ZERO in fewest else t.minimum(most, *fewest), most)
         return t.minimum(*terms)

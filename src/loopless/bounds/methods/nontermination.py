@@ -14,34 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.invariants.of_loops import candidates
 from loopless.bounds.ranking.transition_system import LinearTransitionSystem, difference, system
 from loopless.flowgraph.model import Origin
+from loopless.limits.bounds import (
+    MAX_EXTREME_PARAMETERS,
+    MAX_RECURRENT_PARTS,
+    MAX_RECURRENT_SETS,
+    MAX_REDUCTIONS,
+    NONTERMINATION_OPERATIONS,
+)
 from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, budget, feasible, satisfiable
 from loopless.paths import LoopPaths, Path
 from loopless.summary import Summary
-
-MAX_STEPS: Final = 5
-"""So often a candidate is cut down. A guess: halved it gives as many sets, 9 for 7 of 44 loops, in a third of the
-time, doubled as many in twice the time."""
-
-MAX_FOUND: Final = 3
-"""So many recurrent sets are given. A guess: halved it gives 7 sets for 9, for as many loops."""
-
-MAX_PARTS: Final = 12
-"""Sets of more parts are given up. A guess: halved it gives as many sets, 9 for 7 of 44 loops, in 0.7 times the
-time, doubled as many in 1.2 times the time."""
-
-MAX_EXTREMES: Final = 4
-"""The ends of so many parameters' ranges are tried. A guess: halved or doubled it gives as many sets, 9 for 7 of 44
-loops, in about the same time."""
-
-OPERATIONS: Final = 400_000
-"""What isl may do for one candidate: some 50 ms. A guess: halved or doubled it gives as many sets, 9 for 7 of 44
-loops, in about the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +59,7 @@ def recurrent(paths: LoopPaths, summary: Summary | None = None) -> tuple[Recurre
             closed = _closed(paths, condition)
             if closed is not None:
                 found.append(closed)
-                if len(found) == MAX_FOUND or (summary is not None and condition is summary.diverges):
+                if len(found) == MAX_RECURRENT_SETS or (summary is not None and condition is summary.diverges):
                     break
     except t.TermTooLarge:
         pass  # what was found so far holds
@@ -106,17 +93,17 @@ def _unmoved(whole: LinearTransitionSystem) -> Iterator[t.Condition]:
 
 def _extremes(whole: LinearTransitionSystem) -> Iterator[t.Condition]:
     """That a parameter has the least or the greatest value of its type: no other value is beyond it."""
-    for var in whole.parameters[:MAX_EXTREMES]:
+    for var in whole.parameters[:MAX_EXTREME_PARAMETERS]:
         yield from (var.eq(end) for end in (var.type.min, var.type.max) if end is not None)
 
 
 def _core(paths: LoopPaths, chosen: Sequence[Path], extra: t.Condition) -> Iterator[t.Condition]:
     """The states with ``extra`` from which iterations by ``chosen`` go on and on, if a few steps tell."""
     try:
-        with budget(OPERATIONS):
+        with budget(NONTERMINATION_OPERATIONS):
             current = _start(paths, chosen, extra)
-            for _ in range(MAX_STEPS):
-                if current.is_empty() or current.parts > MAX_PARTS:
+            for _ in range(MAX_REDUCTIONS):
+                if current.is_empty() or current.parts > MAX_RECURRENT_PARTS:
                     return
                 smaller = (current & _before(chosen, current)).coalesce()
                 if current.is_subset(smaller):
@@ -196,7 +183,7 @@ def _by_choice(paths: LoopPaths, condition: t.Condition) -> bool:
     if not any(p.unknowns for p in usable):
         return False
     try:
-        with budget(OPERATIONS):
+        with budget(NONTERMINATION_OPERATIONS):
             states = Region.of(condition)
             return states.is_subset(_before(usable, states))
     except (BudgetExceeded, NotPresburger, t.TermTooLarge):

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.looperman.scopes import ScopeExecution, SymbolicState, deciding
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, Origin
+from loopless.limits.bounds import MAX_CUTPOINT_TRANSITIONS
 from loopless.paths import LoopPaths, Path, Unknown
 from loopless.paths.build import simplest
 from loopless.paths.execution import MAX_PATHS, TooManyPaths, Unreadable
@@ -26,10 +26,6 @@ ENTRY = ""
 
 END = "~end"
 """Where a call ends."""
-
-MAX_CUTPOINTS: Final = 60
-"""Functions with more transitions between headers than this are not looked at. A guess: halved or doubled it gives
-as many bounds, 62 for the 72 loops of 41 functions, in about the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +67,7 @@ def cutpoints_of(graph: Flowgraph, watched: frozenset[t.Var] = frozenset()) -> C
             found.append(_path(graph, name, state))
             source[name], target[name] = start, label
         ends += between.undefined
-    if len(found) > MAX_CUTPOINTS:
+    if len(found) > MAX_CUTPOINT_TRANSITIONS:
         return Refused(Reason.BUDGET, graph.source_name, "there are too many ways between the loops")
     changed = {v for path in found for v in path.update} & set(graph.variables)
     occurring = {v for p in found for node in (p.condition, *p.update.values()) for v in node.variables}

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.invariants.of_loops import candidates, is_inductive, kept
@@ -30,30 +29,17 @@ from loopless.bounds.ranking.transition_system import (
     system,
     with_not_followed,
 )
+from loopless.limits.bounds import (
+    MAX_ASSUMED_INEQUALITIES,
+    MAX_RANKING_ALTERNATIVES,
+    MAX_RANKINGS,
+    RANKING_OPERATIONS,
+    RANKING_WORK,
+)
 from loopless.logic import BudgetExceeded, budget, feasible
 from loopless.logic.farkas import Farkas, FarkasClaim
 from loopless.paths import LoopPaths
 from loopless.refusals import Reason, Refused
-
-MAX_ALTERNATIVES: Final = 4
-"""Functions taken from the conditions themselves: so many of them are combined by the least of their bounds. A
-guess."""
-
-MAX_ASSUMED: Final = 10
-"""So many inequalities are tried as something that must hold at the entry. A guess: halved it gives 35 of 44 loops a
-bound instead of 36, doubled 36, in about the same time."""
-
-MAX_RANKINGS: Final = 3
-"""And so many bounds are given for different conditions at the entry. A guess."""
-
-WORK: Final = 12_000
-"""So many multipliers the systems of one of three searches may have together: without conditions at the entry, with
-some, and by the ranges of types. Some 0.3 s each. A guess: halved it gives 35 of 44 loops a bound instead of 36,
-doubled 36, in about the same time."""
-
-OPERATIONS: Final = 4_000_000
-"""And isl may do so much for them. Some 400 ms on small sets. A guess: halved or doubled it gives as many loops a
-bound, 36 of 44, in about the same time."""
 
 _NONE = "no function of its variables is known to decrease in every iteration"
 
@@ -103,7 +89,7 @@ def rank(paths: LoopPaths, entry: t.Condition = t.TRUE) -> tuple[Ranking, ...] |
     if not paths.iterative:
         return (Ranking("none", (), t.ZERO, {}, t.TRUE, (), by_type=False),)
     try:
-        with budget(OPERATIONS):
+        with budget(RANKING_OPERATIONS):
             return _Question(paths, entry).answer()
     except (t.TermTooLarge, BudgetExceeded) as error:
         return Refused(Reason.BUDGET, _place(paths), f"the search for a bound came to a limit: {error}")
@@ -124,13 +110,13 @@ class _Question:
         self.base = kept(paths, (*t.conjuncts(entry), *self.proposed), entry) if entry is not t.TRUE else ()
 
     def answer(self) -> tuple[Ranking, ...] | Refused:
-        self.engine.allow(WORK)
+        self.engine.allow(RANKING_WORK)
         always = self._ranked((), wide=False)
         if always is not None:
             return (always,)
-        self.engine.allow(WORK)
+        self.engine.allow(RANKING_WORK)
         found = list(islice(self._assuming(), MAX_RANKINGS))
-        self.engine.allow(WORK)
+        self.engine.allow(RANKING_WORK)
         by_type = self._ranked((), wide=True)
         if by_type is not None:
             found.append(by_type)
@@ -140,7 +126,7 @@ class _Question:
 
     def _assuming(self) -> Iterator[Ranking]:
         """Rankings that hold under conditions at the entry: single ones; else as few together as suffice."""
-        conditions = list(islice(self._assumable(), MAX_ASSUMED))
+        conditions = list(islice(self._assumable(), MAX_ASSUMED_INEQUALITIES))
         none = True
         for condition in conditions:
             under = self._ranked((condition,), wide=False)
@@ -288,7 +274,7 @@ class _Search:
             f = self._function(transitions, (row,))
             if f is not None and f not in found:
                 found.append(f)
-                if len(found) == MAX_ALTERNATIVES:
+                if len(found) == MAX_RANKING_ALTERNATIVES:
                     break
         return found
 

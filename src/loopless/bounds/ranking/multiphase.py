@@ -14,19 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import factorial, lcm
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.ranking.size_bounds import SizeBounds
 from loopless.bounds.ranking.templates import RationalFunction, Template, plain, total
 from loopless.bounds.ranking.transition_system import LinearTransition
+from loopless.limits.bounds import MAX_PHASES, MAX_RATIOS
 from loopless.logic.farkas import FarkasClaim, affine
-
-MAX_PHASES: Final = 4
-"""Loops of more phases are not looked for. A guess."""
-
-MAX_RATIOS: Final = 4
-"""So many factors by which something may grow are tried. A guess."""
 
 Phased = tuple[tuple[RationalFunction, ...], t.Term]
 """Functions, and the bound that follows from them."""

@@ -9,21 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph
 from loopless.bounds.ranking.transition_system import LinearTransition, LinearTransitionSystem
+from loopless.limits.bounds import LONG_CHAIN, MAX_TRANSITION_PAIRS
 from loopless.logic import feasible
 from loopless.paths import Path
 from loopless.refusals import Reason, Refused
-
-MAX_PAIRS: Final = 90
-"""Functions with more pairs of transitions that can follow one another are not refined. A guess: halved or doubled
-it gives as many bounds, 62 for the 72 loops of 41 functions, in about the same time."""
-
-LONGEST: Final = 5
-"""Chains of so many transitions are long. A guess."""
 
 
 def refined(cutpoints: CutpointGraph, made: LinearTransitionSystem) -> CutpointGraph | Refused:
@@ -46,7 +39,7 @@ def refined(cutpoints: CutpointGraph, made: LinearTransitionSystem) -> CutpointG
             target[name] = _node(cutpoints, transition)
             if transition.path.id in cutpoints.back:
                 back[name] = cutpoints.back[transition.path.id]
-        if len(found) > MAX_PAIRS:
+        if len(found) > MAX_TRANSITION_PAIRS:
             place = cutpoints.paths.loop.name
             return Refused(Reason.BUDGET, place, "there are too many ways between the loops that follow one another")
     return replace(
@@ -88,7 +81,7 @@ class _Chain:
 def longest(
     transitions: Sequence[LinearTransition], leads: Callable[[LinearTransition, LinearTransition], bool]
 ) -> int | None:
-    """How many of the transitions are taken one after another at most, where that is less than :data:`LONGEST`.
+    """How many of the transitions are taken one after another at most, where that is less than :data:`LONG_CHAIN`.
 
     ``leads``: whether one ends where another begins.
     """
@@ -103,7 +96,7 @@ def longest(
             longer = _longer(chain, following)
             if longer is None:
                 continue
-            if longer.length >= LONGEST:
+            if longer.length >= LONG_CHAIN:
                 return None
             waiting.append(longer)
     return most
@@ -118,5 +111,5 @@ def _longer(chain: _Chain, following: LinearTransition) -> _Chain | None:
         renewed = {**chain.values, **_renewed(following, mark)}
         changed = {v: t.substitute(term, renewed) for v, term in following.path.update.items()}
     except t.TermTooLarge:
-        return _Chain(following, LONGEST, chain.condition, chain.values)
+        return _Chain(following, LONG_CHAIN, chain.condition, chain.values)
     return _Chain(following, chain.length + 1, condition, {**chain.values, **changed})

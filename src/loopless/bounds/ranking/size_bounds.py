@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.ranking.templates import RationalFunction, bound_above
@@ -22,15 +21,9 @@ from loopless.bounds.ranking.transition_system import (
     TransitionGraph,
     loop_graph,
 )
+from loopless.limits.bounds import MAX_MONOMIALS, MAX_SIZE_DEPTH
 from loopless.logic import feasible
 from loopless.logic.farkas import Farkas
-
-MAX_DEPTH: Final = 4
-"""Amounts that depend on the state are bounded in turn, so many levels deep. A guess: halved or doubled it gives as
-many bounds, 62 for the 72 loops of 41 functions, in about the same time."""
-
-MAX_NODES: Final = 300
-"""Bounds of more monomials than this are given up. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +84,7 @@ class SizeBounds:
         """A bound over entry values that the affine ``term`` never exceeds at a header; None where none is found."""
         key = (header, term)
         if key not in self._known:
-            if key in self._open or len(self._open) >= MAX_DEPTH:
+            if key in self._open or len(self._open) >= MAX_SIZE_DEPTH:
                 return None
             self._open.add(key)
             self._known[key] = self._upper(header, term)
@@ -243,4 +236,4 @@ def least_of(bounds: Iterable[t.Term | None]) -> t.Term | None:
 
 def small(term: t.Term) -> t.Term | None:
     """``term``, if it is not too large to be of use."""
-    return term if len(t.polynomial(term)) <= MAX_NODES else None
+    return term if len(t.polynomial(term)) <= MAX_MONOMIALS else None

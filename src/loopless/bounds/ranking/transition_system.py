@@ -9,25 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.iteration.linearize import Linearizer, range_under
 from loopless.flowgraph.model import Origin
+from loopless.limits.bounds import MAX_CONJUNCTS, MAX_PATH_TRANSITIONS, MAX_TRANSITIONS, MAX_WRAPS
 from loopless.logic import feasible
 from loopless.paths import LoopPaths, Path, Unknown
-
-MAX_PARTS: Final = 24
-"""A path is split into at most so many transitions. A guess."""
-
-MAX_TRANSITIONS: Final = 40
-"""And all paths together into about so many. A guess."""
-
-MAX_CONJUNCTS: Final = 40
-"""Longer conditions are not split. A guess."""
-
-MAX_WRAPS: Final = 3
-"""A reduction that may add or subtract at most so many multiples of its modulus is split by their number. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +120,7 @@ def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> LinearTransi
         *({u.var for u in path.unknowns} for path in paths.iterative),
     )
     checks = _checks(paths)
-    most = min(MAX_PARTS, MAX_TRANSITIONS // max(len(paths.iterative), 1))
+    most = min(MAX_PATH_TRANSITIONS, MAX_TRANSITIONS // max(len(paths.iterative), 1))
     found: list[LinearTransition] = []
     fixed: dict[t.Var, t.Term] = {}
     for path in paths.iterative:
@@ -196,7 +184,7 @@ Part = tuple[t.Condition, t.Condition, Mapping[t.Var, t.Term]]
 
 def parts_of(path: Path) -> list[t.Condition]:
     """The conditions of the transitions that a path is split into."""
-    return [extra & path.condition for extra, _, _ in _parts(path, t.TRUE, MAX_PARTS)]
+    return [extra & path.condition for extra, _, _ in _parts(path, t.TRUE, MAX_PATH_TRANSITIONS)]
 
 
 def _parts(path: Path, given: t.Condition, most: int) -> Iterator[Part]:

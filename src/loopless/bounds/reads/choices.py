@@ -15,23 +15,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import SymbolIntervals
 from loopless.bounds.iteration.meetings import Meetings
 from loopless.bounds.iteration.outside import NO_READS, Reads
 from loopless.bounds.reads.moves import Atom, EntryFacts, IterationMoves, Place, memory_of
-
-MAX_STEPS: Final = 1500
-"""No more steps are made in looking for constants. A guess."""
-MAX_TOGETHER: Final = 60
-"""So many combinations of values are tried for what is read in one block. A guess."""
-MAX_VALUES: Final = 8
-"""So many values of one thing that is read are told apart. A guess."""
-MAX_WAYS: Final = 3
-"""Values that more ways brought along are not put into an assumption one by one. A guess."""
-
+from loopless.limits.bounds import MAX_ASSUMED_WAYS, MAX_CHOICE_STEPS, MAX_COMBINATIONS, MAX_READ_VALUES
 
 _N = TypeVar("_N", t.Term, t.Condition, t.Term | t.Condition)
 
@@ -287,7 +278,7 @@ class Game:
                 told.setdefault(tuple(self._holds(one, {atom: value}, {}) for one in alone), []).append(value)
             several = len(alone) < len(about)  # others are compared with it
             values = [value for some in told.values() for value in (some[:1] + some[-1:] if several else some[:1])]
-            self._candidates[atom] = list(dict.fromkeys(values))[:MAX_VALUES]
+            self._candidates[atom] = list(dict.fromkeys(values))[:MAX_READ_VALUES]
 
     def _fits(self, atom: t.Var, value: int) -> bool:
         low, high = self.intervals.known.get(atom, (None, None))
@@ -313,7 +304,7 @@ class Game:
             if here in passed:
                 continue
             self._steps += 1
-            if self._steps > MAX_STEPS:
+            if self._steps > MAX_CHOICE_STEPS:
                 return None
             moves, first = self.choices.moves.get(node, []), self._begun if is_first else {}
             lacking = self._lacking(node, chosen)
@@ -321,7 +312,7 @@ class Game:
                 for values in self._together(lacking):
                     more = chosen | dict(zip(lacking, values, strict=True))
                     found = self._on([*waiting, here], frozenset(passed), more)
-                    if found is not None or self._steps > MAX_STEPS:
+                    if found is not None or self._steps > MAX_CHOICE_STEPS:
                         return found
                 return None
             passed.add(here)
@@ -364,7 +355,9 @@ class Game:
         return list(found)
 
     def _together(self, atoms: Sequence[Atom]) -> Iterator[tuple[int, ...]]:
-        return itertools.islice(itertools.product(*(self._candidates.get(atom, [0]) for atom in atoms)), MAX_TOGETHER)
+        return itertools.islice(
+            itertools.product(*(self._candidates.get(atom, [0]) for atom in atoms)), MAX_COMBINATIONS
+        )
 
     def _is_granted(self, condition: t.Condition, chosen: Mapping[Atom, int], first: Mapping[t.Var, int]) -> bool:
         """Whether what is chosen does not break an assumption: then there would be no run. What speaks of nothing that
@@ -377,7 +370,9 @@ class Game:
         known = {var: value for var in told if (value := self._value(var, chosen, first)) is not None}
         if not told or self._surely(condition, known):
             return True
-        met = next((var for var in sorted(told - known.keys()) if 0 < len(self._brought(var) or ()) <= MAX_WAYS), None)
+        met = next(
+            (var for var in sorted(told - known.keys()) if 0 < len(self._brought(var) or ()) <= MAX_ASSUMED_WAYS), None
+        )
         if met is None:
             return False
         brought = self._brought(met) or ()

@@ -15,11 +15,10 @@ from loopless.bounds.claims.of_summaries import Claim
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import OBJECT_PART, Assign, Flowgraph, Havoc, LoopInfo, Origin, Statement
 from loopless.flowgraph.words import function_in_words
+from loopless.limits.bounds import SHOWN_CAUSES
 from loopless.refusals import Reason
 
 _END_OF_A_TYPE: Final = (1 << 31) - 1
-_SHOWN: Final = 3
-"""So many causes are named in a sentence."""
 
 
 def causes(graph: Flowgraph, loop: LoopInfo) -> tuple[str, ...]:
@@ -53,7 +52,7 @@ def loosening(graph: Flowgraph, loop: LoopInfo, found: Claim) -> tuple[str, ...]
 
 def in_a_sentence(found: Sequence[str]) -> str:
     """The causes in one sentence."""
-    return "; ".join(found[:_SHOWN]) + ("; …" if len(found) > _SHOWN else "")
+    return "; ".join(found[:SHOWN_CAUSES]) + ("; …" if len(found) > SHOWN_CAUSES else "")
 
 
 def _setters(graph: Flowgraph, loop: LoopInfo) -> Mapping[t.Var, list[Statement]]:

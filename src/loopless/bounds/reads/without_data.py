@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from loopless import terms as t
-from loopless.bounds.model import LARGE, Bounds, least, reads
+from loopless.bounds.model import Bounds, least, reads
+from loopless.limits.bounds import LARGE_CONSTANT
 
 
 def over_inputs(upper: t.Term | None, others: Bounds, inputs: frozenset[t.Var]) -> t.Term | None:
@@ -24,7 +25,7 @@ def without_data(term: t.Term) -> t.Term | None:
     match term:
         case t.Aggregate() if term.kind == "first" or t.counted(term) is not None:
             length = term.outside[0]
-            return None if isinstance(length, t.Const) and length.value >= LARGE else t.maximum(t.ZERO, length)
+            return None if isinstance(length, t.Const) and length.value >= LARGE_CONSTANT else t.maximum(t.ZERO, length)
         case t.Sum():
             return _sum(term)
         case t.Ite():

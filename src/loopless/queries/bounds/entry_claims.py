@@ -11,8 +11,9 @@ from loopless.bounds.asymptotics.compare import lesser, surely_at_most
 from loopless.bounds.claims.joint import may_be_undefined
 from loopless.bounds.induction.counts import Counted
 from loopless.bounds.iteration.outside import NO_READS, Reads
-from loopless.bounds.model import LARGE, Bounds, by_types, least, size
+from loopless.bounds.model import Bounds, by_types, least, size
 from loopless.flowgraph.model import Flowgraph
+from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.queries.loops.exit_counts import Counts
 from loopless.refusals import Refused
 from loopless.summary import Summary
@@ -99,7 +100,7 @@ class KnownClaims:
 def _tells_more(term: t.Term, best: t.Term) -> bool:
     """Whether one bound says something beside another: it is no larger, or below a number that the other may exceed."""
     most, other = t.range_of(term)[1], t.range_of(best)[1]
-    below = most is not None and most < LARGE and (other is None or most < other)
+    below = most is not None and most < LARGE_CONSTANT and (other is None or most < other)
     return below or surely_at_most(term, best)
 
 

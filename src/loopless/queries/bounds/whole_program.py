@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from loopless import terms as t
 from loopless.bounds.callees.activations import activations_of
 from loopless.bounds.claims.joint import always
-from loopless.bounds.model import LARGE
 from loopless.flowgraph.callees.call_sites import widths
 from loopless.graphs import components, reachable
+from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.queries.bounds.answering import answers_by_themselves
 from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.bounds.callee_termination import awaited, settled
@@ -271,7 +271,7 @@ def _known(term: t.Term | None, inputs: frozenset[t.Var]) -> t.Term | None:
     if term is None or term.variables <= inputs:
         return term
     most = t.range_of(term)[1]
-    return t.const(most) if most is not None and most < LARGE else term
+    return t.const(most) if most is not None and most < LARGE_CONSTANT else term
 
 
 def _times(most: t.Term | None, times: int) -> t.Term | None:

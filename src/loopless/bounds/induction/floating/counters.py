@@ -35,17 +35,16 @@ from loopless.bounds.induction.floating.expressions import (
     order,
     shifts,
 )
-from loopless.bounds.induction.floating.runs import MAX_STEPS, FloatingExit, completed
+from loopless.bounds.induction.floating.runs import FloatingExit, completed
 from loopless.bounds.model import Bound
 from loopless.flowgraph.model import Flowgraph
 from loopless.graphs import cycles, dominators, predecessors, reachable
+from loopless.limits.bounds import MAX_FLOATING_DEPTH, MAX_FLOATING_STEPS
 from loopless.source import ir
 from loopless.stepping import forbidden
 
 NAME: Final = "floating counter"
 """What bounds are called that floating counters give."""
-_MAX_DEPTH: Final = 20
-"""Expressions deeper than this are not read. A guess: programs have one or two operations."""
 _MARKERS: Final = ("llvm.lifetime.start", "llvm.lifetime.end")
 _CONSTANT: Final = frozenset({"private", "internal", "external"})
 """The linkages of constants whose initializers no other module may replace."""
@@ -77,7 +76,11 @@ def floating_counts(function: ir.Function, module: ir.Module, graph: Flowgraph) 
         count = min(counts)
         exits = {label for label, _ in loop.exits} | {label for label, _ in body.exits}
         # A way out without a count is not taken before the limit of steps.
-        later = {test.label for test in tests.values() if test.unique and (test.most is not None or count <= MAX_STEPS)}
+        later = {
+            test.label
+            for test in tests.values()
+            if test.unique and (test.most is not None or count <= MAX_FLOATING_STEPS)
+        }
         exact = exits <= later
         bounds = (Bound(t.const(count), method=NAME),)
         regular = not graph.irreducible
@@ -175,7 +178,7 @@ class _Code:
 
     def constant(self, value: ir.Value, depth: int = 0) -> float | int | None:
         """The number that a value always is; None where that is not known."""
-        if depth > _MAX_DEPTH:
+        if depth > MAX_FLOATING_DEPTH:
             return None
         match value:
             case ir.FloatConst():
@@ -324,7 +327,7 @@ class _Loop:
 
     def _expression(self, value: ir.Value, depth: int = 0) -> Expression | None:
         """What a value of type float or double is in an iteration; of places that each comes past once."""
-        if not isinstance(value.type, ir.FloatT) or value.type.kind not in KINDS or depth > _MAX_DEPTH:
+        if not isinstance(value.type, ir.FloatT) or value.type.kind not in KINDS or depth > MAX_FLOATING_DEPTH:
             return None
         number = self.code.constant(value)
         if isinstance(number, float):

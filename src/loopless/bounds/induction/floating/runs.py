@@ -10,14 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 from loopless.bounds.induction.floating.arithmetic import same
-
-MAX_STEPS: Final = 1_000_000
-"""More single steps are not taken. They take about half a second."""
-_FAR: Final = 1000
-"""Beyond 2 to this, and below its inverse, steps are not taken together."""
+from loopless.limits.bounds import MAX_FLOATING_EXPONENT, MAX_FLOATING_STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +37,7 @@ def completed(run: FloatingExit, start: float) -> int | None:
     """
     count, value = 0, start
     mark, next_mark = start, 1
-    for step in range(1, MAX_STEPS + 1):
+    for step in range(1, MAX_FLOATING_STEPS + 1):
         after = run.update(value)
         if not run.stays(value, after):
             return count
@@ -64,7 +59,12 @@ def _together(run: FloatingExit, value: float, order: Callable[[float, float], i
     """
     after = run.update(value)
     exponent = math.frexp(value)[1]
-    if not (math.isfinite(after) and abs(exponent) < _FAR and math.frexp(after)[1] == exponent and value * after > 0):
+    if not (
+        math.isfinite(after)
+        and abs(exponent) < MAX_FLOATING_EXPONENT
+        and math.frexp(after)[1] == exponent
+        and value * after > 0
+    ):
         return 0
     by = after - value  # exact, as all differences of numbers with one exponent
     if by == 0 or run.update(after) - after != by:
