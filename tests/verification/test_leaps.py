@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from loopless.limits.verification import MAX_LEAPS
 from loopless.terms import holds
 from loopless.verification.proofs import Proof
-from loopless.verification.runs import MAX_LEAPS
 from programs_in_c import named, proves, search
 
 FAR = "int main(void) {{ int x = 0, y = 7; while (x < 90000000) {{ x += 3; if (x > 30000000) y -= 2; }} {} return 0; }}"

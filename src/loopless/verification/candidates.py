@@ -16,28 +16,24 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import Kind
+from loopless.limits.verification import (
+    FEW_STATES,
+    FEW_VALUES,
+    LARGE_VALUE,
+    MAX_CANDIDATES,
+    MAX_EQUATION_TERMS,
+    MAX_MONOMIALS,
+    MAX_PARTIAL_CANDIDATES,
+    MAX_RELATED_VARIABLES,
+)
 from loopless.recurrences.relations import relations
 from loopless.verification.transitions import TransitionSystem, apart
 
 States = Mapping[str, Sequence[Mapping[t.Var, int]]]
 """By cutpoint, states that runs came to."""
 
-MAX_VARIABLES: Final = 14
-"""Relations are looked for between no more variables of a cutpoint. A guess."""
-MAX_CANDIDATES: Final = 260
-"""Of a cutpoint no more candidates are proposed. A guess."""
-MAX_VALUES: Final = 6
-MAX_STATES: Final = 40
-"""So many different values of one variable, and states of all, are few. Guesses."""
 POWERS: Final = (2, 3, 4, 10)
 """Of these bases powers are looked for."""
-MAX_PARTS: Final = 120
-"""So many conditions are proposed of parts of the states. A guess."""
-SMALL: Final = 1 << 20
-"""Values below are small: sums of few of them wrap around nowhere. A guess."""
-MAX_MONOMIALS: Final = 130
-MAX_TERMS: Final = 10
-"""Equations with more terms than this are mostly accidents. A guess."""
 
 
 def constants_of(system: TransitionSystem) -> list[int]:
@@ -222,7 +218,7 @@ class Proposals:
         found: list[t.Condition] = []
         for fixed in (var for var in variables if var not in changed):
             values = sorted({state[fixed] for state in states})
-            if not 2 <= len(values) <= MAX_STATES or abs(values[0]) > MAX_STATES or abs(values[-1]) > MAX_STATES:
+            if not 2 <= len(values) <= FEW_STATES or abs(values[0]) > FEW_STATES or abs(values[-1]) > FEW_STATES:
                 continue
             moved = {
                 v
@@ -235,7 +231,7 @@ class Proposals:
                     rest = var % value
                     if all(state[var] % value == 0 for state in states if state[fixed] == value):
                         found.append(~fixed.eq(value) | t.equals_zero(rest))
-        return found[:MAX_PARTS]
+        return found[:MAX_PARTIAL_CANDIDATES]
 
     def _parts(self, variables: Sequence[t.Var], states: Sequence[Mapping[t.Var, int]]) -> list[t.Condition]:
         """What holds of the states on one side of a variable that never changes: of the part of an array that a loop
@@ -265,7 +261,7 @@ class Proposals:
         """The linear equations of small values that hold of all others up to multiples of what unsigned values wrap
         around at.
         """
-        small = [state for state in states if all(abs(state[var]) < SMALL for var in variables)]
+        small = [state for state in states if all(abs(state[var]) < LARGE_VALUE for var in variables)]
         for equation in self._linear(variables[:8], small) if len(small) < len(states) else ():
             widths = {var.type.width for var in equation.variables if not var.type.signed}
             if not isinstance(equation, t.Compare) or self._held(equation, states):
@@ -305,7 +301,7 @@ class Proposals:
                 candidate = ~guard | fact
                 if candidate is not t.TRUE:
                     found[candidate] = None
-        return list(islice(found, MAX_PARTS))
+        return list(islice(found, MAX_PARTIAL_CANDIDATES))
 
     def _linear(self, variables: Sequence[t.Var], states: Sequence[Mapping[t.Var, int]]) -> list[t.Condition]:
         """The linear equations of some states."""
@@ -348,10 +344,10 @@ class Proposals:
             return found
         for var in variables:
             values = {s[var] for s in states}
-            if 1 < len(values) <= MAX_VALUES:
+            if 1 < len(values) <= FEW_VALUES:
                 found.append(t.disjunction(var.eq(value) for value in sorted(values)))
         whole = list(dict.fromkeys(tuple(s[var] for var in variables) for s in states))
-        if 1 < len(whole) <= MAX_STATES:
+        if 1 < len(whole) <= FEW_STATES:
             found.append(
                 t.disjunction(
                     t.conjunction(var.eq(value) for var, value in zip(variables, state, strict=True)) for state in whole
@@ -377,7 +373,7 @@ class Proposals:
         found = []
         for vector in relations(rows):
             used = [(c, m) for c, m in zip(vector, monomials, strict=True) if c]
-            if len(used) > MAX_TERMS:
+            if len(used) > MAX_EQUATION_TERMS:
                 continue
             terms: list[t.Term] = []
             for coefficient, monomial in used:
@@ -394,7 +390,7 @@ class Proposals:
         changed = {var for transition in self.system.transitions if transition.source for var in transition.update}
         found = [v for v in self.system.state[label] if v in info and not info[v].pointer_part]
         found.sort(key=lambda v: v not in changed)
-        return found[:MAX_VARIABLES]
+        return found[:MAX_RELATED_VARIABLES]
 
     def _held(self, condition: t.Condition, states: Sequence[Mapping[t.Var, int]]) -> bool:
         try:

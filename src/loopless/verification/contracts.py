@@ -11,11 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
 
 from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.model import ContractSignature
+from loopless.limits.verification import (
+    ACCIDENTAL_BOUND,
+    CONTRACT_BLOCKS,
+    MAX_ARGUMENTS,
+    MAX_CONTRACT_CANDIDATES,
+    MAX_GUARDS,
+    MIN_CALLS,
+)
 from loopless.logic.induction import entailed, inductive_subset
 from loopless.recurrences.relations import relations
 from loopless.refusals import Refused
@@ -29,17 +36,6 @@ SystemWith = Callable[[Contracts], TransitionSystem | Refused]
 """The program under contracts; each function that has one, be it empty, tells what its calls return."""
 
 Sample = Mapping[t.Var, int]
-
-MAX_GUARDS: Final = 14
-MAX_CANDIDATES: Final = 120
-MAX_GIVEN: Final = 6
-"""So many cases, conjuncts and variables of a call are looked at. Guesses."""
-BLOCKS: Final = 4000
-"""A run is followed for so many blocks. A guess."""
-LARGE: Final = 1 << 16
-"""Values from here on are bounds by accident only. A guess."""
-FEW: Final = 3
-"""Of fewer calls nothing is supposed case by case. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +59,8 @@ def contracted(
     if not signatures or isinstance(system, Refused):
         return None
     search = Search(system, violates, deadline)
-    search.sampled(min(1.0, max((deadline - clock.counted()) / 4, 0.1)), BLOCKS)
-    constants = [c for c in search.proposals().constants if abs(c) < LARGE]
+    search.sampled(min(1.0, max((deadline - clock.counted()) / 4, 0.1)), CONTRACT_BLOCKS)
+    constants = [c for c in search.proposals().constants if abs(c) < ACCIDENTAL_BOUND]
     for name, signature in signatures.items():
         samples, atoms = search.returned.get(name, ()), _atoms(system, signature)
         contracts[name] = tuple(_candidates(signature, samples, atoms, constants))
@@ -100,7 +96,7 @@ def _candidates(
     """What held at the returns seen, for all and case by case."""
     if not samples:
         return []
-    given = [v for v in signature.given.values() if len({s[v] for s in samples}) > 1][:MAX_GIVEN]
+    given = [v for v in signature.given.values() if len({s[v] for s in samples}) > 1][:MAX_ARGUMENTS]
     results = [*([] if signature.result is None else [signature.result]), *signature.globals]
     near = sorted({v for c in constants for v in (c - 1, c, c + 1)}, key=abs)
     borders = (c for k in near for var in given for c in (var.le(k), var.ge(k + 1)))
@@ -109,14 +105,16 @@ def _candidates(
     cases = 0
     for guard in dict.fromkeys((*atoms, *borders)):
         inside = [sample for sample in samples if t.holds(guard, sample)]
-        if not FEW <= len(inside) < len(samples):
+        if not MIN_CALLS <= len(inside) < len(samples):
             continue
         cases += 1
         if cases > MAX_GUARDS:
             break
         facts = [fact for fact in _facts(given, results, inside, near) if fact not in known]
         found += [~guard | fact for fact in facts]
-    return [part for part in dict.fromkeys(found) if part is not t.TRUE and t.smt(part) is not None][:MAX_CANDIDATES]
+    return [part for part in dict.fromkeys(found) if part is not t.TRUE and t.smt(part) is not None][
+        :MAX_CONTRACT_CANDIDATES
+    ]
 
 
 def _facts(
@@ -143,8 +141,8 @@ def _between(term: t.Term, values: Sequence[int], near: Sequence[int]) -> Iterat
     least, greatest = min(values), max(values)
     lows = (least, *islice((k for k in sorted(near, reverse=True) if k <= least), 1))
     highs = (greatest, *islice((k for k in sorted(near) if k >= greatest), 1))
-    yield from (term.ge(k) for k in dict.fromkeys(lows) if abs(k) < LARGE)
-    yield from (term.le(k) for k in dict.fromkeys(highs) if abs(k) < LARGE)
+    yield from (term.ge(k) for k in dict.fromkeys(lows) if abs(k) < ACCIDENTAL_BOUND)
+    yield from (term.le(k) for k in dict.fromkeys(highs) if abs(k) < ACCIDENTAL_BOUND)
 
 
 def _without_needless(parts: Sequence[t.Condition], until: float) -> tuple[t.Condition, ...]:

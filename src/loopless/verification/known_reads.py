@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.paths.written import Written
-
-MAX_READS: Final = 8
-"""So many values that were read are compared with what is read next. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

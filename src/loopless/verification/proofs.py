@@ -14,6 +14,7 @@ from typing import Final
 from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.model import Origin
+from loopless.limits.verification import MAX_KEPT_CALLS, MAX_KEPT_STATES, MAX_VIOLATING_WAYS, STATES_OF_RUN
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.strongest import Strongest
@@ -34,12 +35,6 @@ from loopless.verification.transitions import OPEN, START, VIOLATION, Transition
 Invariants = Mapping[str, tuple[t.Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
 
-MAX_STATES: Final = 600
-MAX_STEPS: Final = 40
-"""So many ways into a violation are looked at from one cutpoint. A guess."""
-MAX_CALLS: Final = 1000
-STATES_OF_RUN: Final = 12
-"""So many states are kept of a cutpoint, and about so many of one run. Guesses."""
 NO_INVARIANT: Final = "no invariant needed"
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
@@ -127,14 +122,14 @@ class Search:
         """Some states of a run at each cutpoint: the first ones, the last ones, and some between."""
         for function, values in run.returned:
             known_calls = self.returned.setdefault(function, [])
-            if len(known_calls) < MAX_CALLS and values not in known_calls[-STATES_OF_RUN:]:
+            if len(known_calls) < MAX_KEPT_CALLS and values not in known_calls[-STATES_OF_RUN:]:
                 known_calls.append(values)
         visited: dict[str, list[dict[t.Var, int]]] = {}
         for label, values in run.visits:
             visited.setdefault(label, []).append(values)
         for label, states in visited.items():
             known = self.seen[label]
-            room = MAX_STATES - len(known)
+            room = MAX_KEPT_STATES - len(known)
             share = max(STATES_OF_RUN, 4 * STATES_OF_RUN if not known else 0)
             if len(states) > share:
                 step = max((len(states) - share // 2) // (share // 3), 1)
@@ -234,7 +229,7 @@ class Search:
         for _ in range(most):
             further: list[tuple[str, t.Condition]] = []
             for label, condition in coming:
-                if clock.counted() > until or len(proposed[label]) >= MAX_STEPS:
+                if clock.counted() > until or len(proposed[label]) >= MAX_VIOLATING_WAYS:
                     break
                 proposed[label][~condition] = None
                 for transition in self.inner:

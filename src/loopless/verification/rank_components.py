@@ -11,21 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from functools import cached_property
 from math import lcm
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.verification import MAX_CHOICES, MAX_COEFFICIENT, MAX_RANK_VARIABLES, NEAR_END
 from loopless.logic.farkas import Farkas, FarkasClaim, affine
 from loopless.verification.transitions import Transition, apart
-
-MAX_VARIABLES: Final = 14
-"""Terms are looked for over at most so many variables. A guess."""
-MAX_COEFFICIENT: Final = 10_000
-"""Terms with larger coefficients are left. A guess."""
-MAX_CHOICES: Final = 10
-"""So many choices of transitions that fall are tried. A guess."""
-
-NEAR_END: Final = 16
-"""So near to the end of a type a constant stands for it. A guess."""
 
 Shown = Callable[[Transition, t.Condition], bool]
 """Whether a condition holds before a transition that is taken."""
@@ -75,7 +65,7 @@ class AffineRanks:
             for var in c.variables
         }
         over = {label: sorted(used.intersection(variables), key=lambda v: v.key) for label, variables in state.items()}
-        if not 0 < sum(map(len, over.values())) <= MAX_VARIABLES:
+        if not 0 < sum(map(len, over.values())) <= MAX_RANK_VARIABLES:
             return
         rows = [self._rows(term) for term in parts]
         every = tuple(range(len(parts)))

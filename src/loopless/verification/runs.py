@@ -29,6 +29,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.limits.verification import MAX_LEAP, MAX_LEAPS, MAX_OPEN_CALLS
 from loopless.source.ir import Loc
 from loopless.verification.transitions import Violates
 
@@ -98,12 +99,6 @@ def _call_of(statements: Sequence[Statement], index: int) -> Call | None:
 
 INPUT_WIDTHS: Final = (1, 8, 16, 32, 64, None)
 """Native runs take inputs of so many bits, any number of them over the integers."""
-MAX_LEAPS: Final = 40
-"""So often a run leaps. A guess."""
-MAX_ITERATIONS: Final = 1 << 40
-"""Over more iterations no run leaps. A guess."""
-MAX_DEPTH: Final = 60
-"""So many calls may be open in a run. A guess."""
 
 
 _BLOCK_S: Final = 15e-6
@@ -201,7 +196,7 @@ class Runner:
             return end is not None and all(end[var] - begin[var] == change.get(var, 0) for var in third)
 
         far = 1
-        while far < MAX_ITERATIONS and goes_on(far):
+        while far < MAX_LEAP and goes_on(far):
             far *= 2
         if far <= 2:
             return
@@ -257,7 +252,7 @@ class Runner:
         """What a call returns and changes, by a run of the callee; how the run ends where it does not return."""
         passage = self.graph.passages[label]
         signature = self.graph.signatures[passage.function]
-        if self._depth >= MAX_DEPTH:
+        if self._depth >= MAX_OPEN_CALLS:
             return "steps"
         inner = dict(values)
         self._depth += 1

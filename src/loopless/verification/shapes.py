@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Final
 
 from loopless import terms as t
-
-LARGE: Final = 1 << 14
-"""Numbers from here on are mostly about the ends of types. A guess."""
+from loopless.limits.verification import LARGE_CONSTANT
 
 
 def is_equation(condition: t.Condition) -> bool:
@@ -46,4 +43,4 @@ def is_plainest(condition: t.Condition) -> bool:
 def is_plain(condition: t.Condition) -> bool:
     """Whether a condition speaks of no number as large as types are wide, and of few variables, or is an equation."""
     numbers = [c for node in t.walk(condition) if isinstance(node, t.Sum) for m, c in node.items if not m]
-    return is_equation(condition) or (len(condition.variables) <= 3 and all(abs(n) < LARGE for n in numbers))
+    return is_equation(condition) or (len(condition.variables) <= 3 and all(abs(n) < LARGE_CONSTANT for n in numbers))

@@ -13,12 +13,20 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Final
+from typing import Any
 
 from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.model import Origin
 from loopless.graphs import components
+from loopless.limits.verification import (
+    CACHED_SOLVERS,
+    LONG_RUN,
+    MAX_COMPONENTS,
+    MAX_DIVISIONS,
+    MAX_PARTIAL_RANKS,
+    MAX_RANK_TERMS,
+)
 from loopless.logic.induction import Entailing, entailed, inductive_subset, solver_context
 from loopless.refusals import Refused
 from loopless.verification.proofs import GOALS, Invariants, Search
@@ -35,19 +43,6 @@ from loopless.verification.rank_components import (
 )
 from loopless.verification.runs import ProgramRun
 from loopless.verification.transitions import START, Transition, TransitionSystem
-
-MAX_COMPONENTS: Final = 7
-"""A rank has no more components for one strongly connected part. A guess."""
-MAX_TERMS: Final = 160
-"""So many terms are tried as components. A guess."""
-MAX_PARTIAL: Final = 3
-"""So many terms are tried in turn that fall on some ways only. A guess."""
-MAX_DIVISIONS: Final = 24
-"""So many conditions are tried that divide the transitions. A guess."""
-MAX_BEFORE: Final = 64
-"""Of so many transitions what holds before them is kept by the solver. A guess."""
-LONG_RUN: Final = 3000
-"""Blocks after which a run may be one that never ends. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +82,7 @@ class TerminationSearch:
         ]
         self.long: list[tuple[ProgramRun, int]] = []
         self.affine = AffineRanks(self._known, self._shown)
-        self._before = functools.lru_cache(MAX_BEFORE)(self._asking)
+        self._before = functools.lru_cache(CACHED_SOLVERS)(self._asking)
         self._dividing: list[t.Condition] = []
         self._patient = False
 
@@ -326,7 +321,7 @@ class TerminationSearch:
             if any(len(left) < len(transitions) for _, left in found):
                 return found
             partial += found
-        return partial[:MAX_PARTIAL]
+        return partial[:MAX_PARTIAL_RANKS]
 
     def _components_of(
         self, ranks: Iterable[Component], transitions: Sequence[Transition], until: float
@@ -343,7 +338,7 @@ class TerminationSearch:
             left = [rest for transition in transitions if (rest := self._left(transition, rank)) is not None]
             if len(left) < len(transitions):
                 return [(rank, left)]
-            if len(partial) < MAX_PARTIAL and any(a is not b for a, b in zip(left, transitions, strict=True)):
+            if len(partial) < MAX_PARTIAL_RANKS and any(a is not b for a, b in zip(left, transitions, strict=True)):
                 partial.append((rank, left))
         return partial
 
@@ -404,7 +399,7 @@ class TerminationSearch:
                 found[high - var] = None
                 found[var - low] = None
         ordered = [value for value in (*firsts, *found, *pairs) if not isinstance(value, t.Const)]
-        return [term for term in dict.fromkeys(ordered) if t.smt(cut(term)) is not None][:MAX_TERMS]
+        return [term for term in dict.fromkeys(ordered) if t.smt(cut(term)) is not None][:MAX_RANK_TERMS]
 
     def goals(self, ranks: Mapping[str, Sequence[t.Term]]) -> list[tuple[Transition, t.Condition]]:
         """That the ranks fall with each transition that may be taken again, and nothing is left unfollowed."""

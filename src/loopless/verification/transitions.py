@@ -32,10 +32,11 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.graphs import reachable, reverse_postorder
+from loopless.limits.verification import MAX_APART, MAX_READS
 from loopless.paths.written import Written, numbered, written_by, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
-from loopless.verification.known_reads import MAX_READS, KnownRead, Reads, on_all_ways, same_place, unwritten
+from loopless.verification.known_reads import KnownRead, Reads, on_all_ways, same_place, unwritten
 
 START: Final = ""
 """Where a run begins, among the cutpoints."""
@@ -481,7 +482,3 @@ def apart(transition: Transition) -> list[Transition]:
 def _chosen(term: t.Term, condition: t.Condition, holds: bool) -> t.Term:  # noqa: FBT001  which branch
     choices = [n for n in t.walk(term) if isinstance(n, t.Ite) and n.condition is condition]
     return t.replace_terms(term, {n: n.then if holds else n.otherwise for n in choices}) if choices else term
-
-
-MAX_APART: Final = 24
-"""A transition is taken apart into no more. A guess."""

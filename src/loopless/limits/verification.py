@@ -1,0 +1,120 @@
+"""Limits of :mod:`loopless.verification`."""
+
+from typing import Annotated
+
+from loopless.limits.chosen import GUESS, ChosenBy, varied
+
+# Transitions and runs
+
+MAX_READS: Annotated[int, GUESS] = 8
+"""Maximum number of values read earlier that are compared with the value read next."""
+
+MAX_APART: Annotated[int, GUESS] = 24
+"""Maximum number of transitions that one transition with choices is divided into; one with more stays whole."""
+
+MAX_LEAPS: Annotated[int, GUESS] = 40
+"""Maximum number of leaps over iterations in one run."""
+
+MAX_LEAP: Annotated[int, GUESS] = 1 << 40
+"""Approximate maximum number of iterations that one leap of a run passes."""
+
+MAX_OPEN_CALLS: Annotated[int, GUESS] = 60
+"""Maximum number of calls that are open at once in a run."""
+
+# Candidates for invariants
+
+MAX_RELATED_VARIABLES: Annotated[int, GUESS] = 14
+"""Maximum number of variables of a cutpoint between which relations are sought."""
+
+MAX_CANDIDATES: Annotated[int, GUESS] = 260
+"""Maximum number of candidates proposed for a cutpoint."""
+
+FEW_VALUES: Annotated[int, GUESS] = 6
+"""Maximum number of different values of a variable that are proposed as its only ones."""
+
+FEW_STATES: Annotated[int, GUESS] = 40
+"""Maximum number of different states that are proposed as the only ones. For a modulus that never changes, it is the
+maximum of the number and of the absolute value of its values."""
+
+MAX_PARTIAL_CANDIDATES: Annotated[int, GUESS] = 120
+"""Maximum number of conditions proposed for parts of the states."""
+
+LARGE_VALUE: Annotated[int, ChosenBy("sums of few small values wrap around nowhere; a guess")] = 1 << 20
+"""Smallest absolute value that is not small."""
+
+MAX_MONOMIALS: Annotated[int, GUESS] = 130
+"""Maximum number of monomials over which polynomial equations are sought."""
+
+MAX_EQUATION_TERMS: Annotated[int, ChosenBy("equations with more terms are mostly accidents; a guess")] = 10
+"""Maximum number of terms of an equation that is proposed."""
+
+LARGE_CONSTANT: Annotated[int, ChosenBy("such numbers are mostly about the ends of types; a guess")] = 1 << 14
+"""Smallest absolute value of a constant that makes an inequality not plain."""
+
+# Contracts
+
+MAX_GUARDS: Annotated[int, GUESS] = 14
+"""Maximum number of cases of the calls of a function for which conditions are proposed."""
+
+MAX_CONTRACT_CANDIDATES: Annotated[int, GUESS] = 120
+"""Maximum number of conjuncts proposed for a contract."""
+
+MAX_ARGUMENTS: Annotated[int, GUESS] = 6
+"""Maximum number of variables that a call is given and that a contract relates."""
+
+CONTRACT_BLOCKS: Annotated[int, GUESS] = 4000
+"""Maximum number of blocks that a run is followed for in search of contracts."""
+
+ACCIDENTAL_BOUND: Annotated[int, ChosenBy("such values are bounds by accident only; a guess")] = 1 << 16
+"""Smallest absolute value that no bound in a contract has."""
+
+MIN_CALLS: Annotated[int, GUESS] = 3
+"""Minimum number of calls in a case for which conditions are proposed."""
+
+# Proofs
+
+MAX_KEPT_STATES: Annotated[int, GUESS] = 600
+"""Maximum number of states kept for a cutpoint."""
+
+MAX_VIOLATING_WAYS: Annotated[int, GUESS] = 40
+"""Maximum number of ways from one cutpoint into a violation that are examined."""
+
+MAX_KEPT_CALLS: Annotated[int, GUESS] = 1000
+"""Maximum number of calls of a function whose results are kept."""
+
+STATES_OF_RUN: Annotated[int, GUESS] = 12
+"""Approximate maximum number of states of one run that are kept for a cutpoint."""
+
+# Ranks
+
+MAX_RANK_VARIABLES: Annotated[int, GUESS] = 14
+"""Maximum number of variables of an affine rank, summed over the cutpoints."""
+
+MAX_COEFFICIENT: Annotated[int, GUESS] = 10_000
+"""Maximum coefficient of an affine rank; a larger one puts several components into one."""
+
+MAX_CHOICES: Annotated[int, GUESS] = 10
+"""Maximum number of choices of falling transitions that are tried."""
+
+NEAR_END: Annotated[int, GUESS] = 16
+"""Maximum distance of a constant from the end of a type that it stands for."""
+
+MAX_COMPONENTS: Annotated[int, GUESS] = 7
+"""Maximum number of components of a rank for one strongly connected part."""
+
+MAX_RANK_TERMS: Annotated[int, GUESS] = 160
+"""Maximum number of terms tried as components of a rank."""
+
+MAX_PARTIAL_RANKS: Annotated[int, GUESS] = 3
+"""Maximum number of terms tried in turn that fall on some transitions only."""
+
+MAX_DIVISIONS: Annotated[int, GUESS] = 24
+"""Maximum number of conditions tried that divide the transitions."""
+
+CACHED_SOLVERS: Annotated[int, GUESS] = 64
+"""Maximum number of solvers kept, each with the conditions before one transition."""
+
+LONG_RUN: Annotated[int, GUESS] = 3000
+"""Number of blocks after which a run may be one that never ends."""
+
+varied(__name__)
