@@ -15,6 +15,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.graphs import reachable
+from loopless.limits.navigation import CHECK_MS, MAX_CONSTRAINTS, MAX_CUTS, MAX_DETAILED_EDGES
 from loopless.logic.incremental import Conjunction
 from loopless.logic.smt import SmtAnswer
 from loopless.navigation.changes import EdgeChange, changes_of, moved_by, set_from
@@ -24,14 +25,6 @@ from loopless.navigation.trips import constant_trips
 from loopless.verification.transitions import TransitionSystem
 
 COUNT: Final = t.IntType(None)
-MOST_DETAILED: Final = 14
-"""Of loops with more ways than this, the states around single ways are left out. A guess."""
-MOST_PARTS: Final = 4_000
-"""Behind so many constraints nothing is said of reads at the same place any more. A guess."""
-CUTS: Final = 40
-"""So many times a plan is asked for again that is in one piece. A guess."""
-CHECK_MS: Final = 2_000
-"""Milliseconds for one question to the solver. A guess."""
 
 
 _FOLLOW: Final = frozenset((("crossing", "first"), ("crossing", "crossing"), ("last", "crossing")))
@@ -166,7 +159,12 @@ class CounterSystem:
             for array, type_, other, value, kind, (begin, end) in self._read:
                 before = end == ends[0] and (kind, step) in _FOLLOW
                 behind = ends[1] == begin and (step, kind) in _FOLLOW
-                if (before or behind) and array == node.array and type_ == node.type and len(self.parts) < MOST_PARTS:
+                if (
+                    (before or behind)
+                    and array == node.array
+                    and type_ == node.type
+                    and len(self.parts) < MAX_CONSTRAINTS
+                ):
                     self._say(offset.ne(other) | name.eq(value))
             self._read.append((node.array, node.type, offset, name, step, ends))
 
@@ -242,7 +240,7 @@ class CounterSystem:
             self._step(edge, first[edge.number], entry, None, at=edge.source, leaving=False)
         before = {edge.number: counts[edge.number] - last[edge.number] for edge in inside}
         self._sums(inside, variables, changes, entry, middle, before)
-        if len(inside) <= MOST_DETAILED:
+        if len(inside) <= MAX_DETAILED_EDGES:
             for edge in inside:
                 self._around(component, edge, inside, variables, changes, entry, counts)
         if self.trips:
@@ -309,7 +307,7 @@ class CounterSystem:
                 if value is None:
                     since_then = [(by[e.number], since[e.number]) for e in adding]
                     held = None
-                    if len(inside) <= MOST_DETAILED:
+                    if len(inside) <= MAX_DETAILED_EDGES:
                         held = set_from(edge, var, changes, entry, often, since, self._new)
                     choices.append(
                         taken
@@ -435,7 +433,7 @@ class CounterSystem:
             self._solver = Conjunction()
             self._solver.add(self.parts)
         also = list(also)
-        for _ in range(CUTS):
+        for _ in range(MAX_CUTS):
             answer, model = self._solver.check(also, timeout_ms)
             if answer is not SmtAnswer.YES:
                 return none if answer is SmtAnswer.NO else answer

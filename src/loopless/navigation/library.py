@@ -12,12 +12,11 @@ from itertools import count
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.navigation import MAX_LIBRARY_BYTES
 from loopless.source.vocabulary import COMPARISONS, STRING_LENGTHS
 
 FOLLOWED: Final = STRING_LENGTHS | COMPARISONS | {"strchr", "memchr"}
 """The functions whose outcomes are told."""
-FARTHEST: Final = 4_096
-"""Outcomes are told of so many bytes. A guess."""
 CHAR: Final = t.IntType(8, signed=True)
 BYTE: Final = t.IntType(8, signed=False)
 
@@ -52,7 +51,7 @@ def outcomes(
 
 def _positions(limit: int | None) -> Iterator[int]:
     for at in count():
-        if at == limit or at > FARTHEST:
+        if at == limit or at > MAX_LIBRARY_BYTES:
             return
         yield at
 
@@ -68,7 +67,7 @@ def _lengths(text: Text, limit: int | None) -> Iterator[LibraryOutcome]:
 
     for at in _positions(limit):
         yield LibraryOutcome(at, lambda at=at: ends(at))  # type: ignore[misc]
-    if limit is not None and limit <= FARTHEST:
+    if limit is not None and limit <= MAX_LIBRARY_BYTES:
         yield LibraryOutcome(limit, lambda: before(limit))
 
 
@@ -91,7 +90,7 @@ def _searches(text: Text, sought: t.Term, limit: int | None, *, ends: bool) -> I
         yield LibraryOutcome(at, lambda at=at: there(at))  # type: ignore[misc]
         if ends:
             yield LibraryOutcome(at, lambda at=at: ended(at), found=False)  # type: ignore[misc]
-    if limit is not None and limit <= FARTHEST:
+    if limit is not None and limit <= MAX_LIBRARY_BYTES:
         yield LibraryOutcome(limit, lambda: before(limit), found=False)
 
 
@@ -117,5 +116,5 @@ def _comparisons(a: Text, b: Text, limit: int | None, *, ends: bool) -> Iterator
             yield LibraryOutcome(0, lambda at=at: alike(at))  # type: ignore[misc]
         for sign in (-1, 1):
             yield LibraryOutcome(sign, lambda at=at, sign=sign: differs(at, sign))  # type: ignore[misc]
-    if limit is not None and 0 < limit <= FARTHEST:
+    if limit is not None and 0 < limit <= MAX_LIBRARY_BYTES:
         yield LibraryOutcome(0, lambda: before(limit))

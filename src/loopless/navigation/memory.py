@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from loopless import terms as t
 from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Load, MemoryObject
 from loopless.flowgraph.model import Store as StoreTo
+from loopless.limits.navigation import MAX_FILLED_BYTES
 from loopless.navigation.store import NotFollowed, PathDemands, size_of
 from loopless.verification.transitions import assigned_in
-
-LONGEST: Final = 1 << 16
-"""More bytes are not filled or copied at once. A guess."""
 
 
 class NoWay(Exception):
@@ -254,7 +252,7 @@ class PathMemory:
 
     def fill(self, array: str, offset: int, length: int, byte: t.Term) -> None:
         """Let bytes be all the same."""
-        if length > LONGEST:
+        if length > MAX_FILLED_BYTES:
             raise NotFollowed
         written = WrittenValue(byte, None, 1)
         for index in range(length):
@@ -262,7 +260,7 @@ class PathMemory:
 
     def copy(self, target: tuple[str, int], source: tuple[str, int], length: int) -> None:
         """Let bytes be those of another place."""
-        if length > LONGEST:
+        if length > MAX_FILLED_BYTES:
             raise NotFollowed
         self._check_taint(source[0])
         held = [self._byte(source[0], source[1] + index) for index in range(length)]

@@ -11,17 +11,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.graphs import components, reachable
+from loopless.limits.navigation import MAX_FINITE_VALUES, MAX_PRODUCT_EDGES
 from loopless.logic.feasible import feasible
 from loopless.verification.transitions import VIOLATION, Transition, TransitionSystem
-
-MOST_VALUES: Final = 24
-"""More values than this at one location are not few. A guess."""
-MOST_EDGES: Final = 1_500
-"""More edges than this are too many to count each. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +191,13 @@ class _Exploration:
                         values.pop(var, None)
                 target = self._node(transition.target, values)
                 self.edges.append(ProductEdge(len(self.edges), at, target, number, condition, update))
-                if len(self.edges) > MOST_EDGES:
+                if len(self.edges) > MAX_PRODUCT_EDGES:
                     self.cut = True
                     return self._widest() if self.finite else None
             at += 1
-            if at % 8 == 0 and (widest := self._widest(MOST_VALUES)) is not None:
+            if at % 8 == 0 and (widest := self._widest(MAX_FINITE_VALUES)) is not None:
                 return widest
-        return self._widest(MOST_VALUES)
+        return self._widest(MAX_FINITE_VALUES)
 
     def _widest(self, most: int = 1) -> t.Var | None:
         """The variable with the most values at one location, if these, or the nodes there, are more than ``most``."""

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import clock
 from loopless import terms as t
 from loopless.graphs import reachable
+from loopless.limits.navigation import LARGE_PRODUCT, MAX_BACKTRACKS, MAX_LOOKAHEAD, MAX_SYSTEMS, SHORTEST_RUN
 from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.memory import PathMemory
@@ -23,17 +23,6 @@ from loopless.navigation.routes import Route, RouteStep, Searched
 from loopless.navigation.steps import Steps
 from loopless.navigation.store import ElementRange, Mark, PathDemands, size_of, small_model
 from loopless.verification.transitions import START, VIOLATION, Transition, TransitionSystem
-
-MOST_SYSTEMS: Final = 400
-"""Plans are made so often in one search. A guess."""
-LARGE: Final = 40
-"""Constraints of a product with more edges than this are not made anew for what a run begins with. A guess."""
-SHORTEST_RUN: Final = 4
-"""A way that is taken fewer times in a row is taken step by step. A guess."""
-MOST_LOOKED_AHEAD: Final = 5_000
-"""So many steps are looked ahead for one that is due. A guess."""
-BACKTRACKS: Final = 4_000
-"""So often a search goes back. A guess."""
 
 
 @dataclass(slots=True)
@@ -117,7 +106,7 @@ class Navigator:
         stack = [point] if point is not None else []
         went_back = 0
         while stack:
-            if clock.counted() > self.deadline or went_back > BACKTRACKS:
+            if clock.counted() > self.deadline or went_back > MAX_BACKTRACKS:
                 self.done.why = "the search met its limit"
                 return self.done
             here = stack[-1]
@@ -187,7 +176,7 @@ class Navigator:
         made, also = self._system(label, known)
         if isinstance(made, Product):
             return None if not made.cut else _Course(made, {}, 0)
-        if self.done.systems >= MOST_SYSTEMS:
+        if self.done.systems >= MAX_SYSTEMS:
             self.complete = False
             self.done.why = "the search met its limit"
             return None
@@ -204,7 +193,7 @@ class Navigator:
         """The constraints of what is behind a place, and those that say what variables hold there; the product alone
         where no goal is in it. What was made for other values is used again where it does not depend on them.
         """
-        if label == START and self._general is not None and len(self._general.product.edges) > LARGE:
+        if label == START and self._general is not None and len(self._general.product.edges) > LARGE_PRODUCT:
             begin = {t.Var(var.name.partition("~")[0], var.type): var for var in self._general.scalars}
             return self._general, [begin[v].eq(value) for v, value in known.items() if v in begin]
         names = (label, frozenset(known))
@@ -303,7 +292,7 @@ class Navigator:
         moved = set(edge.update)
         steps = {var: term - var for var, term in edge.update.items()}
         waiting = [other for other in others if any(_asks_for_one(p, moved) for p in t.conjuncts(other.condition))]
-        for count in range(1, min(most, MOST_LOOKED_AHEAD) if waiting else 0):
+        for count in range(1, min(most, MAX_LOOKAHEAD) if waiting else 0):
             at = {
                 var: t.const(now.value + step.value * count)
                 for var, step in steps.items()

@@ -8,16 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.navigation import MAX_SPLIT_TRANSITIONS, MAX_TURNS
 from loopless.logic.feasible import feasible
 from loopless.verification.transitions import Transition, TransitionSystem
-
-MOST_PARTS: Final = 12
-"""A transition is divided into no more parts. A guess."""
-MOST_TURNS: Final = 3
-"""A value that may wrap around by more multiples than this stays as it is. A guess."""
 
 
 def without_wraps(system: TransitionSystem) -> TransitionSystem:
@@ -30,7 +25,7 @@ def _divided(transition: Transition) -> list[Transition]:
     waiting, done = [transition], list[Transition]()
     while waiting:
         one = waiting.pop()
-        wrapped = next(_wraps(one), None) if len(waiting) + len(done) < MOST_PARTS else None
+        wrapped = next(_wraps(one), None) if len(waiting) + len(done) < MAX_SPLIT_TRANSITIONS else None
         if wrapped is None:
             done.append(one)
             continue
@@ -62,7 +57,7 @@ def _multiples(wrapped: t.Wrap) -> range | None:
 
 def _few(wrapped: t.Wrap) -> bool:
     found = _multiples(wrapped)
-    return found is not None and 1 <= found.stop - found.start <= MOST_TURNS
+    return found is not None and 1 <= found.stop - found.start <= MAX_TURNS
 
 
 def _turns(wrapped: t.Wrap) -> Iterator[tuple[t.Condition, t.Term]]:

@@ -8,15 +8,12 @@ from typing import Final
 from loopless import terms as t
 from loopless.flowgraph.model import Allocate, Call, Copy, Expire, Fill, Load, Pointer
 from loopless.flowgraph.model import Store as StoreTo
+from loopless.limits.navigation import MAX_LIBRARY_OUTCOMES, MAX_PLACES
 from loopless.navigation.library import FOLLOWED, LibraryOutcome, Text, outcomes
 from loopless.navigation.memory import NoWay, PathMemory
 from loopless.navigation.store import NotFollowed, PathDemands, size_of
 from loopless.verification.transitions import START, Transition, TransitionAccess, TransitionInput, TransitionSystem
 
-MOST_PLACES: Final = 64
-"""An address that may be one of more places is one of them, by choice. A guess."""
-MOST_OUTCOMES: Final = 60
-"""So many outcomes of calls of the library are tried in one step. A guess."""
 NOT_FOLLOWED: Final = "it reads at places that are not known, or something that is not followed"
 
 Taken = Mapping[TransitionInput, t.Term]
@@ -55,7 +52,7 @@ class Steps:
         given, inputs = self._given(transition, values)
         waiting = frozenset(var for access in transition.accesses for var in access.gives if var is not None)
         inputs = {one: value for one, value in inputs.items() if one.var not in waiting}
-        self._left = MOST_OUTCOMES
+        self._left = MAX_LIBRARY_OUTCOMES
         placed = self._through(transition.accesses, list(t.conjuncts(transition.condition)), waiting, given)
         if placed is None:
             return None
@@ -295,7 +292,7 @@ class Steps:
             return None
         size = size_of(type)
         places = range(max(low, 0) - (max(low, 0) - low) % size, min(high, found.size - size) + 1, size)
-        if not 1 <= len(places) <= MOST_PLACES or t.equals_zero((offset - low) % size) is not t.TRUE:
+        if not 1 <= len(places) <= MAX_PLACES or t.equals_zero((offset - low) % size) is not t.TRUE:
             return None
         if not self.store.demand([offset.ge(places[0]), offset.le(places[-1])]):
             raise NoWay  # it is outside of the object

@@ -12,12 +12,9 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import MemoryObject
+from loopless.limits.navigation import INPUTS_MS
 from loopless.logic.feasible import feasible
 from loopless.logic.smt import SmtAnswer, satisfiable
-
-SOLVER_MS: Final = 4_000
-"""Milliseconds for the values of inputs that depend on one another. A guess."""
-
 
 LETTERS: Final = tuple(map(ord, "axA0 "))
 """Characters that a reader likes best."""
@@ -350,7 +347,7 @@ def small_model(condition: t.Condition) -> Mapping[t.Var, int] | None:
             inside = (low is None or low <= value) and (high is None or value <= high)
             if inside and t.substitute(condition, {one: t.const(value)}) is t.TRUE:
                 return {one: value}
-    found = satisfiable(condition, SOLVER_MS)
+    found = satisfiable(condition, INPUTS_MS)
     if found.answer is SmtAnswer.YES and found.model is not None:
         return found.model.values
     return None

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.navigation import MAX_TRIP_COUNTS
 from loopless.logic.feasible import feasible
 from loopless.navigation.product import Product, ProductEdge
-
-MOST_CANDIDATES: Final = 12
-"""Limits of a counter that are tried. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ def _until(
     """How many steps are taken, if that is the same in every run."""
     limits = _numbers(var, [*back, *leaving])
     counts = {count for limit in limits for off in (-1, 0, 1) if (count := -((start - limit - off) // step)) >= 0}
-    for count in sorted(counts)[:MOST_CANDIDATES]:
+    for count in sorted(counts)[:MAX_TRIP_COUNTS]:
         last = start + step * count
         if any(feasible(condition & var.eq(last)) for condition in back):
             continue
