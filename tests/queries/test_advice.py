@@ -45,7 +45,7 @@ def test_bounds_of_a_function_are_asked_for_once(monkeypatch, tmp_path) -> None:
 def test_nothing_is_tried_where_no_time_is_left(monkeypatch, tmp_path) -> None:
     file = tmp_path / "a.c"
     file.write_text(TWO)
-    monkeypatch.setattr(advice, "_ALL", 0)
+    monkeypatch.setattr(advice, "ADVISED_LOOPS", 0)
     settings = Settings()
     loop = load([file], settings).loops[0]
     answer = LoopAnswer(loop.id, refused=Refused(Reason.BUDGET, loop.id.place, "not asked"))

@@ -327,7 +327,7 @@ def test_what_is_found_until_the_limit_of_time_is_told(tmp_path, monkeypatch):
     )
     # A child that is spawned, as where earlier tests have left threads, would know nothing of what is replaced here.
     monkeypatch.setattr(limits, "_may_fork", lambda: True)
-    monkeypatch.setattr(function_search, "_NOTED_AFTER_S", 0.0)
+    monkeypatch.setattr(function_search, "BOUNDS_NOTED_AFTER_S", 0.0)
     monkeypatch.setattr(components, "call_bounds", lambda graph: sum(iter(int, 1)))
     program = load([file], Settings(loop_timeout_s=4.0, workers=1))
     (found,) = answer_bounds([program["f"]], "all", program.settings)

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from loopless.bounds.induction.counts import NAME
+from loopless.limits.queries import FEW_LOOPS, HURRIED_S, HURRIED_SEARCHES_S, LEAST_FOR_BOUNDS_S, SETTLED_S
 from loopless.queries.bounds import answering as bounds
 from loopless.queries.bounds import function_search
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import LoopCounts
 from loopless.queries.jobs import sandbox
-from loopless.queries.jobs.effort import FEW, HURRIED_S, LEAST_S, SETTLED_S, TOGETHER_S, effort_for, inductions_of
+from loopless.queries.jobs.effort import effort_for, inductions_of
 from loopless.queries.program import Program, load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason
@@ -35,7 +36,7 @@ def program(tmp_path, loops: int, settings: Settings, more: str = "") -> Program
 
 def test_few_loops_have_the_whole_time(tmp_path) -> None:
     settings = Settings(loop_timeout_s=10.0)
-    found = effort_for(program(tmp_path, FEW, settings).functions, settings)
+    found = effort_for(program(tmp_path, FEW_LOOPS, settings).functions, settings)
     assert found.settings.loop_timeout_s == 10.0
     assert not found.settings.shared
     assert found.settled.loop_timeout_s == SETTLED_S
@@ -45,35 +46,35 @@ def test_few_loops_have_the_whole_time(tmp_path) -> None:
 
 def test_many_loops_share_the_time(tmp_path) -> None:
     settings = Settings(loop_timeout_s=10.0)
-    twice = effort_for(program(tmp_path, 2 * FEW, settings).functions, settings)
+    twice = effort_for(program(tmp_path, 2 * FEW_LOOPS, settings).functions, settings)
     assert twice.settings.loop_timeout_s == pytest.approx(10.0 / 4)
     assert twice.settings.shared
     assert twice.settled.loop_timeout_s == SETTLED_S
     assert not twice.hurried
-    many = effort_for(program(tmp_path, 4 * FEW, settings).functions, settings)
+    many = effort_for(program(tmp_path, 4 * FEW_LOOPS, settings).functions, settings)
     assert many.settings.loop_timeout_s == pytest.approx(10.0 / 16)
     assert many.settled.loop_timeout_s == pytest.approx(10.0 / 16)
     assert many.hurried
-    assert HURRIED_S > 10.0 / 16 > LEAST_S
-    most = effort_for(program(tmp_path, 20 * FEW, settings).functions, settings)
-    assert most.settings.loop_timeout_s == LEAST_S
+    assert HURRIED_S > 10.0 / 16 > LEAST_FOR_BOUNDS_S
+    most = effort_for(program(tmp_path, 20 * FEW_LOOPS, settings).functions, settings)
+    assert most.settings.loop_timeout_s == LEAST_FOR_BOUNDS_S
 
 
 def test_in_a_hurry_all_searches_together_have_their_time(tmp_path) -> None:
     """As many as fit into it with the least time for each, the smallest functions first."""
     settings = Settings(loop_timeout_s=10.0)
     more = OPEN + "".join(OPEN.replace("g(", f"g{at}(") for at in range(9))
-    functions = program(tmp_path, 20 * FEW, settings, more).functions
+    functions = program(tmp_path, 20 * FEW_LOOPS, settings, more).functions
     effort = effort_for(functions, settings)
-    assert effort.settings.loop_timeout_s == LEAST_S
+    assert effort.settings.loop_timeout_s == LEAST_FOR_BOUNDS_S
     found = effort.searched(functions, [inductions_of(function) for function in functions])
-    assert len(found) * LEAST_S == pytest.approx(TOGETHER_S)
+    assert len(found) * LEAST_FOR_BOUNDS_S == pytest.approx(HURRIED_SEARCHES_S)
     assert all(function.name.startswith("g") for function in found)
 
 
 def test_copies_of_inlined_functions_take_no_share(tmp_path) -> None:
     file = tmp_path / "a.c"
-    calls = " ".join("s += h(n);" for _ in range(4 * FEW))
+    calls = " ".join("s += h(n);" for _ in range(4 * FEW_LOOPS))
     file.write_text(
         "static inline int h(int n) { int i = 0; while (i < n) i++; return i; }\n"
         f"int f(int n) {{ int s = 0; {calls} return s; }}\n"
@@ -85,14 +86,14 @@ def test_copies_of_inlined_functions_take_no_share(tmp_path) -> None:
 
 def test_a_short_limit_is_not_made_longer(tmp_path) -> None:
     settings = Settings(loop_timeout_s=0.05)
-    found = effort_for(program(tmp_path, 10 * FEW, settings).functions, settings)
+    found = effort_for(program(tmp_path, 10 * FEW_LOOPS, settings).functions, settings)
     assert found.settings.loop_timeout_s == 0.05
     assert found.settled.loop_timeout_s == 0.05
 
 
 @pytest.mark.parametrize("settings", [Settings(thorough=True), Settings(loop_timeout_s=None)])
 def test_thorough_requests_and_those_without_a_limit_share_nothing(tmp_path, settings: Settings) -> None:
-    found = effort_for(program(tmp_path, 10 * FEW, settings).functions, settings)
+    found = effort_for(program(tmp_path, 10 * FEW_LOOPS, settings).functions, settings)
     assert (found.settings, found.settled, found.hurried) == (settings, settings, False)
 
 
@@ -118,11 +119,11 @@ def test_hurried_requests_have_the_counts_of_induction_variables(tmp_path, monke
 
     monkeypatch.setattr(bounds, "answer_all", noted)
     settings = Settings(workers=1, loop_timeout_s=2.0)
-    p = program(tmp_path, 4 * FEW, settings, OPEN)
+    p = program(tmp_path, 4 * FEW_LOOPS, settings, OPEN)
     assert effort_for(p.functions, settings).hurried
     found = answer_bounds(p.functions, "all", settings)
     loops = [loop for function in found for loop in function.counts]
-    assert len(loops) == 4 * FEW + 1
+    assert len(loops) == 4 * FEW_LOOPS + 1
     for loop in loops[:-1]:
         counted_as_due(loop)
         assert loop.entry.method == NAME

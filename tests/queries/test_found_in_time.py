@@ -19,7 +19,7 @@ def test_a_summary_stands_where_the_limit_comes_before_people_can_read_it(monkey
     file = tmp_path / "a.c"
     file.write_text(LOOP)
     told = []
-    monkeypatch.setattr(answers, "_NOTED_AFTER_S", 0.0)
+    monkeypatch.setattr(answers, "LOOP_NOTED_AFTER_S", 0.0)
     monkeypatch.setattr(answers, "note", told.append)
     (loop,) = load([file], Settings()).loops
     asked = answers.Question(merge=True)
@@ -41,7 +41,7 @@ def test_what_is_not_exact_stands_only_where_nothing_finer_is_asked_next(monkeyp
     file = tmp_path / "a.c"
     file.write_text("void f(int *p, int i, int n) { while (i < n) { p[i & 3] += i; i += p[i & 1] ? 2 : 1; } }")
     told = []
-    monkeypatch.setattr(answers, "_NOTED_AFTER_S", 0.0)
+    monkeypatch.setattr(answers, "LOOP_NOTED_AFTER_S", 0.0)
     monkeypatch.setattr(answers, "note", told.append)
     (loop,) = load([file], Settings()).loops
     asked = answers.Question(approximate=True)
@@ -110,7 +110,7 @@ def test_in_a_hurry_approximations_say_less_and_what_is_exact_stays_so(monkeypat
     file.write_text(
         LOOP + "void g(int *p, int i, int n) { while (i < n) { p[i & 3] += i; i += p[i & 1] ? 2 : 1; } }",
     )
-    monkeypatch.setattr(scope, "_HURRIED", 1)
+    monkeypatch.setattr(scope, "HURRIED_OPERATIONS", 1)
     exact, open_ = load([file], Settings()).loops
     asked = answers.Question(approximate=True, merge=True)
     hurried = replace(asked, hurried=True)

@@ -137,7 +137,7 @@ def test_what_is_told_of_the_entry_does_not_wait_for_all_states(monkeypatch: pyt
         raise LimitError("all states take long")
 
     monkeypatch.setattr(module, "note", noted.append)
-    monkeypatch.setattr(module, "_NOTED_AFTER_S", -1.0)
+    monkeypatch.setattr(module, "LOOP_NOTED_AFTER_S", -1.0)
     monkeypatch.setattr(module, "readable", too_long)
     answers("int f(int n) { int c = 0; while (c < n) c++; return c; }", merge=True, entered=True, approximate=True)
     found = [one for one in noted if one.at_entry is not None]

@@ -76,8 +76,9 @@ def asked(request: Request, files: Sequence[Path], options: Mapping[str, Any], p
     progress.say(f"reading {', '.join(map(str, files))}")
     with in_time(until):
         program = load_while_importing(files, settings, ENGINES)
+        from loopless.limits.queries import LEAST_FOR_SUMMARY_S
         from loopless.queries.assume.conditions import names_in
-        from loopless.queries.jobs.effort import LEAST_FOR_SUMMARY_S, shared
+        from loopless.queries.jobs.effort import shared
         from loopless.queries.loops.answer import Question
         from loopless.queries.selection import check_variables, select_loops
 
@@ -229,8 +230,9 @@ def ask_whole(request: Request, files: Sequence[Path], options: Mapping[str, Any
     until = deadline_of(request, settings)
     with in_time(until):
         program = load_while_importing(files, settings, ("loopless.queries.functions",))
+        from loopless.limits.queries import LEAST_FOR_SUMMARY_S
         from loopless.queries.functions import answer_functions
-        from loopless.queries.jobs.effort import LEAST_FOR_SUMMARY_S, shared
+        from loopless.queries.jobs.effort import shared
         from loopless.queries.loops.answer import Question
 
         named = [program[name] for name in options.get("functions", ())]

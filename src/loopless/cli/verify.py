@@ -170,9 +170,10 @@ def _verified(
             files, replace(settings, apart=False), ("loopless.queries.verification.answering",)
         )
     from loopless.check.certificates.property import Property
-    from loopless.queries.verification.answering import DEFAULT_S, verify
+    from loopless.limits.queries import DEFAULT_VERIFICATION_S
+    from loopless.queries.verification.answering import verify
 
-    seconds = DEFAULT_S if settings.timeout_s is None else settings.timeout_s
+    seconds = DEFAULT_VERIFICATION_S if settings.timeout_s is None else settings.timeout_s
     return verify(program, property_ or Property.UNREACH_CALL, settings, until, seconds), program
 
 

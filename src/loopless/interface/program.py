@@ -15,6 +15,7 @@ from loopless.interface.entry import listed
 from loopless.interface.settings import changed
 from loopless.interface.shown import Refusal, refusal_of
 from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
+from loopless.limits.queries import DEFAULT_REACH_S, DEFAULT_VERIFICATION_S, LEAST_FOR_SUMMARY_S
 from loopless.paths import LoopPaths
 from loopless.queries.assume.conditions import names_in
 from loopless.queries.bounds.answering import METHODS, answer_bounds
@@ -24,7 +25,7 @@ from loopless.queries.call_values.reached import Reached
 from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.jobs.deadline import in_time
-from loopless.queries.jobs.effort import LEAST_FOR_SUMMARY_S, shared
+from loopless.queries.jobs.effort import shared
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.loops.name import LoopName
@@ -363,12 +364,12 @@ class Program(Shown, AnalyzedProgram):
         Raises ``UsageError`` for a property that is not known, and a program without ``main``.
         """
         from loopless.check.certificates.property import Property
-        from loopless.queries.verification.answering import DEFAULT_S, verify
+        from loopless.queries.verification.answering import verify
 
         known = {one.value: one for one in Property}
         if property not in known:
             raise UsageError(f"there is no property {property!r}; there are {', '.join(known)}")
-        seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
+        seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_VERIFICATION_S
         return verify(self, known[property], self.settings, seconds=seconds)
 
     def reach(
@@ -387,14 +388,14 @@ class Program(Shown, AnalyzedProgram):
 
         Raises ``UsageError`` for what is no place.
         """
-        from loopless.queries.reach.answering import DEFAULT_S, reach
+        from loopless.queries.reach.answering import reach
         from loopless.queries.reach.places import place_of
 
         if minimize not in ("", "run", "inputs"):
             raise UsageError(f"there is nothing to minimize called {minimize!r}; there are 'run' and 'inputs'")
         files = [Path(file) for file in self.files]
         target = place_of(files, None if line is None else str(line), call, when)
-        seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_S
+        seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_REACH_S
         return reach(files, target, function, self.settings, seconds=seconds, minimize=minimize)
 
     def with_settings(self, **changes: Any) -> Program:

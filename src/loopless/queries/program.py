@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from loopless import clock, source
 from loopless.errors import UsageError
 from loopless.graphs import cycles
+from loopless.limits.queries import LOADED_S
 from loopless.queries.bounds.repetitions import repetitions
 from loopless.queries.jobs.deadline import not_interrupted
 from loopless.queries.jobs.overrun import Overrun, failure
@@ -451,10 +452,6 @@ def load(
     return Program(source.load(paths, settings.source), settings)
 
 
-_LOADED_S: Final = 5.0
-"""Seconds within which a thread has loaded its libraries on a slow machine, if it will."""
-
-
 def load_while_importing(paths: Sequence[Path | str], settings: Settings, modules: Sequence[str]) -> Program:
     """:func:`load`, importing ``modules`` while the compiler runs: what a command will need in its children."""
     import importlib
@@ -474,7 +471,7 @@ def load_while_importing(paths: Sequence[Path | str], settings: Settings, module
     except BaseException:
         # An interpreter that ends while a thread loads a library can crash. But the signal of a time limit may have
         # broken off an import of this thread that holds a lock which the other one waits for: then it loads nothing.
-        thread.join(_LOADED_S)
+        thread.join(LOADED_S)
         raise
     thread.join()  # children may be forked from here on
     return program

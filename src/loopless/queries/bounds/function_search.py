@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
 from loopless import clock
 from loopless import terms as t
@@ -38,6 +37,7 @@ from loopless.bounds.portfolio import bounds_of
 from loopless.bounds.question import BoundQuestion
 from loopless.bounds.reads.deciding import causes, in_a_sentence, loosening
 from loopless.flowgraph.model import Assume, Call, Flowgraph
+from loopless.limits.queries import BOUNDS_NOTED_AFTER_S
 from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.bounds.by_summaries import beyond_loops, granted_for, loop_bound, names_of, summaries_alone
 from loopless.queries.bounds.entry_claims import KnownClaims
@@ -79,10 +79,6 @@ def bound_function(
     return search.result(tried.answer, search.claims(tried.answer))
 
 
-_NOTED_AFTER_S: Final = 0.05
-"""What is found so far is told to who waits for it from then on. A guess."""
-
-
 class _Search:
     """The search for the bounds of one function: what is asked, and how what is found is put together."""
 
@@ -114,7 +110,7 @@ class _Search:
 
     def note(self, found: FunctionBounds) -> None:
         """What is known so far, without lower bounds, in case the limit of time is met."""
-        if clock.now() > self.started + _NOTED_AFTER_S:
+        if clock.now() > self.started + BOUNDS_NOTED_AFTER_S:
             note(self.result(found, self.claims(found), lower=False))
 
     def claims(self, found: FunctionBounds) -> dict[str, Claim]:

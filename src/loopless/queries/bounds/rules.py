@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from loopless import clock
 from loopless import terms as t
 from loopless.bounds.claims.joint import always
+from loopless.limits.queries import DEFAULT_VERIFICATION_S
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import LoopBound
 from loopless.queries.bounds.runs import RunBound
@@ -19,7 +20,6 @@ from loopless.queries.bounds.whole_program import ProgramBounds, answer_run
 from loopless.queries.program import Function, Loop, Program
 from loopless.queries.selection import select_loops
 from loopless.queries.settings import Settings
-from loopless.queries.verification.answering import DEFAULT_S
 from loopless.queries.verification.endless_runs import EndlessRun, of_function, of_program
 
 
@@ -85,7 +85,7 @@ def bounded_loops(
     loops = [loop if loop.kept else _in_run(loop, known.get(loop.found.name), run) for loop in loops]
     if all(loop.kept or loop.broken for loop in loops):
         return loops
-    deadline = clock.counted() + (DEFAULT_S if settings.timeout_s is None else settings.timeout_s)
+    deadline = clock.counted() + (DEFAULT_VERIFICATION_S if settings.timeout_s is None else settings.timeout_s)
     endless = of_program(program, settings, deadline)
     return [_with_run(loop, endless) for loop in loops]
 

@@ -16,6 +16,7 @@ from loopless.check.interpreter.run import Interpreter, InterpreterRun
 from loopless.errors import LooplessError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Allocate, Flowgraph, Kind
+from loopless.limits.queries import MAX_CHOICES, MAX_RUN_STEPS, MAX_RUNS
 from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.queries.program import Function
 from loopless.queries.verification.closed_world import RunFunction
@@ -23,13 +24,6 @@ from loopless.refusals import Refused
 from loopless.stepping import forbidden
 from loopless.summary import FunctionCase, FunctionSummary
 from loopless.summary.function import Diverges
-
-MAX_RUNS: Final = 1024
-"""So many runs are followed for one function. A guess."""
-MAX_CHOICES: Final = 8192
-"""So many values of the inputs are looked at for such. A guess."""
-MAX_STEPS: Final = 200_000
-"""The iterations and calls of all these runs together. A guess: some tenths of a second."""
 
 _KINDS: Final = {
     "ok": "return",
@@ -64,7 +58,7 @@ def completed(function: Function, summary: FunctionSummary | None) -> FunctionSu
         options=Options(options.mathematical, options.wrapv, options.apart),
     )
     ends: dict[_End, list[t.Condition]] = {}
-    left = MAX_STEPS
+    left = MAX_RUN_STEPS
     for point in points:
         run = _followed(interpreter, inputs, point, left)
         end = None if run is None else _end_of(graph, run)

@@ -14,14 +14,13 @@ from loopless import terms as t
 from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.model import Flowgraph, MemoryObject, VariableInfo
 from loopless.flowgraph.source_types import leaf_type, type_in
+from loopless.limits.queries import MAX_MEMBERS
 from loopless.queries.program import Function
 from loopless.refusals import Refused
 from loopless.source.debug import DebugType, DebugTypes, TypeKind
 from loopless.source.ir import Function as Code
 from loopless.source.ir import Module
 
-_MOST_MEMBERS: Final = 200
-"""Structures of more members are not looked into. A guess."""
 _POINTED: Final = ("parameter", "pointee")
 """The kinds of objects that are named after a pointer to them."""
 _NONE: Final = t.Layout()
@@ -133,7 +132,7 @@ def _rows(types: DebugTypes, type: DebugType, behind_pointer: bool) -> Iterator[
     if element is None or not element.bits or element.bits % 8:
         return
     if element.kind is TypeKind.STRUCT and type.kind is not TypeKind.ARRAY:
-        for member in types.members(element)[:_MOST_MEMBERS]:
+        for member in types.members(element)[:MAX_MEMBERS]:
             inner = types.element(member.type) if member.type.kind is TypeKind.ARRAY else None
             if member.name and inner is not None and inner.bits and _counted(member.type.counts[1:]):
                 head = f"{'->' if behind_pointer else '.'}{member.name}"
@@ -158,7 +157,7 @@ def _members(types: DebugTypes, element: DebugType) -> dict[tuple[int, int], t.S
     are told where there are many.
     """
     found: dict[tuple[int, int], t.Scalar] = {}
-    for offset, bits, name, type in islice(_scalars(types, element, 0, ""), _MOST_MEMBERS):
+    for offset, bits, name, type in islice(_scalars(types, element, 0, ""), MAX_MEMBERS):
         found.setdefault((offset // 8, bits // 8), t.Scalar(name, integer_type(type)))
     return found
 

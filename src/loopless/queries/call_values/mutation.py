@@ -13,17 +13,14 @@ from dataclasses import replace
 from typing import Final
 
 from loopless.check.oracle.signature import CType, PointerType, Signature
+from loopless.limits.queries import MAX_INTEGER_CONSTANTS, MAX_MUTATED_VALUES
 from loopless.queries.call_values.random_inputs import USUAL, rounded
 from loopless.queries.call_values.reached import GivenValue, Inputs, MemoryContent, RepeatedValue, runs_of, unrolled
 from loopless.queries.call_values.route_inputs import structure
 from loopless.source.ir import Function, IntConst
 
-LONGEST: Final = 4_096
-"""Longer lists of values are left as they are. A guess."""
 WIDTHS: Final = (1, 1, 2, 4, 8)
 """Bytes of an integer in memory that is given another value."""
-MOST_CONSTANTS: Final = 200
-"""So many integer constants are tried. A guess."""
 
 
 def constants(functions: Iterable[Function]) -> list[int]:
@@ -37,7 +34,7 @@ def constants(functions: Iterable[Function]) -> list[int]:
             for operand in instruction.operands:
                 if isinstance(operand, IntConst):
                     into[operand.value] = None
-    return list(dict.fromkeys((*compared, *others)))[:MOST_CONSTANTS]
+    return list(dict.fromkeys((*compared, *others)))[:MAX_INTEGER_CONSTANTS]
 
 
 class Mutator:
@@ -127,7 +124,7 @@ class Mutator:
         width = self.random.choice(WIDTHS)
         starts = range(0, len(memory.content) - width + 1, width)
         places = [at for at in starts if taken.isdisjoint(range(at, at + width))]
-        if not places or len(memory.content) > LONGEST:
+        if not places or len(memory.content) > MAX_MUTATED_VALUES:
             return memory
         at = self.random.choice(places)
         held = int.from_bytes(memory.content[at : at + width], "little", signed=True)
@@ -141,7 +138,7 @@ class Mutator:
 
     def _listed(self, runs: tuple[RepeatedValue, ...], draw: Callable[[], int]) -> tuple[RepeatedValue, ...]:
         """Values with one that is another, comes again, is new or is left out, or without those behind it."""
-        if sum(run.count for run in runs) > LONGEST:
+        if sum(run.count for run in runs) > MAX_MUTATED_VALUES:
             return runs
         values = list(unrolled(runs))
         at = (

@@ -13,6 +13,7 @@ from typing import Any, Final
 from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter
 from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import Flowgraph
+from loopless.limits.queries import FLOAT_DRAWS
 from loopless.queries.call_values.random_inputs import USUAL, Drawing, packed, rounded
 from loopless.queries.call_values.reached import (
     GivenValue,
@@ -28,8 +29,6 @@ from loopless.queries.call_values.wire_form import wired
 
 LONGER: Final = (16, 256, 8192, 1 << 18)
 """So many zeros are put behind arrays that a run leaves."""
-DRAWS: Final = 300
-"""So many choices of several of them. A guess."""
 PREFIXES: Final = (0, 1, 2, 4, 8, 16, 32)
 """So many of the inputs drawn at random are tried alone: most functions read few of them, or none. A guess."""
 
@@ -164,7 +163,7 @@ class Driver:
         random_ = random.Random(1)
         declared = [one for one in self.signature.declared if one.name]
         tried = [self._with(inputs, declared, itertools.repeat(one).__next__) for one in pool]
-        tried += [self._with(inputs, declared, lambda: random_.choice(pool)) for _ in range(DRAWS)]
+        tried += [self._with(inputs, declared, lambda: random_.choice(pool)) for _ in range(FLOAT_DRAWS)]
         kept = self.oracle.limits
         self.oracle.limits = replace(kept, seconds=seconds)
         try:

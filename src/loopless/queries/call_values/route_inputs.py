@@ -13,6 +13,7 @@ from loopless.check.oracle.adapters import RESULT
 from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter, PointerType, Signature
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Origin, VariableInfo
 from loopless.flowgraph.model import Parameter as Formal
+from loopless.limits.queries import MAX_COMMAND_WORDS, MAX_ELEMENTS, MAX_POINTER_DEPTH
 from loopless.navigation.memory import Led, pointer_size
 from loopless.navigation.routes import Route
 from loopless.navigation.store import size_of
@@ -30,12 +31,6 @@ from loopless.queries.call_values.reached import (
 from loopless.verification.runs import is_input
 from loopless.verification.transitions import TransitionSystem
 
-DEEPEST: Final = 40
-"""Pointers behind pointers are followed so far. A guess."""
-LONGEST: Final = 1 << 22
-"""More elements of an array, or inputs, than this are not written down. A guess."""
-MOST_WORDS: Final = 4_096
-"""More words behind the command than this are not given. A guess."""
 PROGRAM: Final = b"program"
 """The first word of argv, where the run does not depend on it."""
 FORMATS: Final = {"float": "<f", "double": "<d"}
@@ -75,8 +70,8 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
                 if info is not None:
                     uninitialised[info.shown] = value
         length += len(drawn) * step.count
-        if length > LONGEST:
-            raise NotDriven(f"it takes more than {LONGEST:,} inputs")
+        if length > MAX_ELEMENTS:
+            raise NotDriven(f"it takes more than {MAX_ELEMENTS:,} inputs")
         if len(drawn) == 1:
             nondet.append(RepeatedValue(step.count, drawn[0]))
         else:
@@ -103,7 +98,7 @@ def _words(
     if argc not in route.begin and argc not in route.values and not read:
         return
     count = at_begin(argc)
-    if not 1 <= count <= MOST_WORDS:
+    if not 1 <= count <= MAX_COMMAND_WORDS:
         raise NotDriven(f"it takes an argc of {count:,}, which is not given to a program")
     size = pointer_size(graph)
     for index in range(count):
@@ -124,7 +119,7 @@ def _word(route: Route, array: str, at_begin: Callable[[t.Var | None], int]) -> 
         if name == array:
             value = at_begin(var) & ((1 << (8 * size_of(type_))) - 1)
             content |= {offset + index: byte for index, byte in enumerate(value.to_bytes(size_of(type_), "little"))}
-    if content and (min(content) < 0 or max(content) > LONGEST):
+    if content and (min(content) < 0 or max(content) > MAX_ELEMENTS):
         raise NotDriven("it reads outside of a word of argv")
     end = next((at for at in sorted(content) if content[at] & 255 == 0), max(content, default=-1) + 1)
     return runs_of(content.get(at, ord("a")) & 255 for at in range(end))
@@ -252,7 +247,7 @@ class _Image:
 
     def memory(self, number: int | None, names: Sequence[str], depth: int = 0) -> MemoryContent:
         """What lies in an object of this number, which reads may call by any of the names."""
-        if depth > DEEPEST:
+        if depth > MAX_POINTER_DEPTH:
             raise NotDriven("it follows too many pointers")
         image = _Bytes()
         fields: list[Field] = []
@@ -288,7 +283,7 @@ class _Image:
         behind = self._behind(number, offset)
         shown = self.graph.variables[owner].shown.removesuffix(".object")
         at = self.at_begin(halves.get("offset"))
-        if abs(at) > LONGEST:
+        if abs(at) > MAX_ELEMENTS:
             raise NotDriven(f"{shown} leads to byte {at:,} of what it is given")
         alias = self.route.aliases.get(owner, behind)
         if alias is not None and alias != behind:
@@ -372,7 +367,7 @@ class _Bytes:
 
     def put(self, offset: int, size: int, value: int) -> None:
         """Let an integer lie at this byte."""
-        if abs(offset) + size > LONGEST:
+        if abs(offset) + size > MAX_ELEMENTS:
             raise NotDriven(f"it reads at byte {offset} of what it is given")
         if offset < -self.before:
             more = -(-(-offset - self.before) // 16) * 16

@@ -16,6 +16,7 @@ from loopless import clock
 from loopless.check.interpreter.run import Argument
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
+from loopless.limits.queries import DEFAULT_CALL_S, FIRST_TIME_S, MANY_CALLS, QUICK_STEPS
 from loopless.queries.call_values.argument_types import Formal, SourceParameter, as_declared, pointed
 from loopless.queries.evaluation.call_arguments import (
     arguments_in_words,
@@ -42,15 +43,7 @@ from loopless.stepping import forbidden
 if TYPE_CHECKING:
     from loopless.summary import FunctionSummary, Outcome
 
-DEFAULT_CALL_S: Final = 60.0
-"""The time for one call where no limit is asked for, in seconds."""
-MANY_CALLS: Final = 500
-"""After so many calls the whole function is summarized: what that usually takes, they have taken. A guess."""
 MOST_STEPS: Final = 1 << 62
-FIRST_TIME_S: Final = 1.0
-"""The least time that is given for that, in seconds."""
-QUICK_STEPS: Final = 20_000
-"""So many iterations and calls of functions are interpreted in less time than a loop is summarized in. A guess."""
 
 
 class Calls:

@@ -11,6 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from loopless.limits.queries import (
+    FEW_LOOPS,
+    HURRIED_S,
+    HURRIED_SEARCHES_S,
+    LEAST_FOR_BOUNDS_S,
+    SETTLED_S,
+)
 from loopless.queries.jobs.overrun import Overrun, attempted
 from loopless.queries.program import Function
 from loopless.queries.settings import Settings
@@ -19,23 +26,11 @@ from loopless.refusals import Refused
 if TYPE_CHECKING:
     from loopless.bounds.induction.counts import Counted
 
-FEW: Final = 8
-"""So many loops have the whole limit of time each. A guess: the programs of papers have fewer."""
-LEAST_S: Final = 0.4
-"""No search for the bounds of a function has less time than this: 0.15 s did not suffice for one of zlib's."""
-TOGETHER_S: Final = 2.4
-"""In a hurry, the time for all searches together. A guess."""
 NOT_SEARCHED: Final = (
     "so many loops were asked for at once that no search was made beyond induction variables; "
     "ask for this function alone with --function, or for --thorough"
 )
 """Why there is no more, of functions that were left out."""
-LEAST_FOR_SUMMARY_S: Final = 0.3
-"""No search for a summary has less time than this."""
-HURRIED_S: Final = 1.0
-"""Where each search has less time than this, nothing is summarized for the sake of bounds. A guess."""
-SETTLED_S: Final = 2.0
-"""The time for the summary of a loop whose iterations are counted already. A guess."""
 
 Inductions = Mapping[str, "Counted"]
 """By the names of loops, what induction variables say."""
@@ -68,7 +63,7 @@ class Effort:
             for function, own in zip(functions, inductions, strict=True)
             if any(_is_open(own.get(loop.name)) for loop in function.loops if loop.id.inlined_from is None)
         ]
-        most = max(1, round(TOGETHER_S / self.settings.loop_timeout_s))
+        most = max(1, round(HURRIED_SEARCHES_S / self.settings.loop_timeout_s))
         return sorted(still_open, key=_size)[:most]
 
 
@@ -88,7 +83,7 @@ def effort_for(functions: Sequence[Function], settings: Settings) -> Effort:
     """The effort for bounds of all loops of ``functions``."""
     # The loops of one function are searched together: many of them do not make many searches.
     own = [sum(loop.id.inlined_from is None for loop in function.loops) for function in functions]
-    loops = sum(min(FEW, of_function) for of_function in own)
+    loops = sum(min(FEW_LOOPS, of_function) for of_function in own)
     share = shared(settings, loops)
     if share is settings or share.loop_timeout_s is None:
         unlimited = settings.thorough or settings.loop_timeout_s is None
@@ -98,12 +93,12 @@ def effort_for(functions: Sequence[Function], settings: Settings) -> Effort:
     return Effort(share, for_settled, hurried=hurried)
 
 
-def shared(settings: Settings, loops: int, least_s: float = LEAST_S) -> Settings:
+def shared(settings: Settings, loops: int, least_s: float = LEAST_FOR_BOUNDS_S) -> Settings:
     """The settings for work on so many loops at once."""
     limit = settings.loop_timeout_s
-    if limit is None or settings.thorough or loops <= FEW:
+    if limit is None or settings.thorough or loops <= FEW_LOOPS:
         return settings
-    return within(settings, max(least_s, limit * (FEW / loops) ** 2))
+    return within(settings, max(least_s, limit * (FEW_LOOPS / loops) ** 2))
 
 
 def within(settings: Settings, seconds: float) -> Settings:

@@ -7,15 +7,14 @@ be pickled where a child is not forked, and its name says what is done.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from typing import Final, TypeVar
+from typing import TypeVar
 
+from loopless.limits.queries import MANY_JOBS
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.settings import Settings
 
 _T = TypeVar("_T")
-MANY: Final = 4
-"""So many jobs are worth importing here what most of them need, and each process would import for itself. A guess."""
 
 
 def run_all(
@@ -75,7 +74,7 @@ def work(
     if not settings.sandboxed:
         return [job() for job in jobs]
     limits = limits_of(settings, until)
-    if len(jobs) >= MANY:
+    if len(jobs) >= MANY_JOBS:
         from loopless.logic import load_solver
 
         load_solver()

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from loopless import clock
 from loopless.errors import LooplessError
+from loopless.limits.queries import LIBRARIES_MB
 from loopless.queries.jobs.deadline import OVER, TIMERS, no_deadline
 from loopless.queries.jobs.overrun import Overrun, attempted
 from loopless.queries.jobs.starting import context_of, let_server_end, without_program
@@ -40,8 +41,6 @@ _GLANCE_S: Final = clock.GLANCE_S
 often enough that little is taken in between."""
 _MEGABYTE: Final = 1 << 20
 """In bytes."""
-_LIBRARIES_MB: Final = 128
-"""Address space for libraries that a child loads when it needs them. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,7 +437,7 @@ def _limit_memory(memory_mb: int) -> None:
 
     with contextlib.suppress(OSError, ValueError), open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123
         size = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        most = size + (memory_mb * 3 // 2 + _LIBRARIES_MB) * _MEGABYTE
+        most = size + (memory_mb * 3 // 2 + LIBRARIES_MB) * _MEGABYTE
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         if hard == resource.RLIM_INFINITY or most <= hard:
             resource.setrlimit(resource.RLIMIT_AS, (most, hard))

@@ -17,6 +17,7 @@ from loopless import terms as t
 from loopless.check.interpreter.run import Argument
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
+from loopless.limits.queries import ADVICE_S, ADVISED_LOOPS
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.evaluation.calls import Calls
 from loopless.queries.jobs.running import run_all
@@ -26,10 +27,6 @@ from loopless.queries.program import Loop, Program
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 
-_EACH_S: Final = 2.0
-"""The time for trying what helps with one loop. A guess."""
-_ALL: Final = 5
-"""For trying that with all loops of a request there is so many times as much. A guess."""
 _ARGUMENTS: Final = ((12, 18, 5, 7), (45, 7, 100, 3), (3, 2, 1, 1), (1000, 13, 97, 10))
 """With what calls are tried: small numbers that differ."""
 
@@ -38,9 +35,9 @@ class Adviser:
     """Tries what helps with one loop after the other, as long as there is time."""
 
     def __init__(self, settings: Settings, until: float | None) -> None:
-        limit = _EACH_S if settings.loop_timeout_s is None else min(_EACH_S, settings.loop_timeout_s)
+        limit = ADVICE_S if settings.loop_timeout_s is None else min(ADVICE_S, settings.loop_timeout_s)
         self._limits = Limits(limit, settings.loop_memory_mb, until)
-        self._settings, self._left_s = settings, _ALL * limit
+        self._settings, self._left_s = settings, ADVISED_LOOPS * limit
         self._bounded: dict[int, frozenset[str]] = {}
 
     def __call__(self, loop: Loop, answer: LoopAnswer) -> LoopAnswer:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
+from loopless.limits.queries import APPROXIMATING_S, COARSELY_S, PARTLY_S, WORTH_ASKING_AGAIN_S
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import limits_of
 from loopless.queries.jobs.sandbox import Pool
@@ -14,15 +14,6 @@ from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import Loop, Program
 from loopless.queries.settings import Settings
-
-_WORTH_S: Final = 1.0
-"""Where loops have less time than this, none is asked about again that met its limit. A guess."""
-_APPROXIMATING_S: Final = 3.0
-"""The time for an approximation where a limit ended the search for something exact. A guess."""
-_PARTLY_S: Final = 3.0
-"""The time for an answer without some variables where a limit ended the search for one with all. A guess."""
-_COARSELY_S: Final = 1.0
-"""The least time for what holds whatever the paths are: 0.1 s mostly, 0.5 s for the largest loops of zlib."""
 
 
 def answer_all(
@@ -114,17 +105,17 @@ def _stages(question: Question, settings: Settings, until: float | None) -> list
     """What is asked first, and which approximations are asked for where a limit ends that."""
     limits = limits_of(settings, until)
     least = limits.time_s
-    question = replace(question, hurried=least is not None and least < _WORTH_S)
+    question = replace(question, hurried=least is not None and least < WORTH_ASKING_AGAIN_S)
     stages = [_Stage(question, least)]
     if not (question.approximate and question.summarize):
         return stages
     asked = replace(question, exactly=False, merge=False, draw=False)
     if question.entered and question.variables is None and question.assume is None:
-        stages.append(_Stage(replace(asked, partly=True), _PARTLY_S if least is None else min(least, _PARTLY_S)))
-    if least is None or least >= _WORTH_S:  # else the paths alone took that long
-        stages.append(_Stage(asked, _APPROXIMATING_S if least is None else min(least, _APPROXIMATING_S)))
+        stages.append(_Stage(replace(asked, partly=True), PARTLY_S if least is None else min(least, PARTLY_S)))
+    if least is None or least >= WORTH_ASKING_AGAIN_S:  # else the paths alone took that long
+        stages.append(_Stage(asked, APPROXIMATING_S if least is None else min(least, APPROXIMATING_S)))
     if limits.shared and least is not None:  # not what users set for a loop
-        least = max(least, _COARSELY_S)
+        least = max(least, COARSELY_S)
     return [*stages, _Stage(replace(asked, coarsely=True), least)]
 
 

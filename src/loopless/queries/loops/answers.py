@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 from loopless import clock
 from loopless import terms as t
 from loopless.automaton import build_automaton, classify
 from loopless.errors import UsageError
+from loopless.limits.queries import LOOP_NOTED_AFTER_S
 from loopless.logic import feasible
 from loopless.paths import LoopPaths, NoPaths
 from loopless.queries.assume.of_loop import assumption_of
@@ -46,9 +46,6 @@ from loopless.summary import (
     summarize,
 )
 from loopless.summary.rewrite.entry import narrowed, restricted
-
-_NOTED_AFTER_S: Final = 0.1
-"""What is found sooner is told once it is in the words that people read: the limit is seldom met then. A guess."""
 
 
 def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:
@@ -116,7 +113,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
 
     def tell(answer: LoopAnswer) -> None:
         """What people read is made of the outcome yet, which may take longer than to find it."""
-        if isinstance(outcome, Summary) and clock.now() > started + _NOTED_AFTER_S:
+        if isinstance(outcome, Summary) and clock.now() > started + LOOP_NOTED_AFTER_S:
             there = replace(answer, paths=relative_paths(paths.uncounted()))
             plain = _summarized(there, outcome, shown, replace(question, merge=False))
             plain = replace(_with_untold(plain, function, question), loop=replace(name, info=None))

@@ -17,6 +17,7 @@ from loopless.bounds import Claim
 from loopless.bounds.claims.joint import always
 from loopless.bounds.methods.nontermination import Recurrent, has_point, recurrent
 from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.limits.queries import SHORTENING_OPERATIONS
 from loopless.logic import feasible, simplify
 from loopless.paths.context import entry_facts
 from loopless.queries.functions import FunctionAnswer, outcomes_of
@@ -24,10 +25,6 @@ from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import Function
 from loopless.refusals import Refused
 from loopless.summary.arrivals import Arrivals
-
-OPERATIONS: Final = 100_000
-"""isl's operations for shortening one condition. Some 10 ms. A guess."""
-
 
 _NOT_CHOSEN: Final = ("call", "uninitialised")
 """Kinds of inputs of which nobody knows that they may have a value: what calls return whose bodies are not known."""
@@ -75,7 +72,7 @@ class Entries:
         never = self._arrivals.inputs_for(loop, states) if states is not t.FALSE else t.FALSE
         if never is t.FALSE or not feasible(never):
             return call
-        never = simplify(never, operations=OPERATIONS)
+        never = simplify(never, operations=SHORTENING_OPERATIONS)
         return replace(call, never=never, gap=call.gap & ~never)
 
     @functools.cached_property

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.limits.queries import HURRIED_OPERATIONS
 from loopless.logic import budget
 from loopless.paths.build import changed_variables
 from loopless.queries.loops.answer import Question
@@ -17,10 +17,6 @@ from loopless.refusals import Reason, Refused
 from loopless.summary import (
     KnownLoops,
 )
-
-_HURRIED: Final = 60_000
-"""isl operations in a hurry for an approximation, and as many for putting a summary in words: some 0.1 s on the large
-sets of real code, where those that are allowed otherwise take more than a second. A guess."""
 
 
 def graph_for(function: Function, question: Question) -> Flowgraph | Refused:
@@ -43,7 +39,7 @@ def known_loops(function: Function, question: Question) -> KnownLoops:
 
 def allowance(question: Question) -> AbstractContextManager[object]:
     """What the logic may do for a step that tells less where it meets a limit."""
-    return budget(_HURRIED) if question.hurried else nullcontext()
+    return budget(HURRIED_OPERATIONS) if question.hurried else nullcontext()
 
 
 def not_asked(name: LoopName) -> Refused:

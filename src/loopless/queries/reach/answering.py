@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
 
 from loopless import clock
+from loopless.limits.queries import DEFAULT_REACH_S
 from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.product import product_of
@@ -31,9 +31,6 @@ from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.source.targets import SourceTarget
 from loopless.verification.transitions import START, TransitionSystem
-
-DEFAULT_S: Final = 60.0
-"""Seconds for one target where nobody says otherwise."""
 
 
 def reach(  # noqa: PLR0913
@@ -54,14 +51,15 @@ def reach(  # noqa: PLR0913
     ``minimize``: "run" looks for the fewest iterations, "inputs" for the smallest values that the run begins with.
     ``driver``: for native runs, where there is one that can tell whether they get to the target. ``proofs``: whether
     proofs with certificates are looked for.
-    ``seconds``: of counted work, for the methods; None: as many as are left until ``until``, or :data:`DEFAULT_S`.
+    ``seconds``: of counted work, for the methods; None: as many as are left until ``until``, or
+    :data:`DEFAULT_REACH_S`.
 
     Raises:
         UsageError: there is no such function, or no code at the target.
         SourceError: the program, or the target's condition, does not compile.
     """
     if seconds is None:
-        seconds = DEFAULT_S if until is None else max(0.0, until - clock.now())
+        seconds = DEFAULT_REACH_S if until is None else max(0.0, until - clock.now())
     deadline = until if until is not None else clock.now() + seconds
     with_target = replace(settings, source=replace(settings.source, target=target))
     program = load(files, with_target)

@@ -14,35 +14,31 @@ from typing import Any, Final
 from loopless import clock
 from loopless.errors import LooplessError, UsageError
 from loopless.flowgraph.model import Flowgraph
+from loopless.limits.queries import (
+    BATCH,
+    COVERING_CHANCE_S,
+    DEFAULT_REACH_S,
+    LEAST_SIDE_S,
+    MAX_IDLE_BATCHES,
+    NEXT_SHARE,
+    QUICK_SIDE_S,
+    SIDE_GRACE,
+    SIDE_GRACE_S,
+    SIDE_GROWTH,
+    SIDE_SHARE,
+)
 from loopless.queries.call_values.mutation import Mutator, constants
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.program import load
-from loopless.queries.reach.answering import DEFAULT_S, reach
+from loopless.queries.reach.answering import reach
 from loopless.queries.reach.coverage import Coverage, Covered, CoveringTest, needed, words_of
-from loopless.queries.reach.covering_driver import CHANCE_S, CoveringDriver, SideDriver
+from loopless.queries.reach.covering_driver import CoveringDriver, SideDriver
 from loopless.queries.reach.side_search import SideSearch
 from loopless.queries.settings import Settings
 from loopless.source.targets import SourceTarget
 
-SHARE: Final = 0.25
-"""Of the time that is left, what one side may take. A guess."""
-LEAST_S: Final = 1.5
-"""Seconds that each has at least. A guess."""
-QUICK_S: Final = 3.0
-"""Seconds that each has at most, before the others had theirs. A guess."""
-GROWTH: Final = 1.6
-"""So many times longer is the next search. A guess."""
-GRACE, GRACE_S = 2.0, 5.0
-"""A search that works so many times longer than it may by what is counted, and so many seconds more, is ended, and with
-it what its process knows. Guesses."""
-NEXT_SHARE: Final = 0.15
-"""Of the time that is left, what runs next to those of the first tests may take. A guess."""
-BATCH: Final = 100
-"""So many of them are made at once."""
-IDLE: Final = 4
-"""So often without anything new. A guess."""
 MOST: Final = 1 << 16
 """So many sides a native run can tell apart."""
 _NOT_FOUND: Final = "neither a run that gets there nor a proof that there is none was found"
@@ -66,7 +62,7 @@ def cover(
         SourceError: the program does not compile.
     """
     started = clock.now()
-    seconds = DEFAULT_S if settings.timeout_s is None else settings.timeout_s
+    seconds = DEFAULT_REACH_S if settings.timeout_s is None else settings.timeout_s
     fence = until if until is not None else started + seconds
     deadline = clock.counted() + seconds
     program = load(files, settings)
@@ -143,7 +139,7 @@ class _Work:
             return
         self._told("random inputs")
         try:
-            for test in self.driver.taken_by_chance(graph, 200, CHANCE_S):
+            for test in self.driver.taken_by_chance(graph, 200, COVERING_CHANCE_S):
                 self._keep(test)
             self.tests = [self.driver.with_fewer_inputs(test) for test in self.tests]
         except LooplessError:
@@ -159,11 +155,11 @@ class _Work:
             return
         try:
             mutator = Mutator(self.driver.signature, self.numbers, self.random)
-            while idle < IDLE and self.open.keys() - self.refuted.keys() and clock.counted() < until:
+            while idle < MAX_IDLE_BATCHES and self.open.keys() - self.refuted.keys() and clock.counted() < until:
                 self._told("inputs next to those of tests")
                 drawn = [mutator.next_to(self.random.choice(seeds).inputs) for _ in range(BATCH)]
                 before = len(self.tests)
-                for test in self.driver.taken_by(drawn, CHANCE_S):
+                for test in self.driver.taken_by(drawn, COVERING_CHANCE_S):
                     self._keep(test)
                 seeds += self.tests[before:]
                 idle = 0 if len(self.tests) > before else idle + 1
@@ -172,8 +168,8 @@ class _Work:
 
     def one_by_one(self) -> None:
         """A search for each side that is still open: first a short one, and then longer ones for what is left."""
-        least = LEAST_S
-        for share in (0.0, SHARE, SHARE):
+        least = LEAST_SIDE_S
+        for share in (0.0, SIDE_SHARE, SIDE_SHARE):
             waiting = {number for number in self.open if number not in self.refuted}
             while waiting := {number for number in waiting if number in self.open and number not in self.refuted}:
                 left = self.deadline - clock.counted()
@@ -183,12 +179,12 @@ class _Work:
                     self.unknown.setdefault(number, "the time was over (--timeout raises it)")
                     continue
                 fair = left / (len(waiting) + 1)
-                seconds = min(max(LEAST_S, fair), QUICK_S) if share == 0 else max(LEAST_S, share * left)
+                seconds = min(max(LEAST_SIDE_S, fair), QUICK_SIDE_S) if share == 0 else max(LEAST_SIDE_S, share * left)
                 begun = clock.counted()
-                self._look_for(number, max(seconds, min(least, SHARE * left)))
+                self._look_for(number, max(seconds, min(least, SIDE_SHARE * left)))
                 # Where searches end for want of time, fewer that have more of it find more.
                 if number in self.open and clock.counted() - begun >= seconds:
-                    least *= GROWTH
+                    least *= SIDE_GROWTH
 
     def _is_next(self, number: int) -> bool:
         """Whether another side of the same branch is taken, so that some run comes by."""
@@ -199,8 +195,8 @@ class _Work:
         """Proofs of what cannot be taken, in the time that is left: certificates for what is refuted, too."""
         for number in list(self.open):
             left = self.deadline - clock.counted()
-            if left > LEAST_S and number in self.open:
-                self._look_for(number, max(LEAST_S, left / len(self.open)), proofs=True)
+            if left > LEAST_SIDE_S and number in self.open:
+                self._look_for(number, max(LEAST_SIDE_S, left / len(self.open)), proofs=True)
 
     def _look_for(self, number: int, seconds: float, *, proofs: bool = False) -> None:
         """A search for one side."""
@@ -245,7 +241,7 @@ class _Work:
                 self._pool = Pool([self._search.answer], limits)
         if self._pool is None:
             return self._search.answer(number, target, seconds)
-        self._pool.start(0, 0, number, target, seconds, time_s=GRACE * seconds + GRACE_S)
+        self._pool.start(0, 0, number, target, seconds, time_s=SIDE_GRACE * seconds + SIDE_GRACE_S)
         while True:
             for _, found in self._pool.finished():
                 if not isinstance(found, Overrun):

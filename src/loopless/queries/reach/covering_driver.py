@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import Flowgraph
+from loopless.limits.queries import COVERING_CHANCE_S
 from loopless.queries.call_values.native_driver import PREFIXES, Driver
 from loopless.queries.call_values.reached import Inputs, runs_of, unrolled
 from loopless.queries.reach.coverage import CoveringTest
@@ -16,9 +17,6 @@ from loopless.source.compile import compile_ir
 from loopless.source.database import CompileDatabase
 from loopless.source.targets import Side, sides, telling
 from loopless.source.worker import WORKER
-
-CHANCE_S: Final = 0.02
-"""Seconds for a run with such inputs. A guess."""
 
 
 class CoveringDriver(Driver):
@@ -74,7 +72,7 @@ class CoveringDriver(Driver):
         ]
         # A run that asks for more than it is given ends there, so one that ends as before has had enough.
         runs = [replace(self._run(one), nondet=list(unrolled(one.nondet))) for one in fewer]
-        outcomes = zip(fewer, self._quick(runs, CHANCE_S), strict=True)
+        outcomes = zip(fewer, self._quick(runs, COVERING_CHANCE_S), strict=True)
         alike = (one for one, out in outcomes if out.covered == test.sides and _ends(out) == test.ends)
         return replace(test, inputs=next(alike, test.inputs))
 

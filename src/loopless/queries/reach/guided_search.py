@@ -5,17 +5,15 @@ from __future__ import annotations
 from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.memory.initial_memory import begins_at, is_defined_here
+from loopless.limits.queries import MAX_ATTEMPTS, PROOF_S, SLOW_ATTEMPT_S, SLOW_ATTEMPTS
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.search import Navigator
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.reach.native_runs import NativeRuns
 from loopless.queries.reach.question import ReachQuestion
 from loopless.queries.reach.start_values import least_length, smallest, some_length
-from loopless.queries.reach.unreachable import PROOF_S, unreachable
+from loopless.queries.reach.unreachable import unreachable
 from loopless.verification.transitions import TransitionSystem
-
-ATTEMPTS, MOST_ATTEMPTS, AT_ONCE_S = 6, 64, 0.5
-"""So many choices of what a run begins with are tried that take longer than so many seconds; in all. Guesses."""
 
 
 class GuidedSearch:
@@ -52,7 +50,7 @@ class GuidedSearch:
         short = [] if limit is None else [counters.length.le(limit)]
         blocked: list[t.Condition] = []
         slow = 0
-        for attempt in range(MOST_ATTEMPTS):
+        for attempt in range(MAX_ATTEMPTS):
             if attempt == 1 and (chance := self.runs.drawn()) is not None:
                 return chance
             with question.timed("counters"):
@@ -64,8 +62,8 @@ class GuidedSearch:
             answer = self._search(fixed, share, most)
             if answer is not None:
                 return answer
-            slow += clock.counted() - begun > AT_ONCE_S
-            if slow == ATTEMPTS:
+            slow += clock.counted() - begun > SLOW_ATTEMPT_S
+            if slow == SLOW_ATTEMPTS:
                 break
             if attempt == 0 and most is None:
                 short = []  # the shortest runs may be none

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from loopless import terms as t
 from loopless.bounds.induction.floating.arithmetic import number_of
 from loopless.errors import LooplessError
+from loopless.limits.queries import CHANCE_S, CHANCES, MAX_FLOAT_CONSTANTS
 from loopless.navigation.routes import Route
 from loopless.queries.call_values.native_driver import Driver
 from loopless.queries.call_values.reached import Inputs, Reached
@@ -14,13 +13,6 @@ from loopless.queries.call_values.route_inputs import NotDriven, inputs_of
 from loopless.queries.reach.question import ReachQuestion
 from loopless.source.ir import FloatConst, Module
 from loopless.verification.transitions import TransitionSystem
-
-CHANCES: Final = 150
-"""Runs with inputs drawn at random. A guess."""
-CHANCE_S: Final = 0.02
-"""Seconds for each of them. A guess."""
-MOST_CONSTANTS: Final = 40
-"""So many floating-point constants of the program are tried. A guess."""
 
 
 class NativeRuns:
@@ -91,7 +83,7 @@ def _constants(module: Module) -> list[float]:
     instructions = (i for one in module.defined() for i in one.instructions())
     operands = (operand for i in instructions for operand in i.operands)
     numbers = (number_of(one) for one in operands if isinstance(one, FloatConst))
-    return list(dict.fromkeys(number for number in numbers if number is not None))[:MOST_CONSTANTS]
+    return list(dict.fromkeys(number for number in numbers if number is not None))[:MAX_FLOAT_CONSTANTS]
 
 
 def _numbers(system: TransitionSystem) -> list[int]:

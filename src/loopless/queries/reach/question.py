@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
 
 from loopless import clock
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.flowgraph.model import Call, Flowgraph
 from loopless.flowgraph.words import not_followed
+from loopless.limits.queries import MAX_REACH_WAYS
 from loopless.navigation.splitting import without_wraps
 from loopless.queries.call_values.native_driver import Driver
 from loopless.queries.call_values.reached import Inputs, Reached
@@ -21,9 +21,6 @@ from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Reason, Refused
 from loopless.source.targets import SourceTarget
 from loopless.verification.transitions import TransitionSystem, system_of
-
-WAYS: Final = 24
-"""Ways between two cutpoints that are told apart. A guess."""
 
 
 def graph_with_errors(program: Program, entry: str, settings: Settings) -> Flowgraph:
@@ -80,7 +77,7 @@ class ReachQuestion:
                 return None
             return Refused(Reason.UNKNOWN_CALL, str(call.loc or call.callee), not_followed(call.callee))
 
-        made = system_of(graph, violates(Property.UNREACH_CALL), refused, ways=WAYS)
+        made = system_of(graph, violates(Property.UNREACH_CALL), refused, ways=MAX_REACH_WAYS)
         return made if isinstance(made, Refused) else without_wraps(made)
 
     @contextmanager

@@ -8,16 +8,13 @@ from typing import Final
 from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.model import Kind
+from loopless.limits.queries import SHORT_MS, SMALL_S
 from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.queries.reach.question import ReachQuestion
 
 SHORT: Final = (8, 16, 32, 64, 128, 256, 512, 1024)
 """Lengths of runs that are tried first, in their order: most steps of a long run are steps of a search."""
-SHORT_MS: Final = 500
-"""Milliseconds for the question whether the constraints have a solution of such a length. A guess."""
-SMALL_S: Final = 2.0
-"""Seconds in which small values are looked for. A guess."""
 LADDER: Final = (1, 2, 4, 8, 16, 32, 64, 256, 1024, 1 << 14, 1 << 20, 1 << 31, 1 << 63)
 """How large what a run begins with may be, tried in this order: small values make short runs."""
 ANY_SIZE: Final = ((0, 1 << 10), (0, 1 << 16), (-(1 << 63), 1 << 63))

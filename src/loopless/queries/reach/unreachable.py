@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from loopless import clock
 from loopless.check.certificates.property import Property, violates
+from loopless.limits.queries import PROOF_S, WILD_S
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.reach.native_runs import NativeRuns
 from loopless.queries.reach.question import ReachQuestion
@@ -14,11 +14,6 @@ from loopless.queries.verification.answering import proved
 from loopless.queries.verification.certification import UNDEFINED, WILD
 from loopless.verification.proofs import Search
 from loopless.verification.transitions import TransitionSystem
-
-WILD_S: Final = 0.3
-"""Seconds for single runs that may leave their objects. A guess."""
-PROOF_S: Final = 3.0
-"""Seconds for a proof with a certificate of what the counters refute. A guess."""
 
 
 def proof(question: ReachQuestion, until: float) -> Reached | None:

@@ -8,11 +8,11 @@ accepted the invariants; a ``false`` when a native run of the compiled program h
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 from loopless import clock
 from loopless.check.certificates.property import OVERFLOWS, Property
 from loopless.errors import UsageError
+from loopless.limits.queries import BOUNDLESS_S, CONTRACTS_SHARE, DEFAULT_VERIFICATION_S, PLAIN_S
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits
@@ -30,21 +30,12 @@ from loopless.verification.contracts import contracted
 from loopless.verification.proofs import Invariants
 from loopless.verification.transitions import TransitionSystem
 
-DEFAULT_S: Final = 60.0
-"""Seconds for one program where nobody says otherwise."""
-BOUNDLESS_S: Final = 8.0
-"""Seconds for the question whether runs end over the integers. A guess."""
-WITH_CONTRACTS: Final = 0.5
-"""The share of the time in which contracts are looked for, where calls are not inlined. A guess."""
-PLAIN_S: Final = 4.0
-"""Seconds for what needs no contracts there, before they are looked for. A guess."""
-
 
 def verify(
     program: Program, property_: Property, settings: Settings, until: float | None = None, seconds: float | None = None
 ) -> Verdict:
     """Whether every run of the program from ``main`` has the property. ``seconds``: of counted work, which methods
-    share; None: as many as are left until ``until``, or :data:`DEFAULT_S`.
+    share; None: as many as are left until ``until``, or :data:`DEFAULT_VERIFICATION_S`.
 
     Raises:
         UsageError: the program has no ``main``.
@@ -53,7 +44,7 @@ def verify(
         known = ", ".join(function.name for function in program.functions) or "none"
         raise UsageError(f"there is no main in {', '.join(program.files)}, where runs begin; its functions: {known}")
     if seconds is None:
-        seconds = DEFAULT_S if until is None else max(0.0, until - clock.now())
+        seconds = DEFAULT_VERIFICATION_S if until is None else max(0.0, until - clock.now())
     deadline = until if until is not None else clock.now() + seconds
     job = Verify(program, property_, settings, seconds)
     if not settings.sandboxed:
@@ -116,7 +107,7 @@ class _Answering:
         """The verdict on a program with calls that are not inlined: a short time for what needs no contracts."""
         question = self.question
         whole, left = question.deadline, max(question.left, 0.0)
-        question.deadline -= left - min(PLAIN_S, WITH_CONTRACTS * left)
+        question.deadline -= left - min(PLAIN_S, CONTRACTS_SHARE * left)
         verdict = self._asked(plain, {})
         question.deadline = whole
         if verdict.verdict != "unknown":
@@ -126,7 +117,7 @@ class _Answering:
     def _under_contracts(self, plain: TransitionSystem) -> Verdict | None:
         """The verdict once more, of the program under contracts of the functions that it calls; None without any."""
         question = self.question
-        until = clock.counted() + WITH_CONTRACTS * max(question.left, 0.0)
+        until = clock.counted() + CONTRACTS_SHARE * max(question.left, 0.0)
         with question.timed("contracts"):
             found = contracted(plain, question.system, question.violates, until)
         if found is None:

@@ -12,6 +12,7 @@ from loopless.check.certificates.judge import CertifiedClaim
 from loopless.check.certificates.property import Property, calls_nothing_back
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Call
+from loopless.limits.queries import JUDGE_S
 from loopless.queries.verification.evidence import (
     ToldInvariant,
     WaitingJudge,
@@ -27,8 +28,6 @@ from loopless.verification.contracts import Contracts
 from loopless.verification.proofs import NO_INVARIANT, Proof, Search
 from loopless.verification.transitions import TransitionSystem
 
-JUDGE_S: Final = 60.0
-"""Seconds that the judge may take."""
 CONTRACTS: Final = "contracts of functions"
 """What is told of proofs that rest on what functions return."""
 WILD: Final = ("pointer-overflow", "bounds", "null-pointer", "dangling-pointer", "const-write", "overlap")

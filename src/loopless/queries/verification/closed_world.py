@@ -21,15 +21,12 @@ from loopless.flowgraph.callees.dispatch import dispatched
 from loopless.flowgraph.memory.initial_memory import begins_at, begun, never_written
 from loopless.flowgraph.memory.mod_ref import NOT_MAIN
 from loopless.flowgraph.model import Call, Flowgraph
+from loopless.limits.queries import MAX_CARRIED_SIZE, MAX_SITES
 from loopless.queries.loops.name import LoopName
 from loopless.queries.program import Function, Program
 from loopless.refusals import Refused
 
 _ROOT: Final = re.compile(r"\w+")
-MAX_SITES: Final = 48
-"""So many loops of a function stand for calls; what more there is, is not counted. A guess."""
-MAX_SIZE: Final = 120
-"""Longer terms are not carried to calls. A guess."""
 HARMLESS: Final = frozenset((NOT_BY_NAME, NOT_MAIN))
 """What is taken for granted of the whole program, and not of what a call is given."""
 
@@ -223,14 +220,14 @@ class _Plan:
 def _at(handed: Handed | None, call: Call, term: t.Term | None) -> t.Term | None:
     if isinstance(term, t.Const):
         return term if term.value > 0 else t.ZERO
-    if handed is None or term is None or size(term) > MAX_SIZE:
+    if handed is None or term is None or size(term) > MAX_CARRIED_SIZE:
         return None
     here = handed.at(call, term)
     if here is not None and any(isinstance(node, t.Op) and node.op == "pow" for node in t.walk(here)):
         return None  # no sums over such terms are known
     if isinstance(here, t.Const) and here.value <= 0:
         return t.ZERO
-    return here if here is not None and size(here) <= MAX_SIZE else None
+    return here if here is not None and size(here) <= MAX_CARRIED_SIZE else None
 
 
 def _units(term: t.Term) -> list[tuple[t.Term, int]]:

@@ -16,21 +16,20 @@ from loopless.check.interpreter.run import Argument, Interpreter, InterpreterRun
 from loopless.errors import LooplessError
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, Parameter
+from loopless.limits.queries import (
+    ENDLESS_RUN_STEPS,
+    ENDLESS_RUNS_STEPS,
+    FOLLOWED_S,
+    MAX_ENDLESS_RUNS,
+    POINTED_ELEMENTS,
+)
 from loopless.queries.program import Function, Program
 from loopless.queries.settings import Settings
-from loopless.queries.verification.replays import FOLLOWED_S, Repeating, Replays, as_taken
+from loopless.queries.verification.replays import Repeating, Replays, as_taken
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden
 from loopless.verification.proofs import short_inputs
 
-MAX_RUNS: Final = 300
-"""So many runs are followed. A guess."""
-STEPS: Final = 4_000
-"""A run is followed for so many iterations and calls. A guess."""
-ALL_STEPS: Final = 400_000
-"""The iterations and calls of all runs together. A guess."""
-ELEMENTS: Final = 24
-"""So many elements are where a pointer points to. A guess."""
 BYTES: Final = (0, 1, 2, 3, 65, 255)
 """Values of elements, of which data that decides how loops go on is often made. A guess."""
 
@@ -52,7 +51,10 @@ def of_program(program: Program, settings: Settings, deadline: float) -> list[En
         return []
     try:
         follower = Follower(program.source, "main", mathematical=settings.mathematical, wrapv=settings.wrapv)
-        found = _endless((inputs, follower.run(inputs, FOLLOWED_S, STEPS)) for inputs in ((), *short_inputs(MAX_RUNS)))
+        found = _endless(
+            (inputs, follower.run(inputs, FOLLOWED_S, ENDLESS_RUN_STEPS))
+            for inputs in ((), *short_inputs(MAX_ENDLESS_RUNS))
+        )
         return list(_replayed(program, settings, deadline, found))
     except LooplessError:
         return []  # main takes arguments
@@ -65,8 +67,8 @@ def _endless(runs: Iterable[tuple[tuple[int, ...], InterpreterRun]]) -> dict[Loc
     for inputs, run in runs:
         if run.status == "diverges" and run.where is not None:
             found.setdefault(run.where, as_taken(inputs, run.nondet_used))
-        steps += STEPS if run.status == "timeout" else 1 + sum(run.iterations.values())
-        if steps > ALL_STEPS or (not inputs and run.nondet_used == 0 and run.status != "unknown"):
+        steps += ENDLESS_RUN_STEPS if run.status == "timeout" else 1 + sum(run.iterations.values())
+        if steps > ENDLESS_RUNS_STEPS or (not inputs and run.nondet_used == 0 and run.status != "unknown"):
             break  # other inputs would make no difference
     return found
 
@@ -95,16 +97,16 @@ def of_function(function: Function) -> list[EndlessRun]:
     interpreter = Interpreter(function.program.source.inlined, graph, options=options)
     found: dict[Loc, EndlessRun] = {}
     steps = 0
-    for number in range(MAX_RUNS):
+    for number in range(MAX_ENDLESS_RUNS):
         arguments = _drawn(graph.parameters, number)
         try:
-            run = interpreter.run(arguments, [number % 5] * ELEMENTS, max_steps=STEPS)
+            run = interpreter.run(arguments, [number % 5] * POINTED_ELEMENTS, max_steps=ENDLESS_RUN_STEPS)
         except LooplessError:
             return list(found.values())
         if run.status == "diverges" and run.where is not None and run.where not in found:
             found[run.where] = EndlessRun(run.where, _words(graph.parameters, arguments))
-        steps += STEPS if run.status == "timeout" else 1 + sum(run.iterations.values())
-        if steps > ALL_STEPS or not graph.parameters:
+        steps += ENDLESS_RUN_STEPS if run.status == "timeout" else 1 + sum(run.iterations.values())
+        if steps > ENDLESS_RUNS_STEPS or not graph.parameters:
             break
     return list(found.values())
 
@@ -118,9 +120,9 @@ def _drawn(parameters: Sequence[Parameter], number: int) -> list[Argument]:
             low = -3 if parameter.type is None or parameter.type.signed else 0
             found.append(draw.choice((draw.randint(low, 9), draw.randint(0, 40), draw.randint(0, 255))))
         elif parameter.shared:
-            found.append(draw.randint(0, ELEMENTS))
+            found.append(draw.randint(0, POINTED_ELEMENTS))
         else:
-            found.append([draw.choice(BYTES) for _ in range(ELEMENTS)])
+            found.append([draw.choice(BYTES) for _ in range(POINTED_ELEMENTS)])
     return found
 
 

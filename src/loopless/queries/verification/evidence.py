@@ -17,6 +17,7 @@ from loopless import terms as t
 from loopless.check.certificates.judge import CertifiedClaim
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph, LoopInfo, VariableInfo
+from loopless.limits.queries import JUDGE_GRACE_S, JUDGE_QUESTION_S
 from loopless.verification.transitions import TransitionSystem
 
 
@@ -122,12 +123,6 @@ def places(graph: Flowgraph) -> dict[str, tuple[str, int]]:
 
 _GLANCE_S: Final = 0.2
 """So often it is looked how much the judge works."""
-_GRACE_S: Final = 10.0
-"""So many seconds more than it is allowed the judge may work, which keeps its limit itself."""
-
-
-_QUESTION_S: Final = 0.02
-"""What a question of the judge counts as work. A guess."""
 
 
 class WaitingJudge:
@@ -152,7 +147,7 @@ class WaitingJudge:
         request = f"{seconds:.1f}\n{json.dumps(document)}"
         before = clock.of_ended_children()
         try:
-            out, err = self._answer(request, seconds + _GRACE_S)
+            out, err = self._answer(request, seconds + JUDGE_GRACE_S)
         except LimitError as error:
             self.close()
             return {"accepted": False, "failed": [str(error)], "undefined": []}
@@ -161,7 +156,7 @@ class WaitingJudge:
             words = err.strip().splitlines() or ["it ended without a word"]
             return {"accepted": False, "failed": [words[-1]], "undefined": []}
         answer: dict[str, Any] = json.loads(out)
-        clock.count(_QUESTION_S * answer.get("questions", 1))
+        clock.count(JUDGE_QUESTION_S * answer.get("questions", 1))
         return answer
 
     def _answer(self, request: str, seconds: float) -> tuple[str, str]:

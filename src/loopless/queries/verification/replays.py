@@ -14,24 +14,20 @@ from loopless.check.certificates.property import OVERFLOWS, Property
 from loopless.check.interpreter.repeating import REPEATED_CALL
 from loopless.check.oracle.runtime import TRAP_KINDS
 from loopless.errors import LooplessError
+from loopless.limits.queries import (
+    FOLLOWED_S,
+    FOLLOWED_STEP_S,
+    INPUTS_AHEAD,
+    REPEATING_STEPS,
+    REPLAY_S,
+    STILL_S,
+    STILL_STEPS,
+)
 from loopless.queries.program import Program
 from loopless.queries.settings import Settings
 from loopless.verification.proofs import Suspect
 from loopless.verification.termination import Trap
 
-REPLAY_S: Final = 10.0
-"""Seconds of a native run."""
-STILL_S: Final = 1.0
-"""A run that was never to end, and has not ended by then, is taken for one. A guess."""
-STEPS: Final = 200_000
-"""The same for the interpreter, in iterations. A guess."""
-SHORT: Final = 20_000
-"""A run is followed for so many iterations and calls in search of one that repeats a state. A guess."""
-FOLLOWED_S, STEP_S = 5.0, 20e-6
-"""The seconds of the processor behind which such a run is given up, however few iterations it has made; what one of
-these counts as work. Guesses."""
-AHEAD: Final = 100_000
-"""So many inputs are given to a run that was never to end. A guess."""
 PERHAPS_OVERFLOW: Final = (TRAP_KINDS[3], TRAP_KINDS[20])
 """What native traps say that may be about the range of a signed type, and about something else."""
 
@@ -172,13 +168,13 @@ class Replays:
         except LooplessError as error:
             return Replay(False, f"a run that never ends could not be replayed: {error}")
         if outcome.status == "unknown" and "exhausted" in outcome.detail:
-            return Replay(True, f"the native run took {AHEAD:,} inputs", inputs, uninitialised=chosen)
+            return Replay(True, f"the native run took {INPUTS_AHEAD:,} inputs", inputs, uninitialised=chosen)
         if deeper and outcome.status == "crashed" and "SIGSEGV" in outcome.detail:
             return Replay(True, "the native run went deeper and deeper until the stack was used up", inputs)
         if outcome.status != "timeout":
             words = f"not replayed: {shown} was never to end, but the native run did ({outcome.status})"
             return Replay(False, words)
-        return Replay(True, "the native run was still going on after 1 s", inputs, uninitialised=chosen)
+        return Replay(True, f"the native run was still going on after {STILL_S:g} s", inputs, uninitialised=chosen)
 
     def repeating(self, candidates: Iterable[tuple[int, ...]], seconds: float) -> Repeating | None:
         """The first of these inputs, the last one of each again and again, with which a run comes to a state in which
@@ -192,8 +188,8 @@ class Replays:
         for inputs in candidates:
             if clock.counted() >= until:
                 return None
-            run = follower.run(inputs, FOLLOWED_S, SHORT)
-            clock.count(STEP_S * (1 + sum(run.iterations.values()) + sum(run.calls.values())))
+            run = follower.run(inputs, FOLLOWED_S, REPEATING_STEPS)
+            clock.count(FOLLOWED_STEP_S * (1 + sum(run.iterations.values()) + sum(run.calls.values())))
             if run.status == "diverges":
                 return Repeating(as_taken(inputs, run.nondet_used), run.reason == REPEATED_CALL)
         return None
@@ -204,12 +200,12 @@ class Replays:
         if self.settings.mathematical:
             return Replay(True, "over the integers the judge's interpreter came to a state again", inputs, bool(inputs))
         shown = f"a run with inputs {list(inputs)[:20]}, the last one again and again,"
-        ahead = (*inputs, *inputs[-1:] * AHEAD)
+        ahead = (*inputs, *inputs[-1:] * INPUTS_AHEAD)
         return replace(self._goes_on(inputs, ahead, {}, shown, deeper=found.deeper), repeats=bool(inputs))
 
     def _ahead(self, trap: Trap) -> tuple[int, ...]:
         steady = next(iter(set(trap.chosen.values())), 0)
-        return (*trap.inputs, *[steady] * AHEAD)
+        return (*trap.inputs, *[steady] * INPUTS_AHEAD)
 
     def _endless_over_integers(self, trap: Trap, shown: str) -> Replay:
         from loopless.check.interpreter.run import Interpreter
@@ -222,8 +218,8 @@ class Replays:
         graph = build(module.functions["main"], module, options)
         interpreter = Interpreter(module, graph, options=options)
         arguments = [0 if parameter.object is None else None for parameter in graph.parameters]
-        run = interpreter.run(arguments, self._ahead(trap), max_steps=STEPS)
-        exhausted = run.nondet_used >= AHEAD
+        run = interpreter.run(arguments, self._ahead(trap), max_steps=STILL_STEPS)
+        exhausted = run.nondet_used >= INPUTS_AHEAD
         if run.status not in ("timeout", "diverges") and not exhausted:
             words = f"not replayed: {shown} was never to end, but the interpreter's did ({run.status})"
             return Replay(False, words)

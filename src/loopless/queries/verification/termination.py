@@ -9,6 +9,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.check.certificates.judge import CertifiedClaim
+from loopless.limits.queries import MAX_INPUT_LISTS
 from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.evidence import claim_of, told
 from loopless.queries.verification.native_runs import NativeRuns
@@ -19,8 +20,6 @@ from loopless.verification.proofs import Invariants, short_inputs
 from loopless.verification.termination import Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem
 
-MANY: Final = 400
-"""So many short lists of inputs are tried for runs that never end. A guess."""
 REPEATED: Final = "repeated state"
 """What found a run that never ends since it comes to a state in which it was before."""
 
@@ -83,7 +82,7 @@ class Termination:
         settings, replays = self.question.settings, self.runs.replays
         if not (settings.run or settings.mathematical):
             return None
-        guesses = (short_inputs(MANY), self.runs.inputs()) if takes_inputs(self.system) else ([()],)
+        guesses = (short_inputs(MAX_INPUT_LISTS), self.runs.inputs()) if takes_inputs(self.system) else ([()],)
         found = replays.repeating(chain(long, *guesses), seconds)
         if found is None:
             return None
