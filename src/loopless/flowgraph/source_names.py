@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
+from loopless.limits.flowgraph import MAX_LITERAL_CHARACTERS
 from loopless.source import ir
 from loopless.source.debug import DebugVariable
 
@@ -70,14 +71,10 @@ def qualified(name: str, declared: ir.Loc | None) -> str:
     return name
 
 
-_LONGEST_LITERAL: Final = 20
-"""Longer string literals are called as the compiler calls them."""
-
-
 def literal(found: ir.GlobalVar) -> str | None:
     """How C writes a string literal; None for what is none, or is not short and of plain characters."""
     if not found.name.startswith(".str") or not found.constant or not isinstance(found.initializer, ir.BytesConst):
         return None
     text, end = found.initializer.data[:-1], found.initializer.data[-1:]
     plain = all(32 <= byte < 127 and byte not in b'"\\' for byte in text)
-    return f'"{text.decode("ascii")}"' if plain and end == b"\0" and len(text) <= _LONGEST_LITERAL else None
+    return f'"{text.decode("ascii")}"' if plain and end == b"\0" and len(text) <= MAX_LITERAL_CHARACTERS else None

@@ -33,10 +33,9 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.uses import Uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Number, UnfollowedValue, Value, flag_of, number_of_flag
+from loopless.limits.flowgraph import MAX_INLINE_NODES
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
-
-_LARGE_TERM = 24
 
 
 class Translator:
@@ -362,7 +361,7 @@ class Translator:
 
 
 def _is_large(terms: tuple[t.Term, ...]) -> bool:
-    """Whether the terms have more than :data:`_LARGE_TERM` nodes."""
+    """Whether the terms have more than :data:`MAX_INLINE_NODES` nodes."""
     count = 0
     for term in terms:
         below = term.children
@@ -371,9 +370,9 @@ def _is_large(terms: tuple[t.Term, ...]) -> bool:
             continue
         for _ in t.walk(term):
             count += 1
-            if count > _LARGE_TERM:
+            if count > MAX_INLINE_NODES:
                 return True
-    return count > _LARGE_TERM
+    return count > MAX_INLINE_NODES
 
 
 def _terms(value: Value) -> tuple[t.Term, ...]:

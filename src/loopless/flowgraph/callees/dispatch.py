@@ -10,16 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from loopless.flowgraph.memory.mod_ref import with_points
 from loopless.flowgraph.memory.places import PointsTo
+from loopless.limits.flowgraph import MAX_TABLE, MAX_TARGETS
 from loopless.source import ir
-
-MAX_TARGETS: Final = 16
-"""Calls that may come to more functions stay as they are. A guess."""
-MAX_TABLE: Final = 256
-"""So many entries a table has at most."""
 
 
 @dataclass(frozen=True, slots=True)

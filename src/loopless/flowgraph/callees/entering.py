@@ -48,6 +48,7 @@ from loopless.flowgraph.model import (
     VariableInfo,
 )
 from loopless.graphs import reachable
+from loopless.limits.flowgraph import MAX_BLOCKS
 from loopless.refusals import Refused
 from loopless.source import ir
 
@@ -62,9 +63,6 @@ CONTRACT = "contract"
 
 GONE_INTO = "whether a call is gone into"
 """What the variable is called that says whether a run goes into a call."""
-
-MAX_BLOCKS = 3000
-"""Larger programs are not put together. A guess."""
 
 
 def entered(graph: Flowgraph, body: BodyOf, contract_of: ContractOf = lambda _: None) -> Flowgraph:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import (
@@ -34,9 +33,7 @@ from loopless.flowgraph.model import (
     Store,
     VariableInfo,
 )
-
-MAX_CELLS: Final = 6
-"""Of so many objects a cell is followed. A guess."""
+from loopless.limits.flowgraph import MAX_FOLLOWED_OBJECTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,7 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
                 unfit.add(owner.value)
     usable = sorted(set(loads) & (set(stores) | filled) - unfit)
     names = {var.name for var in graph.variables}
-    for number in usable[:MAX_CELLS]:
+    for number in usable[:MAX_FOLLOWED_OBJECTS]:
         widths = {type_.width for type_ in loads[number] | stores.get(number, set())}
         found = graph.objects.get(number)
         if found is None or found.size is None or len(widths) != 1 or found.kind not in ("local", "global"):

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless.flowgraph.memory.places import Base, PointerTargets, PointsTo
+from loopless.limits.flowgraph import MAX_CELLS
 from loopless.source import ir
 
 OUTSIDE: Final = Base("outside", "")
 """All that pointers of unknown origin may point to."""
-MAX_CELLS: Final = 24
-"""So many places of one object are told apart; with more, the whole object is meant. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from loopless.limits.flowgraph import MAX_INITIALIZER_BYTES
 from loopless.source import ir
-
-_LARGEST = 1 << 20
 
 Relocations = tuple[tuple[int, str, int], ...]
 
@@ -12,7 +11,7 @@ Relocations = tuple[tuple[int, str, int], ...]
 def initial_content(module: ir.Module, variable: ir.GlobalVar) -> tuple[bytes | None, Relocations]:
     """The bytes and the pointers in them, (None, ()) where the initializer is not plain data or is very large."""
     size = module.layout.size_of(variable.type)
-    if variable.initializer is None or size > _LARGEST:
+    if variable.initializer is None or size > MAX_INITIALIZER_BYTES:
         return None, ()
     data = bytearray(size)
     relocations: list[tuple[int, str, int]] = []

@@ -27,14 +27,13 @@ from loopless.flowgraph.model import (
     Statement,
     VariableInfo,
 )
+from loopless.limits.flowgraph import MAX_LOOKUP_ENTRIES
 from loopless.source import ir
 
 CONSTRUCTORS: Final = ("llvm.global_ctors", "llvm.global_dtors")
 """What a module calls before ``main``, and after it."""
 _REPLACEABLE: Final = ("weak", "linkonce", "extern_weak", "common", "available_externally")
 """Another module may define these otherwise."""
-MAX_ENTRIES: Final = 256
-"""Larger arrays are not made tables of. A guess."""
 
 
 def begins_at(module: ir.Module, name: str) -> bool:
@@ -176,7 +175,7 @@ def _looked_up(load: Load, tables: Mapping[int, MemoryObject]) -> Statement:
         return load
     size = load.type.width // 8
     content = found.content or b""
-    if load.type.width % 8 or not size or len(content) % size or len(content) // size > MAX_ENTRIES:
+    if load.type.width % 8 or not size or len(content) % size or len(content) // size > MAX_LOOKUP_ENTRIES:
         return load
     index = _divided(address, size)
     if index is None:

@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from loopless.limits.flowgraph import MAX_MEMBER_DEPTH
 from loopless.source import ir
 
-_DEPTH = 8
-"""Arrays in arrays in structures, and so on, are followed so far. A guess."""
 _UNION = "union."
 """Clang's names of the types of unions begin so; such a type has one field, of the largest member."""
 
@@ -45,7 +44,7 @@ def members(function: ir.Function, module: ir.Module) -> Mapping[str, MemberPlac
         return {}
     found: dict[str, MemberPlace] = {}
     for name in steps:
-        member = _member(name, steps, module, _DEPTH)
+        member = _member(name, steps, module, MAX_MEMBER_DEPTH)
         if member is not None:
             found[name] = member
     other = _used_otherwise(function, found, module)

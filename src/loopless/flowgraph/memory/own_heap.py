@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless.graphs import cycles, reachable
+from loopless.limits.flowgraph import MAX_HEAP_BYTES
 from loopless.source import ir
 from loopless.source.debug import DebugType, DebugVariable, TypeKind
 from loopless.source.vocabulary import LibraryEffect, effect_of
@@ -20,8 +21,6 @@ from loopless.source.vocabulary import LibraryEffect, effect_of
 _MARK: Final = ":"
 """No name of LLVM has it without quotes."""
 _OBJECT: Final = f"{_MARK}object"
-_LARGEST: Final = 1 << 12
-"""Bytes: of larger objects it is elements that matter, not fields."""
 
 
 def is_allocated(name: str) -> bool:
@@ -42,7 +41,7 @@ def with_own_heap(function: ir.Function, module: ir.Module) -> ir.Function:
     for block in function.blocks if not _is_defined("malloc", module) else ():
         for i in block.instructions if block.label not in repeated else ():
             size = i.operands[0] if i.op == "call" and i.callee_name == "malloc" and len(i.operands) == 1 else None
-            if i.result is None or not isinstance(size, ir.IntConst) or not 0 < size.unsigned <= _LARGEST:
+            if i.result is None or not isinstance(size, ir.IntConst) or not 0 < size.unsigned <= MAX_HEAP_BYTES:
                 continue
             spread = _kept(function, i.result, module)
             if spread is not None:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from loopless.flowgraph.memory.members import MemberPlace
+from loopless.limits.flowgraph import MAX_OFFSETS
 from loopless.source import ir
-
-_MAX_OFFSETS = 6
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -53,7 +52,7 @@ class PointerTargets:
             if base in offsets_of:
                 offsets_of[base].add(offset)
         for base, offsets in offsets_of.items():
-            if len(offsets) > 1 and (None in offsets or len(offsets) > _MAX_OFFSETS):
+            if len(offsets) > 1 and (None in offsets or len(offsets) > MAX_OFFSETS):
                 self.places -= {(base, offset) for offset in offsets}
                 self.places.add((base, None))
         return more or bool(new)

@@ -10,7 +10,8 @@ parameters"), without their contexts.
 The object is one and the same, beginning where the pointer points, only as long as nothing that is not followed may
 have stored another pointer to the place, as a call may that comes before the load (:func:`late_loads`); else it stands
 for several (``PointsTo.several``), and nothing in it is a variable. Pointers that are compared or subtracted may lie
-in one object. What lies at varying places, or behind more than :data:`MAX_DEPTH` pointers, is one object, "reached".
+in one object. What lies at varying places, or behind more than :data:`MAX_POINTEE_DEPTH` pointers, is one object,
+"reached".
 """
 
 from __future__ import annotations
@@ -23,12 +24,9 @@ from loopless.flowgraph.memory.initial_bytes import initial_content
 from loopless.flowgraph.memory.places import DEAD, HEAP, NULL, Base, PointerTargets, PointsTo
 from loopless.flowgraph.source_types import same_structure, type_in
 from loopless.graphs import reachable
+from loopless.limits.flowgraph import MAX_POINTEE_DEPTH, MAX_POINTEES
 from loopless.source import ir
 
-MAX_DEPTH: Final = 3
-"""So many pointers are followed by name. A guess."""
-MAX_POINTEES: Final = 40
-"""So many objects are told apart behind one. A guess."""
 POINTEE: Final = "pointee"
 REACHED: Final = "reached"
 STANDING_IN: Final = (POINTEE, REACHED)
@@ -148,7 +146,7 @@ def content_at_call(
         own = base not in state.escaped and base not in state.lent and base not in state.mixed
         return state.cells.get((base, offset), PointerTargets()) if own else PointerTargets(unknown=True)
     named = Base(POINTEE, f"{base.kind} {base.name}+{offset}")
-    too_deep = named not in state.pointees and _depth(holders, base) >= MAX_DEPTH
+    too_deep = named not in state.pointees and _depth(holders, base) >= MAX_POINTEE_DEPTH
     if too_deep or named in state.merged or base.kind == "function" or _is_overwritten(state, base, offset, width):
         return PointerTargets(unknown=True)
     initial, always = initial_pointers(module, base, offset)
@@ -167,7 +165,7 @@ def content_at_call(
 
 def _may_name(state: PointsTo, base: Base, root: Base) -> bool:
     """Whether one more pointee is told apart behind an object."""
-    if _depth(state.pointees, base) >= MAX_DEPTH:
+    if _depth(state.pointees, base) >= MAX_POINTEE_DEPTH:
         return False
     return sum(1 for known in state.roots.values() if known == root) < MAX_POINTEES
 
