@@ -21,6 +21,9 @@ MAX_LEAP: Annotated[int, GUESS] = 1 << 40
 MAX_OPEN_CALLS: Annotated[int, GUESS] = 60
 """Maximum number of calls that are open at once in a run."""
 
+BLOCK_S: Annotated[float, ChosenBy("the time of a block on a usual machine")] = 15e-6
+"""Work in seconds that a block of a run counts as."""
+
 # Candidates for invariants
 
 MAX_RELATED_VARIABLES: Annotated[int, GUESS] = 14

@@ -29,7 +29,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
-from loopless.limits.verification import MAX_LEAP, MAX_LEAPS, MAX_OPEN_CALLS
+from loopless.limits.verification import BLOCK_S, MAX_LEAP, MAX_LEAPS, MAX_OPEN_CALLS
 from loopless.source.ir import Loc
 from loopless.verification.transitions import Violates
 
@@ -99,10 +99,6 @@ def _call_of(statements: Sequence[Statement], index: int) -> Call | None:
 
 INPUT_WIDTHS: Final = (1, 8, 16, 32, 64, None)
 """Native runs take inputs of so many bits, any number of them over the integers."""
-
-
-_BLOCK_S: Final = 15e-6
-"""What a block counts as work."""
 
 
 class Runner:
@@ -276,7 +272,7 @@ class Runner:
     def _block(
         self, label: str, run: ProgramRun, values: dict[t.Var, int], memory: dict[tuple[int, int], int], choose: Choose
     ) -> Edge | None:
-        clock.count(_BLOCK_S)
+        clock.count(BLOCK_S)
         block = self.graph.blocks[label]
         if label in self.graph.blocked:
             run.end = "unsupported"
