@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from loopless import terms as t
-from loopless.terms.ranges import EVERYTHING, Range, range_from
+from loopless.terms.ranges import EVERYTHING, Range
+from loopless.terms.term_ranges import range_from
 
 _ROUNDS: Final = 4
 """So often all conditions are looked at while some of them still tell something new. A guess."""

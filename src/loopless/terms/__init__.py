@@ -93,7 +93,6 @@ from loopless.terms.memory_names import (
 )
 from loopless.terms.nodes import (
     FALSE,
-    NAMED_FUNCTIONS,
     ONE,
     STREAM,
     TRUE,
@@ -119,9 +118,8 @@ from loopless.terms.nodes import (
     walk_inside,
 )
 from loopless.terms.numerals import Style
-from loopless.terms.operators import EvaluationError, named
+from loopless.terms.operators import DIVISIONS, NAMED_FUNCTIONS, OPERATORS, PARTIAL, RELATIONS, EvaluationError, named
 from loopless.terms.printing import Definitions, brief, fold_text, text
-from loopless.terms.ranges import range_of
 from loopless.terms.sequences import (
     EVERYWHERE,
     count,
@@ -138,14 +136,19 @@ from loopless.terms.sequences import (
 from loopless.terms.sharing import depth_of, is_plain, operands
 from loopless.terms.smtlib import smt, symbol
 from loopless.terms.substitute import renamed_arrays, replace_terms, substitute, transform
+from loopless.terms.term_ranges import range_of
 from loopless.terms.types import INTEGERS, IntType, type_name
 
 __all__ = [
+    "DIVISIONS",
     "EVERYWHERE",
     "FALSE",
     "INTEGERS",
     "NAMED_FUNCTIONS",
     "ONE",
+    "OPERATORS",
+    "PARTIAL",
+    "RELATIONS",
     "STREAM",
     "TRUE",
     "ZERO",

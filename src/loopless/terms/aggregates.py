@@ -27,7 +27,7 @@ from loopless.terms.nodes import (
     Var,
     walk_inside,
 )
-from loopless.terms.ranges import range_of
+from loopless.terms.term_ranges import range_of
 from loopless.terms.types import IntType
 
 POSITIONS = IntType(None, signed=False)

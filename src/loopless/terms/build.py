@@ -21,7 +21,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
-from loopless.terms.ranges import range_of
+from loopless.terms.term_ranges import range_of
 from loopless.terms.types import IntType
 
 Polynomial = dict[Monomial, int]

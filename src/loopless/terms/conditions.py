@@ -23,7 +23,7 @@ from loopless.terms.nodes import (
     Truth,
     walk,
 )
-from loopless.terms.ranges import range_of
+from loopless.terms.term_ranges import range_of
 
 
 def truth(value: bool) -> Truth:  # noqa: FBT001  the value is all there is

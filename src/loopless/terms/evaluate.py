@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from loopless.terms import powers
 from loopless.terms.nodes import (
-    NAMED_FUNCTIONS,
     Aggregate,
     And,
     Compare,
@@ -27,8 +26,16 @@ from loopless.terms.nodes import (
     Wrap,
     walk_inside,
 )
-from loopless.terms.operators import MAX_BITS, EvaluationError, NoValue, apply, named
-from loopless.terms.ranges import range_of
+from loopless.terms.operators import (
+    DIVISIONS,
+    MAX_BITS,
+    OPERATORS,
+    PARTIAL,
+    RELATIONS,
+    EvaluationError,
+    NoValue,
+)
+from loopless.terms.term_ranges import range_of
 from loopless.terms.types import IntType
 
 MAX_ELEMENTS = 1 << 24
@@ -95,17 +102,13 @@ def may_lack_value(node: Node) -> bool:
     hold that it is not, it has no value.
     """
     for part in walk_inside(node):
-        if isinstance(part, Op) and part.op in _PARTIAL:
+        if isinstance(part, Op) and part.op in PARTIAL:
             last = part.args[-1]
-            if not isinstance(last, Const) or last.value < (part.op in _DIVISIONS):
+            if not isinstance(last, Const) or last.value < (part.op in DIVISIONS):
                 return True
-        elif isinstance(part, Op) and part.op in NAMED_FUNCTIONS:
+        elif isinstance(part, Op) and OPERATORS[part.op].domain == "some":
             return True
     return False
-
-
-_DIVISIONS = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem"))
-_PARTIAL = _DIVISIONS | {"shl", "shr", "pow"}
 
 
 _MOST_DEEP: Final = 60
@@ -233,11 +236,9 @@ class _Evaluator:
             case Aggregate():
                 return self._aggregate(term)
             case Op():
-                if term.op in NAMED_FUNCTIONS:
-                    return self._named(term)
-                if term.op in ("min", "max"):
-                    return (min if term.op == "min" else max)(self.term(arg) for arg in term.args)
-                return apply(term.op, self.term(term.args[0]), self.term(term.args[1]))
+                if term.op == "table":
+                    return self._chosen(term)
+                return OPERATORS[term.op].fold(*[self.term(arg) for arg in term.args])
             case _:
                 raise AssertionError(type(term))
 
@@ -254,11 +255,10 @@ class _Evaluator:
         """The outermost evaluation that has all which the elements depend on: there they are remembered."""
         return self
 
-    def _named(self, term: Op) -> int:
-        if term.op == "table":
-            place = min(max(self.term(term.args[0]), 0), len(term.args) - 2)
-            return self.term(term.args[1 + place])
-        return named(term.op, [self.term(arg) for arg in term.args])
+    def _chosen(self, term: Op) -> int:
+        """The entry of a table, without a look at the others."""
+        place = min(max(self.term(term.args[0]), 0), len(term.args) - 2)
+        return self.term(term.args[1 + place])
 
     def _monomial(self, monomial: Monomial) -> int:
         result = 1
@@ -318,12 +318,8 @@ class _Evaluator:
         match condition:
             case Truth():
                 return condition.value
-            case Compare(relation="le"):
-                return self.term(condition.term) <= 0
-            case Compare(relation="eq"):
-                return self.term(condition.term) == 0
             case Compare():
-                return self.term(condition.term) != 0
+                return bool(RELATIONS[condition.relation].fold(self.term(condition.term), 0))
             case And() | Or():
                 return self._joined(condition.args, decisive=isinstance(condition, Or))
             case _:

@@ -37,8 +37,9 @@ from loopless.terms.build import (
     trunc_rem,
 )
 from loopless.terms.conditions import equal, greater
-from loopless.terms.nodes import NAMED_FUNCTIONS, ONE, ZERO, Const, Op, Term
-from loopless.terms.ranges import range_of
+from loopless.terms.nodes import ONE, ZERO, Const, Op, Term
+from loopless.terms.operators import NAMED_FUNCTIONS
+from loopless.terms.term_ranges import range_of
 
 
 def first_in_range(u: Term, a: Term, m: int, low: Term, high: Term) -> Term:

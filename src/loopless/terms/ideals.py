@@ -15,8 +15,8 @@ from typing import Final
 from loopless.terms.build import TermTooLarge, const, from_polynomial, polynomial, scale
 from loopless.terms.conditions import between, conjunction, conjuncts
 from loopless.terms.nodes import FALSE, And, Compare, Condition, Const, Monomial, Op, Or, Sum, Term, Var, walk
-from loopless.terms.ranges import range_of
 from loopless.terms.substitute import substitute
+from loopless.terms.term_ranges import range_of
 
 MAX_ROWS: Final = 400
 """So many products of equations are combined. A guess."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from loopless.terms.build import Polynomial, add, from_polynomial, polynomial, sub
 from loopless.terms.nodes import ONE, ZERO, Aggregate, Compare, Condition, Monomial, Term
-from loopless.terms.ranges import range_of
+from loopless.terms.term_ranges import range_of
 
 _TYPES: Final = {
     (-(1 << 31), (1 << 31) - 1): "fits_int",

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from loopless.terms.build import from_polynomial, polynomial, scale
 from loopless.terms.conditions import conjunction, conjuncts, disjunction, negate
 from loopless.terms.nodes import FALSE, TRUE, And, Compare, Condition, Node, Or, Sum, Term, walk
-from loopless.terms.ranges import range_of
+from loopless.terms.term_ranges import range_of
 
 Ends = tuple[int | None, int | None]
 

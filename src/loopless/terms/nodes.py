@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from loopless import clock
+from loopless.terms.operators import OPERATORS, RELATIONS
 from loopless.terms.types import IntType
 
 _LONG_KEY = 160
@@ -218,38 +219,8 @@ class Sum(Term):
         return "(" + "+".join(parts) + ")"
 
 
-NAMED_FUNCTIONS = frozenset(
-    (
-        "first_in_range",
-        "first_scaled",
-        "floor_sum",
-        "table",
-        "first_positive",
-        "first_zero",
-        "linear_power",
-        "digits",
-        "divided",
-    )
-)
-"""Functions that answers name, see :mod:`loopless.terms.functions`: ``first_in_range(u, a, m, low, high)``,
-``floor_sum(n, m, a, u)`` with constant m; ``table(index, c0, c1, ...)`` with constant entries, of which the first
-stands for all indices below 0 and the last for all beyond the end; ``first_positive(b0, d0, c0, b1, d1, c1, ...)`` and
-``first_zero`` with constant b and d, the least k ≥ 0 at which Σ c·b^k·k^d is > 0, or = 0, and -1 if there is none;
-``first_scaled(u, b, c, m, low, high)`` with m = 2^w and b even or w ≤ 12, the least k ≥ 0 with
-low ≤ (u·b^k + c) mod m ≤ high, and -1 if there is none; ``linear_power(k, size, row0..., row1..., start...)``, the
-first component of matrix^max(k, 0)·start; ``digits(n, base, factor, k)`` with constant base, the sum of the digits
-floor(n / base^i) mod base for i < k, in Horner form with ``factor``; and ``divided(k, x, a, c, b)`` with constant
-c ≥ 2, what x comes to by doing x = (x + a) / c + b, with C's quotient, max(k, 0) times."""
-
-OPERATORS = NAMED_FUNCTIONS | frozenset(
-    ("floor_div", "mod", "trunc_div", "trunc_rem", "min", "max", "bit_and", "bit_or", "bit_xor", "shl", "shr", "pow")
-)
-"""``floor_div``/``mod`` round down; ``trunc_div``/``trunc_rem`` are C's ``/`` and ``%``; bit operations act on the
-two's complement of unbounded integers; ``shl``/``shr`` are a·2^b and floor(a/2^b); ``pow`` has exponent ≥ 0."""
-
-
 class Op(Term):
-    """An operator of :data:`OPERATORS` applied to terms."""
+    """An operator of :data:`loopless.terms.operators.OPERATORS` applied to terms."""
 
     __match_args__ = ("op", "args")
     __slots__ = __match_args__
@@ -446,7 +417,7 @@ class Compare(Condition):
     """What is compared with 0."""
 
     def __new__(cls, relation: str, term: Term) -> Compare:
-        assert relation in ("le", "eq", "ne"), relation
+        assert relation in RELATIONS, relation
         return cls._intern(relation, term)
 
     @property

@@ -53,8 +53,8 @@ from loopless.terms.nodes import (
 )
 from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, counts_up, numeral, roundness
 from loopless.terms.presentation import presented, presented_comparison
-from loopless.terms.ranges import range_of
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, measured, number_of_parts, parts_to_name
+from loopless.terms.term_ranges import range_of
 from loopless.terms.types import INTEGERS, IntType, type_name
 
 MAX_BRIEF = 60

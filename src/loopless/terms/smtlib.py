@@ -8,7 +8,6 @@ from typing import Final, Protocol
 
 from loopless.terms.build import from_polynomial, polynomial
 from loopless.terms.nodes import (
-    NAMED_FUNCTIONS,
     ZERO,
     Aggregate,
     And,
@@ -26,8 +25,9 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
-from loopless.terms.ranges import range_of
+from loopless.terms.operators import NAMED_FUNCTIONS
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, number_of_parts, operands, parts_to_name
+from loopless.terms.term_ranges import range_of
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _TAKEN = frozenset(
