@@ -21,6 +21,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
+from loopless.terms.operators import OPERATORS
 from loopless.terms.term_ranges import range_of
 from loopless.terms.types import IntType
 
@@ -186,7 +187,7 @@ def power(base: Term, exponent: Term) -> Term:
             return Op("pow", (base, exponent))
         if base.value.bit_length() * exponent.value > MAX_CONSTANT_BITS:
             return Op("pow", (base, exponent))
-        return Const(base.value**exponent.value)
+        return Const(OPERATORS["pow"].fold(base.value, exponent.value))
     if isinstance(exponent, Const) and 0 <= exponent.value <= 8:
         return product([base] * exponent.value)
     return Op("pow", (base, exponent))
@@ -244,7 +245,7 @@ def mod(a: Term, b: Term) -> Term:
             return mod(rest.arg, b)
         return Op("mod", (rest, b))
     if isinstance(a, Const) and isinstance(b, Const) and b.value:
-        return Const(a.value % b.value)
+        return Const(OPERATORS["mod"].fold(a.value, b.value))
     return Op("mod", (a, b))
 
 
@@ -428,50 +429,48 @@ def bit_and(a: Term, b: Term) -> Term:
     """Bitwise and; masks 2^k-1 become ``mod``."""
     if isinstance(a, Const):
         a, b = b, a
-    if isinstance(a, Const) and isinstance(b, Const):
-        return Const(a.value & b.value)
-    if isinstance(b, Const):
-        if b.value == 0:
-            return ZERO
-        if b.value == -1:
-            return a
+    if isinstance(b, Const) and not isinstance(a, Const):
         if b.value > 0 and b.value & (b.value + 1) == 0:
             return mod(a, Const(b.value + 1))
-        if b.value < 0 and -b.value & (-b.value - 1) == 0:
+        if b.value < -1 and -b.value & (-b.value - 1) == 0:
             return sub(a, mod(a, Const(-b.value)))
-    if a is b:
-        return a
-    return Op("bit_and", tuple(sorted((a, b))))
+    return _commutative("bit_and", a, b)
 
 
 def bit_or(a: Term, b: Term) -> Term:
     """Bitwise or."""
-    if isinstance(a, Const):
-        a, b = b, a
-    if isinstance(a, Const) and isinstance(b, Const):
-        return Const(a.value | b.value)
-    if b is ZERO or a is b:
-        return a
-    if isinstance(b, Const) and b.value == -1:
-        return b
-    return Op("bit_or", tuple(sorted((a, b))))
+    return _commutative("bit_or", a, b)
 
 
 def bit_xor(a: Term, b: Term) -> Term:
     """Bitwise exclusive or; with -1 it is ``-a - 1``."""
     if isinstance(a, Const):
         a, b = b, a
-    if isinstance(a, Const) and isinstance(b, Const):
-        return Const(a.value ^ b.value)
-    if b is ZERO:
-        return a
     if a is b:
         return ZERO
-    if isinstance(b, Const) and b.value == -1:
-        return sub(Const(-1), a)
-    if isinstance(b, Const) and b.value == 1 and range_of(a) == (0, 1):
-        return sub(ONE, a)
-    return Op("bit_xor", tuple(sorted((a, b))))
+    if isinstance(b, Const) and not isinstance(a, Const):
+        if b.value == -1:
+            return sub(Const(-1), a)
+        if b.value == 1 and range_of(a) == (0, 1):
+            return sub(ONE, a)
+    return _commutative("bit_xor", a, b)
+
+
+def _commutative(op: str, a: Term, b: Term) -> Term:
+    """A commutative operator of two operands, simplified by what the table of operators says of it."""
+    operator = OPERATORS[op]
+    if isinstance(a, Const):
+        a, b = b, a
+    if isinstance(b, Const):
+        if isinstance(a, Const):
+            return Const(operator.fold(a.value, b.value))
+        if b.value == operator.neutral:
+            return a
+        if b.value == operator.absorbing:
+            return b
+    if a is b and operator.idempotent:
+        return a
+    return Op(op, tuple(sorted((a, b))))
 
 
 def shift_left(a: Term, amount: Term) -> Term:

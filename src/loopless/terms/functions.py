@@ -8,11 +8,12 @@ logarithmic time (:mod:`loopless.terms.modular`, :mod:`loopless.terms.curves`, :
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import gcd
+from typing import Final
 
-from loopless.terms import curves, modular, powers
+from loopless.terms import powers
 from loopless.terms.build import (
     add,
     bit_and,
@@ -38,7 +39,7 @@ from loopless.terms.build import (
 )
 from loopless.terms.conditions import equal, greater
 from loopless.terms.nodes import ONE, ZERO, Const, Op, Term
-from loopless.terms.operators import NAMED_FUNCTIONS
+from loopless.terms.operators import OPERATORS, EvaluationError
 from loopless.terms.term_ranges import range_of
 
 
@@ -50,7 +51,7 @@ def first_in_range(u: Term, a: Term, m: int, low: Term, high: Term) -> Term:
     """
     start = mod(u, const(m))
     if isinstance(start, Const) and isinstance(a, Const) and isinstance(low, Const) and isinstance(high, Const):
-        return const(modular.first_visit(start.value, a.value, m, low.value, high.value))
+        return const(OPERATORS["first_in_range"].fold(start.value, a.value, m, low.value, high.value))
     size, bottom = range_of(sub(high, low))[1], range_of(low)[0]
     if size is not None and size < 0:
         return const(m)
@@ -89,10 +90,7 @@ def first_scaled(u: Term, b: int, c: Term, m: int, low: Term, high: Term) -> Ter
     m is a power of 2, b even or m ≤ 4096. After as many steps as m has bits, or after m / 4, nothing new comes.
     """
     args = (u, const(b), c, const(m), low, high)
-    if all(isinstance(arg, Const) for arg in args):
-        numbers = [arg.value for arg in args if isinstance(arg, Const)]
-        return const(modular.first_scaled(*numbers))
-    return Op("first_scaled", args)
+    return _folded("first_scaled", args) or Op("first_scaled", args)
 
 
 def floor_sum(n: Term, m: int, a: Term, u: Term) -> Term:
@@ -106,7 +104,7 @@ def floor_sum(n: Term, m: int, a: Term, u: Term) -> Term:
         step = a if m == 1 else floor_div(a, const(m))
         return add(mul(n, floor_div(u, const(m))), mul(step, pairs))
     if isinstance(n, Const) and n.value >= 0 and isinstance(a, Const) and isinstance(u, Const):
-        return const(modular.floor_sum(n.value, m, a.value, u.value))
+        return const(OPERATORS["floor_sum"].fold(n.value, m, a.value, u.value))
     return Op("floor_sum", (n, const(m), a, u))
 
 
@@ -121,7 +119,7 @@ def table(index: Term, entries: Iterable[int]) -> Term:
     values = tuple(entries)
     low, high = range_of(index)
     if isinstance(index, Const):
-        return const(values[min(max(index.value, 0), len(values) - 1)])
+        return const(OPERATORS["table"].fold(index.value, *values))
     inside = low is not None and low >= 0 and high is not None and high < len(values)
     step = values[1] - values[0] if len(values) > 1 else 0
     if (inside or step == 0) and all(after - before == step for before, after in pairwise(values)):
@@ -148,7 +146,7 @@ def first_positive(curve: Coefficients) -> Term:
     slope = items.get((1, 1))
     if len(moving) == 1 and isinstance(slope, Const):
         return maximum(ZERO, add(floor_div(neg(items.get((1, 0), ZERO)), slope), ONE))
-    return _of_curve("first_positive", items, 1)
+    return _of_curve("first_positive", items)
 
 
 def first_zero(curve: Coefficients) -> Term:
@@ -156,17 +154,16 @@ def first_zero(curve: Coefficients) -> Term:
     items = _primitive(curve)
     if all(key == (1, 0) for key in items):
         return ite(equal(_at_start(items), ZERO), ZERO, const(-1))
-    return _of_curve("first_zero", items, 0)
+    return _of_curve("first_zero", items)
 
 
-def _of_curve(op: str, items: Coefficients, sign: int) -> Term:
-    if all(isinstance(c, Const) for c in items.values()):
-        try:
-            return const(curves.first_of_sign({key: c.value for key, c in items.items() if isinstance(c, Const)}, sign))
-        except ValueError:
-            pass
+def _of_curve(op: str, items: Coefficients) -> Term:
     flat = ((const(base), const(degree), items[base, degree]) for base, degree in sorted(items))
-    return Op(op, tuple(arg for group in flat for arg in group))
+    args = tuple(arg for group in flat for arg in group)
+    try:
+        return _folded(op, args) or Op(op, args)
+    except EvaluationError:  # out of reach
+        return Op(op, args)
 
 
 def coefficients(args: Sequence[Term]) -> dict[tuple[int, int], Term]:
@@ -262,64 +259,56 @@ def divided(count: Term, x: Term, a: Term, c: int, b: Term) -> Term:
             x = add(trunc_div(add(x, a), const(c)), b)
         return x
     args = (count, x, a, const(c), b)
-    if all(isinstance(arg, Const) for arg in args):
-        numbers = [arg.value for arg in args if isinstance(arg, Const)]
-        return const(powers.divided(*numbers))
-    return Op("divided", args)
+    return _folded("divided", args) or Op("divided", args)
 
 
-def _named(op: str, args: tuple[Term, ...]) -> Term:
-    """The simplified term of a named function applied to ``args``, in the order of the constructor."""
-    if op == "table":
-        return table(args[0], [arg.value for arg in args[1:] if isinstance(arg, Const)])
-    if op == "first_positive":
-        return first_positive(coefficients(args))
-    if op == "first_zero":
-        return first_zero(coefficients(args))
-    if op == "linear_power":
-        size = args[1]
-        assert isinstance(size, Const)
-        entries, n = args[2:], size.value
-        return linear_power(args[0], [entries[i * n : i * n + n] for i in range(n)], entries[n * n :])
-    if op == "digits":
-        assert isinstance(args[1], Const)
-        return digits(args[0], args[1].value, args[2], args[3])
-    if op == "divided":
-        assert isinstance(args[3], Const)
-        return divided(args[0], args[1], args[2], args[3].value, args[4])
-    if op == "first_scaled":
-        assert isinstance(args[1], Const)
-        assert isinstance(args[3], Const)
-        return first_scaled(args[0], args[1].value, args[2], args[3].value, args[4], args[5])
-    modulus = args[2] if op == "first_in_range" else args[1]
-    assert isinstance(modulus, Const)
-    if op == "first_in_range":
-        return first_in_range(args[0], args[1], modulus.value, args[3], args[4])
-    return floor_sum(args[0], modulus.value, args[2], args[3])
+def _folded(op: str, args: tuple[Term, ...]) -> Const | None:
+    """The constant that an operator makes of constants; None where some operand is none."""
+    numbers = [arg.value for arg in args if isinstance(arg, Const)]
+    return const(OPERATORS[op].fold(*numbers)) if len(numbers) == len(args) else None
 
 
-OPERATIONS = {
+def _table(index: Term, *entries: Term) -> Term:
+    return table(index, [entry.value for entry in entries if isinstance(entry, Const)])
+
+
+def _linear_power(count: Term, size: Term, *entries: Term) -> Term:
+    n = _number(size)
+    return linear_power(count, [entries[i * n : i * n + n] for i in range(n)], entries[n * n :])
+
+
+def _number(term: Term) -> int:
+    """The value of an operand that is constant by the meaning of its function."""
+    assert isinstance(term, Const)
+    return term.value
+
+
+CONSTRUCTORS: Final[Mapping[str, Callable[..., Term]]] = {
     "floor_div": floor_div,
     "mod": mod,
     "trunc_div": trunc_div,
     "trunc_rem": trunc_rem,
+    "min": minimum,
+    "max": maximum,
     "bit_and": bit_and,
     "bit_or": bit_or,
     "bit_xor": bit_xor,
     "shl": shift_left,
     "shr": shift_right,
     "pow": power,
+    "first_in_range": lambda u, a, m, low, high: first_in_range(u, a, _number(m), low, high),
+    "first_scaled": lambda u, b, c, m, low, high: first_scaled(u, _number(b), c, _number(m), low, high),
+    "floor_sum": lambda n, m, a, u: floor_sum(n, _number(m), a, u),
+    "table": _table,
+    "first_positive": lambda *args: first_positive(coefficients(args)),
+    "first_zero": lambda *args: first_zero(coefficients(args)),
+    "linear_power": _linear_power,
+    "digits": lambda n, base, factor, count: digits(n, _number(base), factor, count),
+    "divided": lambda count, x, a, c, b: divided(count, x, a, _number(c), b),
 }
-"""The constructors of the binary operators of :data:`loopless.terms.nodes.OPERATORS`."""
+"""The constructors of all operators of :data:`loopless.terms.operators.OPERATORS`, each of the operands of its node."""
 
 
 def operation(op: str, args: tuple[Term, ...]) -> Term:
-    """The simplified term of an operator of :data:`loopless.terms.nodes.OPERATORS` applied to ``args``."""
-    if op in NAMED_FUNCTIONS:
-        return _named(op, args)
-    if op == "min":
-        return minimum(*args)
-    if op == "max":
-        return maximum(*args)
-    left, right = args
-    return OPERATIONS[op](left, right)
+    """The simplified term of an operator of :data:`loopless.terms.operators.OPERATORS` applied to ``args``."""
+    return CONSTRUCTORS[op](*args)

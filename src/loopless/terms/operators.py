@@ -72,13 +72,12 @@ class Operator:
     smt: str | None
     """In SMT-LIB's theory of integers for two operands ``{0}`` and ``{1}``, of which a divisor is positive. Operators
     of any number of operands are nested."""
-    commutative: bool = False
     neutral: int | None = None
     """The operand that changes no other one."""
     absorbing: int | None = None
-    """The operand that the value is, whatever the other one is."""
+    """The operand that is the value, whatever the other one is."""
     idempotent: bool = False
-    """Whether the value of two equal operands is that operand."""
+    """Whether the value of equal operands is that operand."""
 
 
 def _floor_div(a: int, b: int) -> int:

@@ -52,6 +52,19 @@ from loopless.terms.nodes import (
     walk_inside,
 )
 from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, counts_up, numeral, roundness
+from loopless.terms.operators import (
+    AND,
+    ATOM,
+    CHOICE,
+    OPERATORS,
+    OR,
+    PLUS,
+    RELATION,
+    RELATIONS,
+    TIMES,
+    UNARY,
+    Infix,
+)
 from loopless.terms.presentation import presented, presented_comparison
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, measured, number_of_parts, parts_to_name
 from loopless.terms.term_ranges import range_of
@@ -60,9 +73,6 @@ from loopless.terms.types import INTEGERS, IntType, type_name
 MAX_BRIEF = 60
 """The number of parts, different ones, up to which an expression is written out in a sentence."""
 
-_ATOM, _UNARY, _TIMES, _PLUS, _RELATION, _AND, _OR, _CHOICE = range(8)
-_C_OPERATORS = {"trunc_div": "/", "trunc_rem": "%"}
-_BIT_OPERATORS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^", "shl": "<<", "shr": ">>"}
 _PATIENCE = 4
 """How many times as long as the canonical form a form that reads better may be."""
 
@@ -165,7 +175,7 @@ class _Writer:
             if self.left < 0:
                 raise _TooLong
         name = self.names.get(node)
-        return (name, _ATOM) if name is not None else self._printed(node)
+        return (name, ATOM) if name is not None else self._printed(node)
 
     def _printed(self, node: Node) -> tuple[str, int]:
         match node:
@@ -174,7 +184,7 @@ class _Writer:
             case Var():
                 return self._variable(node)
             case Aggregate():
-                return self._aggregate(node), _ATOM
+                return self._aggregate(node), ATOM
             case Sum():
                 shown = self._presented(node)
                 return self._sum(shown) if isinstance(shown, Sum) else self.print(shown)
@@ -187,15 +197,15 @@ class _Writer:
                 shown = self._presented(node.arg)
                 if fits(shown, node.type):
                     return self.print(shown)
-                inside = self._within(shown, _UNARY) if isinstance(shown, Read) else f"({self.text(shown)})"
-                return f"({type_name(node.type)}){inside}", _UNARY
+                inside = self._within(shown, UNARY) if isinstance(shown, Read) else f"({self.text(shown)})"
+                return f"({type_name(node.type)}){inside}", UNARY
             case Ite():
-                condition, then = self._within(node.condition, _OR), self._within(node.then, _OR)
-                return f"{condition} ? {then} : {self._within(node.otherwise, _CHOICE)}", _CHOICE
+                condition, then = self._within(node.condition, OR), self._within(node.then, OR)
+                return f"{condition} ? {then} : {self._within(node.otherwise, CHOICE)}", CHOICE
             case Read():
                 return self._read(node)
             case Truth():
-                return ("true" if node.value else "false"), _ATOM
+                return ("true" if node.value else "false"), ATOM
             case Compare():
                 return self._comparison(node, ())
             case And() | Or():
@@ -206,15 +216,15 @@ class _Writer:
     def _variable(self, node: Var) -> tuple[str, int]:
         pointer = self.style.pointers.get(node) if node.type.width is None else None
         if pointer is not None:
-            return f"{self.style.function('object')}({pointer})", _ATOM
+            return f"{self.style.function('object')}({pointer})", ATOM
         shown = self.bound.get(node, node.name)
-        return shown, _CHOICE if " " in shown and not shown.endswith(")") else _ATOM
+        return shown, CHOICE if " " in shown and not shown.endswith(")") else ATOM
 
     def _constant(self, value: int) -> tuple[str, int]:
         shown = self._number(value)
         if " " in shown:
-            return shown, _PLUS
-        return shown, _UNARY if shown.startswith("-") else _ATOM
+            return shown, PLUS
+        return shown, UNARY if shown.startswith("-") else ATOM
 
     def _number(self, value: int) -> str:
         """The number by the end of a type or the power of two that it is, or is near to."""
@@ -251,38 +261,39 @@ class _Writer:
             else:
                 pieces.append(f"- {shown}" if coefficient < 0 else f"+ {shown}")
         if len(pieces) == 1:
-            return pieces[0], _UNARY if pieces[0].startswith("-") else _TIMES
-        return " ".join(pieces), _PLUS
+            return pieces[0], UNARY if pieces[0].startswith("-") else TIMES
+        return " ".join(pieces), PLUS
 
     def _monomial(self, monomial: Monomial, coefficient: int) -> str:
         factors = [] if coefficient == 1 and monomial else [self._factor(coefficient)]
         for atom, exponent in monomial:
-            factors.extend([self._within(atom, _UNARY)] * exponent)
+            factors.extend([self._within(atom, UNARY)] * exponent)
         return "*".join(factors)
 
     def _factor(self, coefficient: int) -> str:
         shown, level = self._constant(coefficient)
-        return f"({shown})" if level > _ATOM else shown
+        return f"({shown})" if level > ATOM else shown
 
     def _operator(self, node: Op) -> tuple[str, int]:
         op, args = node.op, node.args
-        if op in ("floor_div", "mod"):
-            return self._floor_operator(op, args[0], args[1])
-        if op in _C_OPERATORS:
-            return f"{self._within(args[0], _UNARY)} {_C_OPERATORS[op]} {self._within(args[1], _ATOM)}", _TIMES
-        if op in _BIT_OPERATORS:
-            return f"({self._within(args[0], _UNARY)} {_BIT_OPERATORS[op]} {self._within(args[1], _UNARY)})", _ATOM
+        if op == "floor_div":
+            rounded_up = self._ceil(args[0], args[1])
+            if rounded_up is not None:
+                return rounded_up, ATOM
+        infix = OPERATORS[op].infix
+        if infix is not None and (not infix.of_naturals or _are_natural(args[0], args[1])):
+            return self._infix(infix, args[0], args[1])
         if op in ("first_positive", "first_zero"):
             try:
-                return self._least(node), _ATOM
+                return self._least(node), ATOM
             except TermTooLarge:  # a coefficient of as high a degree as there may be
                 pass
         if op == "linear_power":
-            return self._linear_power(args), _ATOM
+            return self._linear_power(args), ATOM
         if op == "table":
             entries = ", ".join(self.text(arg) for arg in args[1:])
-            return f"{self.style.function(op)}({self.text(args[0])}; {entries})", _ATOM
-        return f"{self.style.function(op)}({', '.join(self.text(arg) for arg in args)})", _ATOM
+            return f"{self.style.function(op)}({self.text(args[0])}; {entries})", ATOM
+        return f"{self.style.function(op)}({', '.join(self.text(arg) for arg in args)})", ATOM
 
     def _least(self, node: Op) -> str:
         """``least(k: k*k >= n)``: the condition on a k that is no variable of it. Raises :class:`TermTooLarge`."""
@@ -297,7 +308,7 @@ class _Writer:
         left = from_polynomial({monomial: c for monomial, c in poly.items() if c > 0})
         right = from_polynomial({monomial: -c for monomial, c in poly.items() if c < 0})
         least = self.style.function("least")
-        return f"{least}({k.name}: {self._within(left, _PLUS)} {sign} {self._within(right, _PLUS)})"
+        return f"{least}({k.name}: {self._within(left, PLUS)} {sign} {self._within(right, PLUS)})"
 
     def _aggregate(self, node: Aggregate, called: str = "", said: Condition | None = None) -> str:
         """``first(k < n: a[k] == c)``; of a fold ``fold(v = 1; k < n: v' = 31*v + a[k])``. ``called`` another name, and
@@ -341,38 +352,40 @@ class _Writer:
         groups = [f"[{', '.join(shown[i * n : i * n + n])}]" for i in range(n + 1)]
         return f"{self.style.function('linear_power')}({self.text(args[0])}; {', '.join(groups[:n])}; {groups[n]})"
 
-    def _floor_operator(self, op: str, a: Term, b: Term) -> tuple[str, int]:
+    def _infix(self, infix: Infix, a: Term, b: Term) -> tuple[str, int]:
+        shown = f"{self._within(a, UNARY)} {infix.sign} {self._within(b, infix.right)}"
+        return (f"({shown})" if infix.level == ATOM else shown), infix.level
+
+    def _ceil(self, a: Term, b: Term) -> str | None:
+        """A quotient that is rounded down as one that is rounded up, where that reads better."""
+        if not isinstance(b, Const) or b.value <= 1:
+            return None
         low = range_of(a)[0]
-        natural = low is not None and low >= 0
-        if op == "floor_div" and isinstance(b, Const) and b.value > 1:
-            poly = self._polynomial(a)
-            constant = poly.get((), 0)
-            upper = constant - b.value + 1
-            if (upper == 0 and not natural) or counts_up(poly, constant, upper):
-                rest = from_polynomial({**{m: c for m, c in poly.items() if m}, (): upper})
-                return f"{self.style.function('ceil_div')}({self.text(rest)}, {self.text(b)})", _ATOM
-        if natural and isinstance(b, Const) and b.value > 0:
-            sign = "/" if op == "floor_div" else "%"
-            return f"{self._within(a, _UNARY)} {sign} {self._within(b, _ATOM)}", _TIMES
-        return f"{self.style.function(op)}({self.text(a)}, {self.text(b)})", _ATOM
+        poly = self._polynomial(a)
+        constant = poly.get((), 0)
+        upper = constant - b.value + 1
+        if (upper == 0 and (low is None or low < 0)) or counts_up(poly, constant, upper):
+            rest = from_polynomial({**{m: c for m, c in poly.items() if m}, (): upper})
+            return f"{self.style.function('ceil_div')}({self.text(rest)}, {self.text(b)})"
+        return None
 
     def _read(self, node: Read) -> tuple[str, int]:
         """An element as it is declared, ``a[k]``; read with another sign, ``(uint8_t)a[k]``; what is no element as it
         is declared by its bytes, ``*(uint16_t *)((char *)a + 2*k)``.
         """
         if node.array.endswith(STREAM):
-            return f"{node.array}[{self.text(node.offset)}]", _ATOM
+            return f"{node.array}[{self.text(node.offset)}]", ATOM
         array = node.array.removeprefix("*")
         where = located(node, self._polynomial(node.offset), self.layouts)
         if self.style.told is not None:
             self.style.told.add(ReadAs.of(node, where.place))
         if where.place is None:
-            offset = self._within(from_polynomial(where.offset), _TIMES)
-            return f"*({read_as(node.type)} *)((char *){'&' if where.layout.whole else ''}{array} + {offset})", _UNARY
+            offset = self._within(from_polynomial(where.offset), TIMES)
+            return f"*({read_as(node.type)} *)((char *){'&' if where.layout.whole else ''}{array} + {offset})", UNARY
         element = element_called(array, where.place, [self.text(index) for index in where.place.indices])
         if node.type in (where.place.scalar.type, INTEGERS):
-            return element, _ATOM
-        return f"({read_as(node.type)}){element}", _UNARY
+            return element, ATOM
+        return f"({read_as(node.type)}){element}", UNARY
 
     def _joined(self, node: And | Or) -> tuple[str, int]:
         """Conjuncts or disjuncts, those in one word that say together that a value fits a type, or that it does not."""
@@ -390,24 +403,24 @@ class _Writer:
             elif at not in second:
                 if isinstance(part, Compare) and part not in self.names:
                     text, level = self._comparison(part, node.args if both else ())
-                    shown.append(f"({text})" if level > _AND else text)
+                    shown.append(f"({text})" if level > AND else text)
                 else:
-                    shown.append(self._within(part, _AND))
+                    shown.append(self._within(part, AND))
         if len(shown) == 1:
-            return shown[0], _UNARY
-        return (" && ", " || ")[not both].join(shown), (_AND if both else _OR)
+            return shown[0], UNARY
+        return (" && ", " || ")[not both].join(shown), (AND if both else OR)
 
     def _comparison(self, node: Compare, others: Sequence[Condition]) -> tuple[str, int]:
         """A comparison; that nothing, or something, is found in a sequence as what all of it, or some of it, is."""
         found = searched(node, others) if self.style.quantified else None
         if found is None or found[1] in self.names:
-            return self._compare(node), _RELATION
+            return self._compare(node), RELATION
         nothing, search = found
         (condition,) = search.inside
         assert isinstance(condition, Condition)
         if nothing:
-            return self._aggregate(search, "all", negate(condition)), _ATOM
-        return self._aggregate(search, "some"), _ATOM
+            return self._aggregate(search, "all", negate(condition)), ATOM
+        return self._aggregate(search, "some"), ATOM
 
     def _compare(self, node: Compare) -> str:
         null = about_null(node, self.style.pointers) if node.term not in self.names else None
@@ -424,14 +437,14 @@ class _Writer:
         limited = at_a_limit(relation, poly) if self.style.numerals else None
         if limited is not None:
             term, sign, limit = limited
-            return f"{self._within(term, _PLUS)} {sign} {limit}"
+            return f"{self._within(term, PLUS)} {sign} {limit}"
         for monomial, coefficient in poly.items():
             if monomial:
                 (positive if coefficient > 0 else negative)[monomial] = abs(coefficient)
         constant = poly.get((), 0)
         left, right = from_polynomial(positive), from_polynomial(negative)
         if relation != "le":
-            sign = "==" if relation == "eq" else "!="
+            sign = RELATIONS[relation].sign
             if not positive:
                 left, right, constant = right, left, -constant
             return self._sides(left, sign, right, -constant)
@@ -442,17 +455,23 @@ class _Writer:
         if constant == 1:
             return self._sides(left, "<", right, 0)
         if constant > 1 or constant == 0:
-            return f"{self._within(_plus(left, constant), _PLUS)} <= {self._within(right, _PLUS)}"
+            return f"{self._within(_plus(left, constant), PLUS)} <= {self._within(right, PLUS)}"
         return self._sides(left, "<=", right, -constant)
 
     def _sides(self, left: Term, sign: str, right: Term, constant: int) -> str:
-        return f"{self._within(left, _PLUS)} {sign} {self._within(_plus(right, constant), _PLUS)}"
+        return f"{self._within(left, PLUS)} {sign} {self._within(_plus(right, constant), PLUS)}"
 
     def _strict_or_not(self, term: Term, weak: str, strict: str, weak_limit: int, strict_limit: int) -> str:
         """``term ≤ limit`` or ``term < limit + 1``, whichever has the rounder number."""
         if roundness(strict_limit) < roundness(weak_limit):
-            return f"{self._within(term, _PLUS)} {strict} {self._number(strict_limit)}"
-        return f"{self._within(term, _PLUS)} {weak} {self._number(weak_limit)}"
+            return f"{self._within(term, PLUS)} {strict} {self._number(strict_limit)}"
+        return f"{self._within(term, PLUS)} {weak} {self._number(weak_limit)}"
+
+
+def _are_natural(dividend: Term, divisor: Term) -> bool:
+    """Whether a quotient of these is the same however it is rounded."""
+    low = range_of(dividend)[0]
+    return low is not None and low >= 0 and isinstance(divisor, Const) and divisor.value > 0
 
 
 def _is_at_the_end(relation: str, poly: Polynomial) -> bool:

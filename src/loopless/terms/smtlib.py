@@ -25,7 +25,7 @@ from loopless.terms.nodes import (
     Wrap,
     walk,
 )
-from loopless.terms.operators import NAMED_FUNCTIONS
+from loopless.terms.operators import OPERATORS, RELATIONS
 from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, number_of_parts, operands, parts_to_name
 from loopless.terms.term_ranges import range_of
 
@@ -155,14 +155,12 @@ def _with_lets(node: Node, names: Mapping[Var, str]) -> str:
 def _uses(node: Node) -> Iterator[tuple[Node, int]]:
     """The operands of a node, and how often each is written for it."""
     match node:
-        case Op(op="trunc_div" | "trunc_rem"):
-            yield node.args[0], 3
-            yield node.args[1], 2
-        case Op(op="min" | "max"):
-            yield from ((arg, 2) for arg in node.args)
         case Op(op="table"):
             yield node.args[0], len(node.args)
             yield from ((arg, 1) for arg in node.args[1:])
+        case Op():
+            words = OPERATORS[node.op].smt or "{0} {1}"
+            yield from ((arg, words.count("{0}" if place == 0 else "{1}")) for place, arg in enumerate(node.args))
         case _:
             yield from operands(node)
 
@@ -240,7 +238,7 @@ class _Printer:
         bound = node.term in self.bound
         for monomial, coefficient in ((((node.term, 1),), 1),) if bound else polynomial(node.term).items():
             (left if coefficient > 0 else right)[monomial] = abs(coefficient)
-        relation = {"le": "<=", "eq": "=", "ne": "distinct"}[node.relation]
+        relation = RELATIONS[node.relation].smt
         if node.relation == "le" and left.get(()) == 1 and len(left) > 1:
             del left[()]
             relation = "<"
@@ -268,36 +266,25 @@ class _Printer:
     def _operator(self, node: Op) -> str:
         if node.op == "table":
             return self._table(node)
-        if node.op in NAMED_FUNCTIONS:
+        operator = OPERATORS[node.op]
+        if operator.smt is None:
             raise _NotExpressible
-        shown = [self.text(arg) for arg in node.args]
-        if node.op in ("min", "max"):
-            return self._extreme("<=" if node.op == "min" else ">=", shown)
-        a, b = shown
-        divisor = node.args[1]
-        least = range_of(divisor)[0]
-        if divisor is ZERO or least is None or least < 0:  # by 0 nothing is divided: there a term has no value
-            raise _NotExpressible
-        match node.op:
-            case "floor_div":
-                return f"(div {a} {b})"
-            case "mod":
-                return f"(mod {a} {b})"
-            case "trunc_div":
-                return f"(ite (>= {a} 0) (div {a} {b}) (- (div (- {a}) {b})))"
-            case "trunc_rem":
-                return f"(ite (>= {a} 0) (mod {a} {b}) (- (mod (- {a}) {b})))"
-            case _:
+        if operator.domain != "all":
+            divisor = node.args[-1]
+            least = range_of(divisor)[0]
+            if divisor is ZERO or least is None or least < 0:  # by 0 nothing is divided: there a term has no value
                 raise _NotExpressible
+        return self._nested(operator.smt, [self.text(arg) for arg in node.args])
 
-    def _extreme(self, before: str, shown: list[str]) -> str:
+    def _nested(self, words: str, shown: list[str]) -> str:
+        """An operator of two operands, applied to the first ones, then to that and the next one."""
         whole = shown[0]
         for other in shown[1:]:
             if self.most is None and whole is not shown[0]:
                 name = self.local
-                whole = f"(let (({name} {whole})) (ite ({before} {name} {other}) {name} {other}))"
+                whole = f"(let (({name} {whole})) {words.format(name, other)})"
             else:
-                whole = self._checked(f"(ite ({before} {whole} {other}) {whole} {other})")
+                whole = self._checked(words.format(whole, other))
         return whole
 
     def _table(self, node: Op) -> str:
