@@ -228,6 +228,19 @@ def charge_for(points: isl.Set) -> None:
         _meter.charge(cost)
 
 
+def value(number: int) -> isl.Val:
+    """``number``, of any size, as isl has it."""
+    found = _values.get(number)
+    if found is None:
+        found = isl.Val(str(number), context)
+        if -1024 <= number <= 1024:
+            _values[number] = found
+    return found
+
+
+_values: dict[int, isl.Val] = {}
+
+
 def integer(val: isl.Val) -> int:
     """The value of ``val``. Where the budget runs out inside, isl gives no text back instead of raising its error."""
     shown = val.to_str()

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from loopless import terms as t
-from loopless.terms.ranges import EVERYTHING, Range
+from loopless.terms.ranges import EVERYTHING, Range, both, scaled, total
 from loopless.terms.term_ranges import range_from
 
 _ROUNDS: Final = 4
@@ -26,8 +26,6 @@ _WINDOWS: Final = 4
 
 _Form = tuple[tuple[t.Monomial, int], ...]
 """A sum without its constant, the first coefficient positive."""
-_DIVISIONS: Final = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem"))
-_POWERS: Final = frozenset(("shl", "shr", "pow"))
 
 
 class Intervals:
@@ -61,7 +59,7 @@ class Intervals:
             if self._depth >= _MOST_DEEP or not self.possible:
                 return t.range_of(term)
             self._depth += 1
-            found = _both(self._by_operands(term), self._ends.get(term, EVERYTHING))
+            found = both(self._by_operands(term), self._ends.get(term, EVERYTHING))
             self._depth -= 1
             self._found[term] = found
             self._check(found)
@@ -95,11 +93,10 @@ class Intervals:
         """Whether a term may have no value: it is then taken for any in its range, whatever its operands are."""
         if not isinstance(term, t.Op):
             return False
-        if term.op in t.NAMED_FUNCTIONS:
-            return True
-        least = 1 if term.op in _DIVISIONS else 0 if term.op in _POWERS else None
-        if least is None:
-            return False
+        domain = t.OPERATORS[term.op].domain
+        if domain in ("all", "some"):
+            return domain == "some"
+        least = 1 if domain == "nonzero" else 0
         low, high = self.range_of(term.args[-1])
         return (low is None or low < least) and (least == 0 or high is None or high >= 0)
 
@@ -114,17 +111,12 @@ class Intervals:
         return range_from(term, self.range_of)
 
     def _range_of_sum(self, term: t.Sum) -> Range:
-        low: int | None = 0
-        high: int | None = 0
-        for monomial, factor in term.items:
-            least, most = _scaled(self._range_of(monomial), factor)
-            low = None if low is None or least is None else low + least
-            high = None if high is None or most is None else high + most
+        low, high = total(term.items, self._range_of)
         if self._forms:
             form, sign, constant = _form(term)
             known = self._forms.get(form)
             if known is not None:
-                return _both((low, high), _moved(_scaled(known, sign), constant))
+                return both((low, high), _moved(scaled(known, sign), constant))
         return low, high
 
     def _range_of(self, monomial: t.Monomial) -> Range:
@@ -174,14 +166,14 @@ class Intervals:
             self._narrow(term, ends)
             return
         form, sign, constant = _form(term)
-        low, high = _scaled(_moved(ends, -constant), sign)
+        low, high = scaled(_moved(ends, -constant), sign)
         if len(form) > 1:
-            ends_of_form = _both(self._forms.get(form, EVERYTHING), (low, high))
+            ends_of_form = both(self._forms.get(form, EVERYTHING), (low, high))
             if self._forms.get(form) != ends_of_form:
                 self._forms[form] = ends_of_form
                 self._narrowed = True
                 self._check(ends_of_form)
-        ranges = [_scaled(self._range_of(monomial), factor) for monomial, factor in form]
+        ranges = [scaled(self._range_of(monomial), factor) for monomial, factor in form]
         for at, (monomial, factor) in enumerate(form):
             if len(monomial) != 1 or monomial[0][1] != 1:
                 continue
@@ -198,7 +190,7 @@ class Intervals:
 
     def _narrow(self, atom: t.Term, ends: Range) -> None:
         before = self.range_of(atom)
-        now = _both(before, ends)
+        now = both(before, ends)
         if now == before or isinstance(atom, t.Const):
             return
         self._ends[atom] = now
@@ -244,7 +236,7 @@ def _reduced_into(type: t.IntType, inside: Range, ends: Range) -> Range:
         return EVERYTHING
     found = []
     for window in range(first, last + 1):
-        low, high = _both(inside, _moved(ends, window * modulus))
+        low, high = both(inside, _moved(ends, window * modulus))
         if low is not None and high is not None and low <= high:
             found += [low, high]
     return (min(found), max(found)) if found else (most + 1, least - 1)
@@ -261,15 +253,3 @@ def _total(ends: Iterable[int | None]) -> int | None:
             return None
         found += end
     return found
-
-
-def _scaled(ends: Range, factor: int) -> Range:
-    low = None if ends[0] is None else ends[0] * factor
-    high = None if ends[1] is None else ends[1] * factor
-    return (low, high) if factor >= 0 else (high, low)
-
-
-def _both(a: Range, b: Range) -> Range:
-    low = a[0] if b[0] is None else b[0] if a[0] is None else max(a[0], b[0])
-    high = a[1] if b[1] is None else b[1] if a[1] is None else min(a[1], b[1])
-    return low, high

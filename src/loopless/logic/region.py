@@ -8,9 +8,18 @@ from typing import Any
 import islpy as isl
 
 from loopless import terms as t
-from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget, charge_for, context, integer, metered
+from loopless.logic.engine import (
+    DEFAULT_OPERATIONS,
+    BudgetExceeded,
+    budget,
+    charge_for,
+    context,
+    integer,
+    metered,
+    value,
+)
 from loopless.logic.readback import condition_of
-from loopless.logic.translate import Dimensions, frame_of, value
+from loopless.logic.translate import Dimensions, frame_of
 
 _SET, _DIV = isl.dim_type.set, isl.dim_type.div
 

@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any
 
 from loopless import terms as t
-from loopless.logic.smt_bits import BIT_OPERATORS, BitTranslation
+from loopless.logic.operators import BIT_OPERATORS
+from loopless.logic.smt_bits import BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.metering import STEPS_PER_MS, check, limit_steps, steps_per_ms
 
@@ -106,11 +107,8 @@ def _steps_per_ms(condition: t.Condition, kind: Translation) -> int:
     if kind is BitTranslation:
         return STEPS_PER_MS
     nodes = list(t.walk(condition))
-    quotients = sum(isinstance(node, t.Op) and node.op in _QUOTIENTS for node in nodes)
+    quotients = sum(isinstance(node, t.Op) and node.op in t.DIVISIONS for node in nodes)
     return steps_per_ms(quotients, products=any(map(_is_nonlinear, nodes)))
-
-
-_QUOTIENTS: Final = ("floor_div", "mod", "trunc_div", "trunc_rem")
 
 
 def _is_nonlinear(node: t.Node) -> bool:

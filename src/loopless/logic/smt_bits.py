@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any, Final
 
 from loopless import terms as t
+from loopless.logic.operators import TRANSLATIONS
 from loopless.logic.smt_integers import IntegerTranslation
 
-BIT_OPERATORS: Final = frozenset(("bit_and", "bit_or", "bit_xor", "shl", "shr"))
-"""The operators that work on bits."""
 MAX_WIDTH: Final = 192
 """Wider values are not asked about in bits. Three times 64. A guess."""
 
@@ -40,7 +38,7 @@ class BitTranslation(IntegerTranslation):
     def _sort(self) -> Any:
         return self.z3.BitVecSort(self.width, self.context)
 
-    def _constant(self, value: int) -> Any:
+    def constant(self, value: int) -> Any:
         return self.z3.BitVecVal(value, self.width, self.context)
 
     def _fresh(self, name: str) -> Any:
@@ -54,39 +52,9 @@ class BitTranslation(IntegerTranslation):
         return self.z3.SignExt(missing, low) if type.signed else self.z3.ZeroExt(missing, low)
 
     def _operator(self, term: t.Op, args: list[Any]) -> Any:
-        a, b = args[0], args[-1]
-        match term.op:
-            case "min":
-                return reduce(lambda p, q: self.z3.If(p <= q, p, q), args)
-            case "max":
-                return reduce(lambda p, q: self.z3.If(p >= q, p, q), args)
-            case "mod":
-                return self._unless_zero(b, a % b)  # the sign of the divisor
-            case "floor_div":
-                exact = self.z3.Or(self.z3.SRem(a, b) == 0, (a < 0) == (b < 0))
-                return self._unless_zero(b, self.z3.If(exact, a / b, a / b - 1))
-            case "trunc_div":
-                return self._unless_zero(b, a / b)
-            case "trunc_rem":
-                return self._unless_zero(b, self.z3.SRem(a, b))
-            case "bit_and":
-                return a & b
-            case "bit_or":
-                return a | b
-            case "bit_xor":
-                return a ^ b
-            case "shl":
-                return a << b
-            case "shr":
-                return a >> b
-            case "pow" if isinstance(term.args[0], t.Const) and term.args[0].value == 2:
-                return self._constant(1) << b
-            case _:
-                return self._meaningless(term, args)
-
-    def _unless_zero(self, divisor: Any, value: Any) -> Any:
-        zero = self._constant(0)
-        return self.z3.If(divisor == zero, zero, value)
+        words = TRANSLATIONS[term.op].bits
+        found = None if words is None else words(self, term, args)
+        return self._meaningless(term, args) if found is None else found
 
     def _meaningless(self, term: t.Op, args: list[Any]) -> Any:
         value = self.z3.Function(term.op, *[self._sort()] * (len(args) + 1))(*args)

@@ -8,15 +8,12 @@ which no solution evaluates, gives 0.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any, Final
 
 from loopless import clock
 from loopless import terms as t
-
-_RELATIONS: Final[Mapping[str, Callable[[Any, Any], Any]]] = {"le": operator.le, "eq": operator.eq, "ne": operator.ne}
-
+from loopless.logic.operators import TRANSLATIONS
 
 TRANSLATED_S: Final = 120e-6
 """What a node counts as work that is translated. Measured, as all that is counted: twice that on a busy machine."""
@@ -57,15 +54,15 @@ class IntegerTranslation:
     def limits(self, value: Any, term: t.Term) -> list[Any]:
         """That ``value`` is in the range of ``term``."""
         low, high = t.range_of(term)
-        least = [] if low is None else [value >= self._constant(low)]
-        return least + ([] if high is None else [value <= self._constant(high)])
+        least = [] if low is None else [value >= self.constant(low)]
+        return least + ([] if high is None else [value <= self.constant(high)])
 
     def _node(self, node: t.Node) -> Any:
         match node:
             case t.Truth():
                 return self.z3.BoolVal(node.value, self.context)
             case t.Compare():
-                return _RELATIONS[node.relation](self.done[node.term], self._constant(0))
+                return t.RELATIONS[node.relation].fold(self.done[node.term], self.constant(0))
             case t.And():
                 return self.z3.And(*(self.done[arg] for arg in node.args))
             case t.Or():
@@ -78,7 +75,7 @@ class IntegerTranslation:
     def _term(self, term: t.Term) -> Any:
         match term:
             case t.Const():
-                return self._constant(term.value)
+                return self.constant(term.value)
             case t.Var():
                 found = self.variables[term] = self._fresh(f"v{len(self.variables)}")
                 self._bound(found, term)
@@ -105,9 +102,9 @@ class IntegerTranslation:
         for monomial, coefficient in term.items:
             factors = [self.done[atom] for atom, exponent in monomial for _ in range(exponent)]
             if coefficient != 1 or not factors:  # each product that is not made is time of Z3's interface
-                factors.insert(0, self._constant(coefficient))
+                factors.insert(0, self.constant(coefficient))
             parts.append(reduce(operator.mul, factors))
-        return reduce(operator.add, parts) if parts else self._constant(0)
+        return reduce(operator.add, parts) if parts else self.constant(0)
 
     def _read(self, term: t.Read) -> Any:
         offset = self.done[term.offset]
@@ -126,7 +123,8 @@ class IntegerTranslation:
     def _sort(self) -> Any:
         return self.z3.IntSort(self.context)
 
-    def _constant(self, value: int) -> Any:
+    def constant(self, value: int) -> Any:
+        """A number in the sort of terms."""
         return self.z3.IntVal(value, self.context)
 
     def _fresh(self, name: str) -> Any:
@@ -138,36 +136,9 @@ class IntegerTranslation:
         return (value - type.min) % (1 << type.width) + type.min
 
     def _operator(self, term: t.Op, args: list[Any]) -> Any:
-        match term.op:
-            case "min":
-                return reduce(lambda a, b: self.z3.If(a <= b, a, b), args)
-            case "max":
-                return reduce(lambda a, b: self.z3.If(a >= b, a, b), args)
-            case "floor_div":
-                return self._floor(term, *args)
-            case "mod":
-                return args[0] - args[1] * self._floor(term, *args)
-            case "trunc_div":
-                return self._truncated(term, *args)
-            case "trunc_rem":
-                return args[0] - args[1] * self._truncated(term, *args)
-            case _:
-                return self._meaningless(term, args)
-
-    def _floor(self, term: t.Op, a: Any, b: Any) -> Any:
-        """Z3's ``div`` leaves a remainder ≥ 0: for divisors > 0 it is the floor."""
-        divisor = t.range_of(term.args[1])
-        if divisor[0] is not None and divisor[0] > 0:
-            return a / b
-        return self.z3.If(b > 0, a / b, self.z3.If(b < 0, (-a) / (-b), 0))
-
-    def _truncated(self, term: t.Op, a: Any, b: Any) -> Any:
-        divisor = t.range_of(term.args[1])
-        if divisor[0] is not None and divisor[0] > 0:
-            return self.z3.If(a >= 0, a / b, -((-a) / b))
-        size = self.z3.If(b > 0, b, -b)
-        quotient = self.z3.If(a >= 0, a / size, -((-a) / size))
-        return self.z3.If(b > 0, quotient, self.z3.If(b < 0, -quotient, 0))
+        words = TRANSLATIONS[term.op].integers
+        found = None if words is None else words(self, term, args)
+        return self._meaningless(term, args) if found is None else found
 
     def _meaningless(self, term: t.Op, args: list[Any]) -> Any:
         function = self.z3.Function(term.op, *[self._sort()] * (len(args) + 1))

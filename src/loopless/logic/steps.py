@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from loopless import terms as t
-from loopless.logic.smt_bits import BIT_OPERATORS, BitTranslation, width_of
+from loopless.logic.operators import BIT_OPERATORS
+from loopless.logic.smt_bits import BitTranslation, width_of
 from loopless.logic.smt_integers import IntegerTranslation
 
 

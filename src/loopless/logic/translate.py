@@ -14,7 +14,8 @@ from typing import Final
 import islpy as isl
 
 from loopless import terms as t
-from loopless.logic.engine import context
+from loopless.logic.engine import context, value
+from loopless.logic.operators import TRANSLATIONS
 
 MAX_CASES: Final = 16
 """A product is split by the values of its small factors into at most so many cases. A guess."""
@@ -43,19 +44,6 @@ class NotPresburger(Exception):
 
     def __str__(self) -> str:
         return f"not a Presburger term: {t.brief(self.term)}"
-
-
-def value(number: int) -> isl.Val:
-    """``number``, of any size, as isl has it."""
-    found = _values.get(number)
-    if found is None:
-        found = isl.Val(str(number), context)
-        if -1024 <= number <= 1024:
-            _values[number] = found
-    return found
-
-
-_values: dict[int, isl.Val] = {}
 
 
 class Dimensions:
@@ -272,88 +260,9 @@ class Dimensions:
         return total
 
     def _operator(self, term: t.Op) -> isl.PwAff:
-        functions = [self.function(arg) for arg in term.args]
-        left, right = term.args[0], term.args[-1]
-        match term.op:
-            case "min" | "max":
-                result = functions[0]
-                for function in functions[1:]:
-                    result = result.min(function) if term.op == "min" else result.max(function)
-                return result.coalesce()
-            case "floor_div" | "mod" | "trunc_div" | "trunc_rem" if isinstance(right, t.Const) and right.value:
-                return self._divide(term.op, functions[0], right.value)
-            case "bit_and" | "bit_or" | "bit_xor":
-                return self._bits(term, left, right, functions)
-            case "table":
-                return self._table(term, functions[0])
-            case "shl" if isinstance(right, t.Const) and right.value >= 0:
-                return functions[0].scale_val(value(1 << right.value))
-            case "shr" if isinstance(right, t.Const) and right.value >= 0:
-                return self._divide("floor_div", functions[0], 1 << right.value)
-            case _:
-                raise AssertionError(term)
-
-    def _table(self, term: t.Op, index: isl.PwAff) -> isl.PwAff:
-        """One piece for each run of equal entries; the first and the last reach beyond the table."""
-        entries = [arg.value for arg in term.args[1:] if isinstance(arg, t.Const)]
-        total: isl.PwAff | None = None
-        start = 0
-        for end in range(1, len(entries) + 1):
-            if end < len(entries) and entries[end] == entries[start]:
-                continue
-            where = self.whole
-            if start > 0:
-                where = where.intersect(index.ge_set(self.constant(start)))
-            if end < len(entries):
-                where = where.intersect(index.lt_set(self.constant(end)))
-            part = self.constant(entries[start]).intersect_domain(where)
-            total = part if total is None else total.union_add(part)
-            start = end
-        assert total is not None
-        return total.coalesce()
-
-    def _divide(self, op: str, dividend: isl.PwAff, divisor: int) -> isl.PwAff:
-        if op in ("floor_div", "trunc_div"):
-            if divisor < 0:
-                dividend, divisor = dividend.neg(), -divisor
-            floor = dividend.scale_down_val(value(divisor)).floor()
-            if op == "floor_div":
-                return floor
-            # Rounded towards 0: the floor of the dividend, or minus that of its opposite.
-            opposite = dividend.neg().scale_down_val(value(divisor)).floor().neg()
-            negative = dividend.lt_set(self.constant(0))
-            return floor.intersect_domain(negative.complement()).union_add(opposite.intersect_domain(negative))
-        quotient = self._divide("floor_div" if op == "mod" else "trunc_div", dividend, divisor)
-        return dividend.sub(quotient.scale_val(value(divisor)))
-
-    def _bits(self, term: t.Op, left: t.Term, right: t.Term, functions: list[isl.PwAff]) -> isl.PwAff:
-        a, b = functions[0], functions[-1]
-        if isinstance(left, t.Const):
-            a, left, right = b, right, left
-        if isinstance(right, t.Const):
-            both = self._masked(a, right.value)
-            b = self.constant(right.value)
-        else:
-            assert _is_bit(left)
-            assert _is_bit(right)
-            both = a.min(b)
-        match term.op:
-            case "bit_and":
-                return both
-            case "bit_or":
-                return a.add(b).sub(both)
-            case _:
-                return a.add(b).sub(both.scale_val(value(2)))
-
-    def _masked(self, function: isl.PwAff, mask: int) -> isl.PwAff:
-        """``function & mask``: for each run of ones from bit i to below j, (f mod 2^j) - (f mod 2^i)."""
-        if mask < 0:
-            return function.sub(self._masked(function, ~mask))
-        total = self.constant(0)
-        for start, end in _runs_of_ones(mask):
-            high, low = (function.mod_val(value(1 << bit)) for bit in (end, start))
-            total = total.add(high.sub(low))
-        return total
+        affine = TRANSLATIONS[term.op].affine
+        assert affine is not None, term
+        return affine.function(self, term, [self.function(arg) for arg in term.args])
 
 
 def is_quasi_affine(node: t.Term | t.Condition) -> bool:
@@ -382,23 +291,9 @@ def _obstacle(term: t.Term) -> t.Term | None:
 
 
 def _is_quasi_affine(term: t.Op) -> bool:
-    left, right = term.args[0], term.args[-1]
-    match term.op:
-        case "min" | "max":
-            return True
-        case "floor_div" | "mod" | "trunc_div" | "trunc_rem":
-            return isinstance(right, t.Const) and right.value != 0
-        case "bit_and" | "bit_or" | "bit_xor":
-            for mask in (right, left):
-                if isinstance(mask, t.Const):
-                    return len(_runs_of_ones(max(mask.value, ~mask.value))) <= MAX_BIT_RUNS
-            return _is_bit(left) and _is_bit(right)
-        case "table":
-            return len(term.args) <= MAX_TABLE
-        case "shl" | "shr":
-            return isinstance(right, t.Const) and right.value >= 0
-        case _:
-            return False
+    affine = TRANSLATIONS[term.op].affine
+    pieces = None if affine is None else affine.pieces(term)
+    return pieces is not None and pieces <= (MAX_TABLE if term.op == "table" else MAX_BIT_RUNS)
 
 
 def _kept(monomial: t.Monomial) -> tuple[t.Term | None, int]:
@@ -407,21 +302,6 @@ def _kept(monomial: t.Monomial) -> tuple[t.Term | None, int]:
     once = [atom for atom, exponent in monomial if exponent == 1]
     kept = max(once, key=lambda atom: counts[atom], default=None)
     return kept, prod(count for atom, count in counts.items() if atom is not kept)
-
-
-def _runs_of_ones(mask: int) -> list[tuple[int, int]]:
-    """The runs of ones in a nonnegative number: from which bit, to below which."""
-    runs = []
-    bit = 0
-    while mask >> bit:
-        if not mask >> bit & 1:
-            bit += 1
-            continue
-        start = bit
-        while mask >> bit & 1:
-            bit += 1
-        runs.append((start, bit))
-    return runs
 
 
 def _linear(term: t.Term) -> dict[t.Var | None, int] | None:
@@ -451,11 +331,6 @@ def _count(term: t.Term) -> int | None:
     if low is None or high is None or high - low >= MAX_CASES:
         return None
     return high - low + 1
-
-
-def _is_bit(term: t.Term) -> bool:
-    low, high = t.range_of(term)
-    return low is not None and high is not None and low >= 0 and high <= 1
 
 
 _frames: dict[tuple[t.Var, ...], Dimensions] = {}
