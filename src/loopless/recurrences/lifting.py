@@ -30,9 +30,6 @@ class KnownSequence:
     reason: str = "it has no closed form"
 
 
-_PARTIAL = frozenset(("floor_div", "mod", "trunc_div", "trunc_rem", "shl", "shr", "pow"))
-
-
 def lift(term: t.Term, known: Mapping[t.Var, KnownSequence], ring: int | None = None) -> Sequence:
     """The sequence of ``term``, in which the variables in ``known`` move and all others keep their entry value.
 
@@ -79,7 +76,7 @@ def _lift(term: t.Term, known: Mapping[t.Var, KnownSequence], ring: int | None) 
 def _of_few_values(term: t.Term, known: Mapping[t.Var, KnownSequence]) -> Sequence | None:
     """The sequence of any term over variables that take the same values again and again; None if some do not."""
     for node in t.walk(term):
-        if isinstance(node, t.Op) and node.op in _PARTIAL and any(v in known for v in node.args[1].variables):
+        if isinstance(node, t.Op) and node.op in t.PARTIAL and any(v in known for v in node.args[1].variables):
             return None  # it need not have a value after so many iterations as are not made
     read = [(v, known[v]) for v in sorted(term.variables) if v in known]
     if any(k.sequence is None or any(f.degree or f.bases - {1} for f in k.sequence.forms) for _, k in read):

@@ -9,10 +9,9 @@ from collections.abc import Iterable
 
 from loopless.terms.build import from_polynomial, polynomial, scale
 from loopless.terms.conditions import conjunction, conjuncts, disjunction, negate
-from loopless.terms.nodes import FALSE, TRUE, And, Compare, Condition, Node, Or, Sum, Term, walk
+from loopless.terms.nodes import FALSE, TRUE, And, Compare, Condition, Monomial, Node, Or, Sum, Term, walk
+from loopless.terms.ranges import Range, both, total
 from loopless.terms.term_ranges import range_of
-
-Ends = tuple[int | None, int | None]
 
 
 class Known:
@@ -20,13 +19,13 @@ class Known:
 
     def __init__(self, parts: Iterable[Condition]) -> None:
         self._true: set[Condition] = set()
-        self._ends: dict[Term, Ends] = {}
+        self._ends: dict[Term, Range] = {}
         for part in parts:
             for single in conjuncts(part):
                 self._true.add(single)
                 if isinstance(single, Compare):
                     form, ends = _bounds(single)
-                    self._ends[form] = _both(self._ends_of(form), ends)
+                    self._ends[form] = both(self._ends_of(form), ends)
 
     def decide(self, condition: Condition) -> Condition:
         """A condition that agrees with ``condition`` wherever all that is known holds: without what is decided."""
@@ -47,24 +46,20 @@ class Known:
                     raise AssertionError(type(node))
         return found[condition]
 
-    def _ends_of(self, form: Term) -> Ends:
+    def _ends_of(self, form: Term) -> Range:
         found = self._ends.get(form)
         if found is not None and (None not in found or not isinstance(form, Sum)):
             return found
-        return _both(found or (None, None), self._by_parts(form) if isinstance(form, Sum) else range_of(form))
+        return both(found or (None, None), self._by_parts(form) if isinstance(form, Sum) else range_of(form))
 
-    def _by_parts(self, form: Sum) -> Ends:
+    def _by_parts(self, form: Sum) -> Range:
         """Where a sum must lie by where its summands do."""
-        least: int | None = 0
-        most: int | None = 0
-        for monomial, factor in form.items:
+
+        def of_part(monomial: Monomial) -> Range:
             part = from_polynomial({monomial: 1})
-            low, high = self._ends.get(part) or range_of(part)
-            if factor < 0:
-                low, high = high, low
-            least = None if least is None or low is None else least + factor * low
-            most = None if most is None or high is None else most + factor * high
-        return least, most
+            return self._ends.get(part) or range_of(part)
+
+        return total(form.items, of_part)
 
     def _compared(self, condition: Compare) -> Condition:
         if negate(condition) in self._true:
@@ -101,7 +96,7 @@ def without_implied(condition: Condition) -> Condition:
     return conjunction(parts)
 
 
-def _bounds(condition: Compare) -> tuple[Term, Ends]:
+def _bounds(condition: Compare) -> tuple[Term, Range]:
     """The form that a comparison is about, its first coefficient positive and no constant, and where that must lie."""
     poly = polynomial(condition.term)
     constant = poly.pop((), 0)
@@ -115,9 +110,3 @@ def _bounds(condition: Compare) -> tuple[Term, Ends]:
     if condition.relation == "ne":
         return form, (None, None)
     return form, ((None, limit) if sign > 0 else (limit, None))
-
-
-def _both(a: Ends, b: Ends) -> Ends:
-    lows = [end for end in (a[0], b[0]) if end is not None]
-    highs = [end for end in (a[1], b[1]) if end is not None]
-    return max(lows, default=None), min(highs, default=None)

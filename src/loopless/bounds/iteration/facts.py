@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from loopless import terms as t
 from loopless.bounds.iteration.quotients import divisors, undivided, without_quotients
 from loopless.limits.bounds import CACHED_SPLITS, MAX_DISTANCE, MAX_FACTS, MAX_NESTED_QUOTIENTS, MAX_NESTED_WRAPS
-from loopless.terms.ranges import Range
+from loopless.terms.ranges import Range, total
 
 _N = TypeVar("_N", t.Term, t.Condition)
 
@@ -49,15 +49,7 @@ class SymbolIntervals:
             return self.known.get(term) or t.range_of(term)
         if not isinstance(term, t.Sum) or self.known.keys().isdisjoint(term.variables):
             return t.range_of(term)
-        low: int | None = 0
-        high: int | None = 0
-        for monomial, coefficient in term.items:
-            least, greatest = self._range_of(monomial)
-            if coefficient < 0:
-                least, greatest = greatest, least
-            low = None if low is None or least is None else low + coefficient * least
-            high = None if high is None or greatest is None else high + coefficient * greatest
-        return low, high
+        return total(term.items, self._range_of)
 
     def _range_of(self, monomial: t.Monomial) -> Range:
         if len(monomial) == 1 and monomial[0][1] == 1:

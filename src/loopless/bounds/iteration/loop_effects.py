@@ -92,13 +92,7 @@ class LoopEffect:
 
 def _range_of(term: t.Term, facts: Facts, intervals: SymbolIntervals) -> Range:
     if isinstance(term, t.Op) and term.op in ("max", "min"):
-        best = max if term.op == "max" else min
-        lows, highs = zip(*(_range_of(arg, facts, intervals) for arg in term.args), strict=True)
-        # One end of the greatest, or least, is known as soon as one of the others' is.
-        some_lows, some_highs = ([end for end in ends if end is not None] for ends in (lows, highs))
-        low = best(some_lows) if some_lows and (best is max or len(some_lows) == len(lows)) else None
-        high = best(some_highs) if some_highs and (best is min or len(some_highs) == len(highs)) else None
-        return low, high
+        return t.OPERATORS[term.op].range(*[_range_of(arg, facts, intervals) for arg in term.args])
     low, high = facts.most_of(-term, intervals), facts.most_of(term, intervals)
     return None if low is None else -low, high
 

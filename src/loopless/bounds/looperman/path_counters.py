@@ -340,7 +340,7 @@ def _means_something(node: t.Node, written: Collection[str]) -> bool:
         return node.array not in written
     if isinstance(node, t.Aggregate):
         return False
-    partial = isinstance(node, t.Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem", "shl", "shr", "pow")
+    partial = isinstance(node, t.Op) and node.op in t.PARTIAL
     return not partial or (isinstance(node, t.Op) and isinstance(node.args[1], t.Const))
 
 

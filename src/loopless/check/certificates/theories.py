@@ -1,6 +1,7 @@
 """Terms and conditions for Z3, over unbounded integers or in bit vectors wide enough for every value.
 
-What a theory has no words for is any value of its range, which proves less and never too much.
+What a theory has no words for is any value of its range, which proves less and never too much. The words of operators
+are written down here anew, and not taken from :mod:`loopless.logic.operators`, which the judge does not trust.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 A small term becomes one expression. A large or deep one is written as statements that fill temporaries, because Python
 limits how deep source may be nested; what C and the term evaluate lazily (the branches of a choice, the later operands
 of a conjunction) stays lazy in both forms. The helper functions that expressions call are in :data:`HELPERS`.
+
+The meaning of operators is written down here anew, and not taken from :mod:`loopless.terms.operators`: an error in that
+table is to be found by the judge, not shared. Named functions alone are those of terms, which have oracles in tests.
 """
 
 from __future__ import annotations

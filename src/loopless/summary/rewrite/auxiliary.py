@@ -82,7 +82,7 @@ def total(term: t.Term) -> t.Term | None:
             return None
         if isinstance(node, t.Op) and (node.op in t.NAMED_FUNCTIONS or node.op == "pow"):
             return None
-        if isinstance(node, t.Op) and node.op in ("floor_div", "mod", "trunc_div", "trunc_rem"):
+        if isinstance(node, t.Op) and node.op in t.DIVISIONS:
             needed[t.not_zero(node.args[1])] = None
         elif isinstance(node, t.Op) and node.op in ("shl", "shr"):
             needed[t.between(0, node.args[1], MAX_SHIFT)] = None

@@ -48,7 +48,7 @@ def spelled(node: t.Term | t.Condition) -> t.Term | t.Condition:
 def _first(node: t.Term | t.Condition) -> dict[t.Term, t.Term]:
     """The innermost quotient of few values, and what it is."""
     for part in t.walk(node):
-        if isinstance(part, t.Op) and part.op in ("floor_div", "mod", "trunc_div", "trunc_rem"):
+        if isinstance(part, t.Op) and part.op in t.DIVISIONS:
             choice = _choice(part)
             if choice is not None:
                 return {part: choice}
