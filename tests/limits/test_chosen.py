@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import typing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,50 @@ def test_each_limit_has_a_value_a_reason_and_a_text(module: Path) -> None:
 )
 def test_other_statements_are_found(text: str) -> None:
     assert wrong_limits(text)
+
+
+MOVED = ("automaton", "summary")
+"""Packages and modules beside them whose guessed limits are all in ``limits``."""
+
+
+def guessed(text: str) -> list[str]:
+    """The numbers of a module whose text calls them a guess."""
+    body = ast.parse(text).body
+    found = []
+    for statement, after in pairwise(body):
+        match statement, after:
+            case (
+                ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value),
+                ast.Expr(value=ast.Constant(value=str(said))),
+            ) if _is_number(value) and "guess" in said.lower():
+                found.append(ast.unparse(target))
+    return found
+
+
+def _is_number(value: ast.expr) -> bool:
+    match value:
+        case ast.BinOp(left=left, right=right):
+            return _is_number(left) and _is_number(right)
+        case ast.UnaryOp(operand=operand):
+            return _is_number(operand)
+        case ast.Constant(value=number):
+            return isinstance(number, int | float) and not isinstance(number, bool)
+        case _:
+            return isinstance(value, ast.Name | ast.Attribute)
+
+
+@pytest.mark.parametrize("where", MOVED)
+def test_no_module_elsewhere_calls_a_number_a_guess(where: str) -> None:
+    place = PACKAGE / where
+    modules = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    assert modules
+    found = {str(module.relative_to(PACKAGE)): guessed(module.read_text()) for module in modules}
+    assert {module: names for module, names in found.items() if names} == {}
+
+
+def test_a_guess_is_found() -> None:
+    text = 'A: Final = 1 << 3\n"""Most of it. A\nguess."""\nB = 2 * A\n"""A guess."""\nC = 5\n"""A width."""\n'
+    assert guessed(text) == ["A", "B"]
 
 
 def _varied(assignment: str, expression: str) -> subprocess.CompletedProcess[str]:

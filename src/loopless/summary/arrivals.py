@@ -11,12 +11,11 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, Kind, LoopInfo, Origin
+from loopless.limits.summary import ARRIVAL_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, budget
 from loopless.summary.function_paths import FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome
 
-OPERATIONS: Final = 2_000_000
-"""isl's operations for the paths of one function. Some 200 ms on small sets. A guess."""
 _INPUTS: Final = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)
 
 
@@ -32,7 +31,7 @@ class Arrivals:
         where none are known.
         """
         try:
-            with budget(OPERATIONS):
+            with budget(ARRIVAL_OPERATIONS):
                 paths = self._found()
                 if not states.variables <= paths.live.get(loop.header, frozenset()):
                     return t.FALSE

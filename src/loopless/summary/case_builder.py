@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_REDUNDANCY_NODES, MAX_REDUNDANCY_QUESTIONS, REDUNDANCY_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
@@ -27,13 +27,6 @@ from loopless.summary.transitions.transformer import (
     closed_forms,
     counter_of,
 )
-
-_SIMPLIFYING: Final = 50_000
-"""isl's operations allowed for finding out that a condition holds anyway. Some 6 ms on small sets. A guess."""
-_MAX_PARTS: Final = 200
-"""And how many parts it may have; to translate it takes no operations, but time. A guess."""
-_MAX_QUESTIONS: Final = 300
-"""And how often that is asked of one system. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +222,13 @@ class CaseBuilder(Cases):
     def _needed(self, region: Region, condition: t.Condition) -> t.Condition:
         """``condition``, or true where it holds on all of the region anyway."""
         self._asked += 1
-        if self._asked > _MAX_QUESTIONS or sum(1 for _ in islice(t.walk(condition), _MAX_PARTS + 1)) > _MAX_PARTS:
+        if (
+            self._asked > MAX_REDUNDANCY_QUESTIONS
+            or sum(1 for _ in islice(t.walk(condition), MAX_REDUNDANCY_NODES + 1)) > MAX_REDUNDANCY_NODES
+        ):
             return condition
         try:
-            with budget(_SIMPLIFYING):
+            with budget(REDUNDANCY_OPERATIONS):
                 return t.TRUE if (region & Region.of(~condition)).is_empty() else condition
         except (NotPresburger, BudgetExceeded):
             return condition

@@ -7,6 +7,12 @@ from typing import Final, TypeVar
 
 from loopless import terms as t
 from loopless.flowgraph.model import OBJECT_PART, Flowgraph, Kind, Origin
+from loopless.limits.summary import (
+    FUNCTION_CONDITION_OPERATIONS,
+    FUNCTION_OPERATIONS,
+    FUNCTION_SHORTENING_OPERATIONS,
+    MAX_JOINED_CONDITIONS,
+)
 from loopless.logic import budget, simplify
 from loopless.paths.build import memory_assumptions, without_wraps
 from loopless.paths.execution import Finished
@@ -18,15 +24,6 @@ from loopless.summary.function_paths import Callees, FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome, Residual, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
 
-OPERATIONS: Final = 8_000_000
-"""isl's operations allowed for one function: some seconds."""
-SIMPLIFYING: Final = 1_000_000
-"""isl's operations for shortening all conditions of the answer: an eighth of :data:`OPERATIONS`. A guess."""
-ONE_CONDITION: Final = 30_000
-"""isl's operations for shortening the conditions of the answer, and each of them. What is longer stays so. Some 3
-ms on small sets. A guess."""
-JOINED: Final = 40
-"""More conditions than this are not looked at pair by pair when they become one. A guess."""
 _FINAL: Final = ("return", "exit", "abort")
 """The ends at which the final values are told."""
 
@@ -44,9 +41,9 @@ def summarize_function(
     never is, so that entry states that reach a write to it are in the residual, unless nobody asks.
     """
     paths = FunctionPaths(graph, outcomes, callees or (lambda _: None), memory=memory)
-    with budget(OPERATIONS):
+    with budget(FUNCTION_OPERATIONS):
         paths.run()
-    with budget(SIMPLIFYING):
+    with budget(FUNCTION_SHORTENING_OPERATIONS):
         summary = _summary(paths)
     if not summary.cases and not summary.diverges and not summary.undefined and len(summary.residual) == 1:
         return summary.residual[0].why
@@ -164,11 +161,11 @@ def _grouped(ends: Iterable[tuple[_K, FunctionPath]]) -> list[tuple[_K, t.Condit
 
 def _when(states: list[FunctionPath]) -> t.Condition:
     """Where some of the states is, in few words."""
-    if len(states) <= JOINED:
+    if len(states) <= MAX_JOINED_CONDITIONS:
         whole = t.conjunction(join([state.condition for state in states]))
     else:
         whole = t.disjunction(t.conjunction(state.condition) for state in states)
-    return simplify(plainer(whole), operations=ONE_CONDITION)
+    return simplify(plainer(whole), operations=FUNCTION_CONDITION_OPERATIONS)
 
 
 def _occurring(

@@ -9,8 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
+from loopless.limits.summary import (
+    ALL_PARTS_OPERATIONS,
+    MAX_CASES,
+    OPEN_PARTS_OPERATIONS,
+    PART_SHARES,
+    PARTS_PREPARING_OPERATIONS,
+)
 from loopless.logic import budget
 from loopless.paths.model import LoopPaths
 from loopless.portfolio import Method, NoAnswer, Tried, answered
@@ -21,25 +27,6 @@ from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.partition import cells
 from loopless.summary.transitions.system import ControlSystem, build_system, place_of
 from loopless.summary.transitions.transformer import GuardedTransition, NoIteration
-
-PREPARING: Final = 2_000_000
-"""isl's operations allowed for reading the paths and dividing the values of invariants. Some 200 ms on small sets.
-A guess."""
-
-WHOLE: Final = 16_000_000
-"""And for all of these parts together, each of which gets its share: some 2 s on small sets. Of 10 hard loops 8 are
-complete from every state with it, 7 with half, 4 with a quarter; it takes 5% longer than half on loops left open."""
-
-REST: Final = 3_000_000
-"""And for those that come after one of which something is left open: the summary is not complete any more then. Some
-300 ms on small sets. A guess: halved or doubled it makes as many loops complete, 20 of 44, in about the same time."""
-
-TOGETHER: Final = 2
-"""All methods together get so many times the share of one. A guess: halved or doubled it makes as many loops
-complete, 20 of 44, in about the same time."""
-
-MAX_CASES: Final = 400
-"""A summary does not get more cases and regions than this. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +54,19 @@ def summarize_parts(paths: LoopPaths, methods: Sequence[Method[PartQuestion, Cas
 
     Raises :class:`NoAnswer`, :class:`loopless.logic.BudgetExceeded`, :class:`loopless.terms.TermTooLarge`.
     """
-    with budget(PREPARING):
+    with budget(PARTS_PREPARING_OPERATIONS):
         system = build_system(paths)
         parts = cells(system)
     found = Cases(place_of(paths))
     names: dict[str, None] = {}
-    left, share = MAX_CASES, WHOLE // len(parts)
+    left, share = MAX_CASES, ALL_PARTS_OPERATIONS // len(parts)
     for part in parts:
         answer = _answered(part, methods, share, left)
         left -= answer.cases.size
         found.include(answer.cases)
         names |= dict.fromkeys(answer.methods)
         if answer.cases.residual:
-            share = min(share, REST // len(parts))
+            share = min(share, OPEN_PARTS_OPERATIONS // len(parts))
     return found.summary(paths, ", ".join(names))
 
 
@@ -99,7 +86,7 @@ def _answered(
     def smaller(part: ControlSystem) -> PartAnswer:
         return _answered(part, methods, operations, most, further=False)
 
-    with budget(TOGETHER * operations) as given:
+    with budget(PART_SHARES * operations) as given:
         question = PartQuestion(system, most, smaller if further else None)
         place = place_of(system.paths)
         tried = answered(

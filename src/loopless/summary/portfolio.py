@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import UNCOUNTED_OPERATIONS
 from loopless.logic import BudgetExceeded, budget
 from loopless.paths.model import LoopPaths, NoPaths
 from loopless.portfolio import Method, Tried, answered
@@ -79,10 +80,6 @@ ENTRY_METHODS: Final[tuple[Method[Entry, EntrySummary], ...]] = (
 )
 """For a loop without a complete summary: of the states in which the program enters it."""
 
-UNCOUNTED: Final = 8_000_000
-"""isl's operations for looking at a loop again without the counts of inner loops. Some 900 ms on small sets. A
-guess."""
-
 
 def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, Summary]] = METHODS) -> Outcome:
     """The summary of a loop from its paths; a refusal where nothing can be said."""
@@ -107,7 +104,7 @@ def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, Su
 def _uncounted(paths: LoopPaths, methods: Sequence[Method[LoopPaths, Summary]]) -> Outcome | None:
     """The summary without counts of inner loops; None where that takes too long."""
     try:
-        with budget(UNCOUNTED):
+        with budget(UNCOUNTED_OPERATIONS):
             return _answered(paths.uncounted(), methods)
     except BudgetExceeded:
         return None

@@ -17,6 +17,12 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.words import afterwards
+from loopless.limits.summary import (
+    APPROXIMATION_OPERATIONS,
+    APPROXIMATION_SHORTENING_OPERATIONS,
+    APPROXIMATION_STEP_OPERATIONS,
+    MAX_APPROXIMATED_EXITS,
+)
 from loopless.logic import Region, budget, enclosing_region, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
@@ -36,15 +42,6 @@ from loopless.summary.transitions.system import place_of
 
 NAME: Final = "path counters"
 """What answers call the method."""
-
-OPERATIONS: Final = 500_000
-"""isl's operations for one loop: some 50 ms on small sets. What is not decided by then is not said. A guess."""
-MOST_EXITS: Final = 60
-"""Of a loop with more exit paths nothing is worked out for each, which takes some 7 ms. A guess."""
-_OPERATIONS_EACH: Final = 60_000
-"""isl's operations for one step of the construction. A guess."""
-_OPERATIONS_WORDS: Final = 30_000
-"""isl's operations for putting one condition in fewer words. A guess."""
 
 
 def approximated(
@@ -74,13 +71,13 @@ def approximation(
     """What runs from states at the header that satisfy ``within`` may do, whatever they take from outside.
 
     ``told``: the variables whose values at the exit are of interest, all by default; of others these are left out where
-    they are not known. Never fails: what is not decided within :data:`OPERATIONS` of the logic's is not said.
+    they are not known. Never fails: facts that :data:`APPROXIMATION_OPERATIONS` do not suffice for are left out.
     """
     paths = paths.uncounted()
-    if len(paths.exits) > MOST_EXITS:
+    if len(paths.exits) > MAX_APPROXIMATED_EXITS:
         return _anything(paths, told)
     try:
-        with budget(OPERATIONS):
+        with budget(APPROXIMATION_OPERATIONS):
             return _Loop(paths, within, told).approximation()
     except UNDECIDED:
         return _anything(paths, told)
@@ -192,7 +189,7 @@ class _Loop:
         if group.step is None:
             return None
         try:
-            with budget(_OPERATIONS_EACH):
+            with budget(APPROXIMATION_STEP_OPERATIONS):
                 before = group.step.project_out(self.names.end.values())
                 return _renamed(before, {self.names.last[var]: var for var in self.names.state})
         except UNDECIDED:
@@ -205,7 +202,7 @@ class _Loop:
         counts: dict[t.Var, t.Term] = {c: c for c in self.counters}
         counts[group.counter] = group.counter - 1
         try:
-            with budget(_OPERATIONS_EACH):
+            with budget(APPROXIMATION_STEP_OPERATIONS):
                 here = t.conjunction(
                     (
                         *(count.ge(0) for count in counts.values()),
@@ -226,7 +223,7 @@ class _Loop:
         del fewer[group.counter]
         between = [part for c, m in fewer.items() for part in (m.ge(0), m.le(c))]
         try:
-            with budget(_OPERATIONS_EACH):
+            with budget(APPROXIMATION_STEP_OPERATIONS):
                 before = group.step.project_out(self.names.end.values())
                 here = Region.of(t.conjunction((group.counter.ge(1), *between, self._at_last(counts))))
                 taken = (here & before).project_out((*fewer.values(), *self.names.last.values()))
@@ -281,7 +278,7 @@ class _Loop:
             return t.FALSE
         total = t.Var("iterations@all", t.INTEGERS)
         try:
-            with budget(_OPERATIONS_EACH):
+            with budget(APPROXIMATION_STEP_OPERATIONS):
                 counted = self.reached & Region.of(total.eq(self.total))
                 region = small(counted.project_onto((*self.names.entry, total)))
                 found = [part.project_out((total,)) for part in region.without_upper_bound(total)]
@@ -296,7 +293,7 @@ class _Loop:
         if at_once is None or later is None:
             return t.TRUE
         try:
-            with budget(_OPERATIONS_EACH):
+            with budget(APPROXIMATION_STEP_OPERATIONS):
                 after_some = (self.reached & later).project_onto(self.names.entry)
                 return self._words(small((at_once & self.within) | after_some))
         except UNDECIDED:
@@ -344,13 +341,13 @@ class _Loop:
         if region is None:
             return case
         try:
-            with budget(_OPERATIONS_EACH):
+            with budget(APPROXIMATION_STEP_OPERATIONS):
                 region = small(_both(region, self.within).project_onto((*self.names.entry, *free)))
                 if region.is_empty():
                     return None
                 entry = small(region.project_onto(self.names.entry))
             case = replace(case, when=larger(self._words(entry), frozenset()))
-            with budget(_OPERATIONS_EACH):
+            with budget(APPROXIMATION_STEP_OPERATIONS):
                 return written(case, region)
         except UNDECIDED:
             return case
@@ -383,7 +380,7 @@ class _Loop:
     ) -> Region | None:
         """Where ``condition`` may hold, over ``kept`` where that is given; None where that is not decided."""
         try:
-            with budget(_OPERATIONS_EACH):
+            with budget(APPROXIMATION_STEP_OPERATIONS):
                 found = enclosing_region(condition, {*condition.variables, *variables})
                 return found if kept is None else found.project_out(v for v in found.variables if v not in kept)
         except UNDECIDED:
@@ -394,7 +391,7 @@ class _Loop:
         if region is None:
             return t.TRUE
         try:
-            with budget(_OPERATIONS_WORDS):
+            with budget(APPROXIMATION_SHORTENING_OPERATIONS):
                 return (region.gist(self.within) if self.limited else region).joined().condition()
         except UNDECIDED:
             pass
@@ -415,7 +412,7 @@ class _Loop:
                 yield Undefined(when, kind, line)
 
     def _plain(self, condition: t.Condition) -> t.Condition:
-        return simplify(condition, operations=_OPERATIONS_WORDS)
+        return simplify(condition, operations=APPROXIMATION_SHORTENING_OPERATIONS)
 
 
 def _both(region: Region, other: Region | None) -> Region:
@@ -423,7 +420,7 @@ def _both(region: Region, other: Region | None) -> Region:
     if other is None:
         return region
     try:
-        with budget(_OPERATIONS_EACH):
+        with budget(APPROXIMATION_STEP_OPERATIONS):
             return small(region & other)
     except UNDECIDED:
         return region
@@ -435,7 +432,7 @@ def _some(regions: Sequence[Region | None]) -> Region | None:
     if not known or len(known) < len(regions):
         return None
     try:
-        with budget(_OPERATIONS_EACH):
+        with budget(APPROXIMATION_STEP_OPERATIONS):
             found = known[0]
             for region in known[1:]:
                 found = found | region

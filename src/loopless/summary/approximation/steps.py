@@ -11,23 +11,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import (
+    APPROXIMATED_PATH_OPERATIONS,
+    LARGE_CHANGE,
+    MAX_CONVEX_PARTS,
+    MAX_HULLED_PARTS,
+    MAX_PATH_COUNTERS,
+)
 from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, budget, enclosing_region
 from loopless.paths.model import LoopPaths, Path
 
 UNDECIDED: Final = (BudgetExceeded, NotPresburger, t.TermTooLarge)
 """What a question to the logic may end by without an answer."""
-
-_OPERATIONS: Final = 60_000
-"""isl's operations for one path. A guess."""
-_MOST_COUNTERS: Final = 6
-"""A loop with more iterative paths has one counter for all of them: each is a dimension of every set. A guess."""
-
-_LARGE: Final = 1 << 24
-"""As much an iteration may add is no news, and large factors make sets costly. A guess."""
-_MOST_PARTS: Final = 4
-"""A set of more convex parts is enlarged to its convex hull: so many can be read, and combined. A guess."""
-_FAR_TOO_MANY: Final = 16
-"""A set of more parts is not used at all. A guess."""
 
 
 def small(region: Region) -> Region:
@@ -35,12 +30,12 @@ def small(region: Region) -> Region:
 
     Raises :class:`BudgetExceeded` where it is too large for that: its hull may take seconds that no budget counts.
     """
-    if region.parts > _FAR_TOO_MANY:
+    if region.parts > MAX_HULLED_PARTS:
         raise BudgetExceeded("too many parts")
     found = region.without_divisions()
     if found.parts > 1:
         found = found.coalesce()
-    return found if found.parts <= _MOST_PARTS else found.hull()
+    return found if found.parts <= MAX_CONVEX_PARTS else found.hull()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +126,7 @@ def groups_of(paths: LoopPaths, names: StepNames) -> tuple[CountedPaths, ...]:
     """The counters of a loop: one for each iterative path, or one for all where these are many."""
     steps = [_step(path, names) for path in paths.iterative]
     effects = [{v: _effect(v, p, s, names) for v in names.state} for p, s in zip(paths.iterative, steps, strict=True)]
-    if len(steps) <= _MOST_COUNTERS:
+    if len(steps) <= MAX_PATH_COUNTERS:
         return tuple(
             CountedPaths(names.fresh(f"k{path.id}"), (path,), step, effect)
             for path, step, effect in zip(paths.iterative, steps, effects, strict=True)
@@ -146,7 +141,7 @@ def _step(path: Path, names: StepNames) -> Region | None:
     try:
         whole = t.conjunction((t.substitute(path.condition, names.last), *after))
         variables = {*whole.variables, *names.last.values(), *names.end.values(), *names.fixed}
-        with budget(_OPERATIONS):
+        with budget(APPROXIMATED_PATH_OPERATIONS):
             region = enclosing_region(whole, variables)
             kept = {*names.last.values(), *names.end.values(), *names.fixed}
             return small(region.project_out(var for var in region.variables if var not in kept))
@@ -192,8 +187,8 @@ def _effect(var: t.Var, path: Path, step: Region | None, names: StepNames) -> Pa
         except UNDECIDED:
             pass
     if adds is None:
-        low = low if low is not None and low > -_LARGE else None
-        high = high if high is not None and high < _LARGE else None
+        low = low if low is not None and low > -LARGE_CHANGE else None
+        high = high if high is not None and high < LARGE_CHANGE else None
     sets = adds is None and (var not in term.variables or low is high is None)
     return PathEffect(adds, low, high, sets, least, most)
 

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import LARGE_APPROXIMATE_NUMBER, MAX_RELATION_ALTERNATIVES, REPETITION_OPERATIONS
 from loopless.logic import Region, pruned
 from loopless.summary.model import Case
-
-_LARGE: Final = 1 << 28
-"""Numbers from here on come from the ends of types. A guess."""
-_MOST_ARMS: Final = 3
-"""A relation of more alternatives is enlarged to its convex hull. A guess."""
-_OPERATIONS: Final = 20_000
-"""isl's operations for leaving out what is said twice. A guess."""
 
 
 def written(case: Case, region: Region) -> Case:
@@ -45,8 +38,8 @@ def _facts(region: Region, counters: frozenset[t.Var]) -> t.Condition:
     if region.parts == 1:
         return larger(region.rough_condition(), counters)
     common = larger(region.hull().rough_condition(), counters)
-    arms = larger(region.rough_condition(), counters) if region.parts <= _MOST_ARMS else t.TRUE
-    return pruned(common & arms, operations=_OPERATIONS) if arms is not t.TRUE else common
+    arms = larger(region.rough_condition(), counters) if region.parts <= MAX_RELATION_ALTERNATIVES else t.TRUE
+    return pruned(common & arms, operations=REPETITION_OPERATIONS) if arms is not t.TRUE else common
 
 
 def larger(condition: t.Condition, counters: frozenset[t.Var]) -> t.Condition:
@@ -69,9 +62,9 @@ def _is_large(part: t.Condition, counters: frozenset[t.Var]) -> bool:
     if not isinstance(part, t.Compare):
         return False
     factors = t.polynomial(part.term)
-    if any(abs(factor) >= _LARGE for monomial, factor in factors.items() if monomial):
+    if any(abs(factor) >= LARGE_APPROXIMATE_NUMBER for monomial, factor in factors.items() if monomial):
         return True
-    if abs(factors.get((), 0)) < _LARGE:
+    if abs(factors.get((), 0)) < LARGE_APPROXIMATE_NUMBER:
         return False
     counted = [factor for monomial, factor in factors.items() if any(atom in counters for atom, _ in monomial)]
     bounds = part.relation == "le" and bool(counted) and all(factor > 0 for factor in counted)

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_DISTINCTION_QUESTIONS
 from loopless.paths.joining import join
 from loopless.paths.model import Path
 from loopless.summary.data.possible import possible
 from loopless.terms.knowing import Known
-
-MAX_QUESTIONS: Final = 400
-"""Questions whether a conjunct tells paths apart, for one loop; what is not asked is kept. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ class PathChoices:
         key = frozenset(parts), other.id
         found = self._apart.get(key)
         if found is None:
-            if self._asked >= MAX_QUESTIONS:
+            if self._asked >= MAX_DISTINCTION_QUESTIONS:
                 return False
             self._asked += 1
             whole = t.conjunction((self.common, *parts, *self.rest[other.id]))

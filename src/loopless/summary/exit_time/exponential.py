@@ -11,19 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import FIRST_CURVE_VALUES, MAX_CURVE_RESIDUES, MAX_EQUALITY_ORDER
 from loopless.recurrences import NoClosedForm, curves_of
 from loopless.summary.exit_time.geometric import exit_times_of_geometric
 from loopless.summary.exit_time.linear import ExitTime, NoExitTime, exit_times
-
-MAX_RESIDUES: Final = 8
-"""Curves with more residues of the number of iterations are not followed. A guess."""
-
-
-MAX_ORDER: Final = 12
-"""Equalities whose sides differ, if at all, after more iterations than this are not followed. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +158,7 @@ def comes_first(one: t.Coefficients, other: t.Coefficients) -> bool:
 
 def _residues(term: t.Term, counter: t.Var) -> tuple[t.Coefficients, ...]:
     found = curves_of(term, counter)
-    if len(found) > MAX_RESIDUES:
+    if len(found) > MAX_CURVE_RESIDUES:
         raise NoExitTime(f"it takes turns with a period of {len(found)}")
     return found
 
@@ -188,7 +181,7 @@ def _nonzero(term: t.Term, counter: t.Var) -> list[Candidate]:
     """When ``term``, 0 at the entry, is not 0 first: as soon as ever, for it is a recurrence of known order."""
     curves = _residues(term, counter)
     order = len(curves) * max(_order(curve) for curve in curves)
-    if order > MAX_ORDER:
+    if order > MAX_EQUALITY_ORDER:
         raise NoExitTime("it is an equality of too many different powers")
     candidates = []
     for k in range(1, order):
@@ -383,14 +376,10 @@ def consequences(condition: t.Condition) -> Iterator[t.Condition]:
             continue
         curve = t.coefficients(atoms[0].args)
         try:
-            yield from (t.at_most_zero(t.curve_at(curve, t.const(k))) for k in range(_FIRST_VALUES))
+            yield from (t.at_most_zero(t.curve_at(curve, t.const(k))) for k in range(FIRST_CURVE_VALUES))
         except t.TermTooLarge:
             continue
         falls: t.Condition = t.TRUE
         for key in sorted(curve):
             falls = curve[key].lt(0) | t.equals_zero(curve[key]) & falls
         yield falls
-
-
-_FIRST_VALUES: Final = 4
-"""Values of a curve, the first ones, of which it is asked whether they are negative already. A guess."""

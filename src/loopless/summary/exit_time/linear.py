@@ -9,13 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd
-from typing import Final
 
 from loopless import terms as t
-
-SMALL_MODULUS: Final = 1 << 10
-"""Up to this modulus isl finds first visits of any window. A power of two beyond the moduli of 8 bits, below those
-of 16."""
+from loopless.limits.summary import SMALL_MODULUS
 
 
 class NoExitTime(Exception):

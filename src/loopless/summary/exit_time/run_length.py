@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_HOLES
 from loopless.logic import Pieces, Region, first, first_exit
 from loopless.summary.rewrite.auxiliary import later, preimage
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Values
-
-MAX_HOLES: Final = 8
-"""A domain that lacks more parts of its hull than this is asked about as a whole. A guess."""
 
 
 def run_lengths(where: Region, members: Sequence[GuardedTransition], forms: Values) -> tuple[Pieces, Region]:

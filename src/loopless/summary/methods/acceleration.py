@@ -8,9 +8,9 @@ others: the path's condition includes that every check holds. Where no such k ex
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import ACCELERATION_OPERATIONS, ONE_WAY_CHECK_STEPS
 from loopless.logic import NotPresburger, Region, feasible, first, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import Method, NoAnswer, Tried
@@ -26,14 +26,6 @@ from loopless.summary.obligations.powers import after
 from loopless.summary.rewrite.abstraction import NamedTerms
 from loopless.summary.transitions.system import mentions, place_of
 from loopless.summary.transitions.transformer import COUNTER
-
-OPERATIONS: Final = 3_000_000
-"""isl's operations allowed for one loop: about a second."""
-
-
-STEPS: Final = 60_000
-"""What Z3 may do to find that a check moves one way only: else the first time at which it fails may be known. A
-guess."""
 
 
 class Solver:
@@ -227,7 +219,7 @@ class Solver:
                 widest = at_their_widest(shown, COUNTER)
                 if widest is shown:
                     return None
-                guards.append(all_along(condition, widest, COUNTER, count, region, steps=STEPS))
+                guards.append(all_along(condition, widest, COUNTER, count, region, steps=ONE_WAY_CHECK_STEPS))
             except Undecided:
                 return None
         guard = t.conjunction(guards)
@@ -263,7 +255,7 @@ class Solver:
             try:
                 shown = self.closed_condition(condition)
                 try:
-                    along = all_along(condition, shown, COUNTER, count, region, steps=STEPS)
+                    along = all_along(condition, shown, COUNTER, count, region, steps=ONE_WAY_CHECK_STEPS)
                 except Undecided as undecided:
                     along = until_first(shown, COUNTER, count, undecided)
             except Undecided as undecided:
@@ -367,7 +359,7 @@ METHOD = Method(
     "Proteus (Xie, Chen, Liu, Le, Li, FSE 2016), section 4.1; parametric least values after Feautrier (RAIRO 1988)",
     _run,
     _applies,
-    OPERATIONS,
+    ACCELERATION_OPERATIONS,
 )
 """For loops with at most one iterative path; not where another method found that a value wraps around many times: sets
 and least values would run into the time limit.

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import AGGREGATION_OPERATIONS, AGGREGATION_SHORTENING_OPERATIONS, MAX_SHORTENED_COMPARISONS
 from loopless.logic import BudgetExceeded, NotPresburger, budget, expanded
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import LIMITS, Method, NoAnswer, Tried, answered
@@ -28,14 +29,6 @@ from loopless.summary.model import Case, Interleaving, PathRun, Residual, Summar
 from loopless.summary.rewrite.abstraction import NamedTerms
 from loopless.summary.transitions.system import place_of
 from loopless.terms.knowing import Known, without_implied
-
-OPERATIONS: Final = 4_000_000
-"""isl's operations allowed for one loop. Some 400 ms on small sets. A guess."""
-
-_SHORTENING: Final = 400_000
-"""And for finding fewer words for what ends the loop. A guess."""
-_MANY: Final = 30
-"""Conditions with more comparisons than this stay as they are. A guess."""
 
 _T: Final = t.position("|t")
 
@@ -140,12 +133,12 @@ class _Loop:
     @staticmethod
     def _shorter(condition: t.Condition) -> t.Condition:
         """The same in fewer words, as far as that is cheap."""
-        if not isinstance(condition, t.Or) or sum(1 for _ in t.comparisons(condition)) > _MANY:
+        if not isinstance(condition, t.Or) or sum(1 for _ in t.comparisons(condition)) > MAX_SHORTENED_COMPARISONS:
             return condition
         names = NamedTerms()
         named = names.named(condition)
         try:
-            with budget(_SHORTENING):
+            with budget(AGGREGATION_SHORTENING_OPERATIONS):
                 return names.condition(expanded(named, names.bounds()))
         except (NotPresburger, BudgetExceeded):
             return condition
@@ -277,6 +270,6 @@ METHOD = Method(
     "ours; counters of paths after Looperman (Čadek, Strejček, Trtík 2016) and APC (Strejček, Trtík, ISSTA 2012)",
     _run,
     _applies,
-    OPERATIONS,
+    AGGREGATION_OPERATIONS,
 )
 """For loops whose paths read memory at addresses that change."""

@@ -10,9 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import (
+    MAX_PREFIX_NODES,
+    MAX_PREFIX_REDUCTIONS,
+    MAX_PREFIXES,
+    MAX_UNROLLED_CASES,
+    MAX_UNROLLED_ITERATIONS,
+    MAX_UNROLLED_STEPS,
+    UNROLLING_OPERATIONS,
+)
 from loopless.logic import feasible
 from loopless.paths.model import LoopPaths, Path
 from loopless.portfolio import Method, NoAnswer, Tried
@@ -23,29 +31,6 @@ from loopless.summary.model import PathRun, Step, Summary
 from loopless.summary.rewrite.entry import fixed_by
 from loopless.summary.rewrite.inner_loops import settled
 from loopless.summary.transitions.system import place_of
-
-OPERATIONS: Final = 1_000_000
-"""isl's operations allowed for all that. Some 100 ms on small sets, 3 s on sets with five quotients: of most
-prefixes that go on a point shows it, without isl. A guess."""
-
-MAX_ROUNDS: Final = 64
-"""Iterations that are put one after another. A guess."""
-
-MAX_PREFIXES: Final = 24
-"""Prefixes that are followed at a time. A guess."""
-
-MAX_CASES: Final = 64
-"""Cases that come of them. A guess."""
-
-MAX_STEPS: Final = 200
-"""Iterations looked at, of all prefixes together. A guess."""
-
-MAX_NODES: Final = 1_000
-"""Parts of the values and conditions of one prefix. A guess."""
-
-MAX_REDUCED: Final = 8
-"""Values that are reduced to their type, in the values and conditions of one prefix: what the logic takes long
-for. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +52,7 @@ class _Unrolling:
 
     def summary(self) -> Summary:
         prefixes = [_Prefix(t.substitute(self.entered, self.fixed), self.fixed, ())]
-        for _ in range(MAX_ROUNDS + 1):
+        for _ in range(MAX_UNROLLED_ITERATIONS + 1):
             prefixes = self._all_followed(prefixes)
             if not prefixes:
                 return self.found.summary(self.paths, entered=self.entered)
@@ -85,7 +70,7 @@ class _Unrolling:
     def _followed(self, prefix: _Prefix) -> Iterator[_Prefix]:
         """The prefixes after one more iteration; what leaves the loop is noted."""
         self.steps += 1
-        if self.steps > MAX_STEPS:
+        if self.steps > MAX_UNROLLED_STEPS:
             raise NoAnswer
         for path in self.paths.all:
             here = t.substitute(path.condition, prefix.values)
@@ -98,7 +83,10 @@ class _Unrolling:
             moved = {var: t.substitute(term, prefix.values) for var, term in path.update.items()}
             after = _Prefix(when, {**prefix.values, **moved}, (*prefix.taken, path.id))
             nodes = [part for node in (when, *moved.values()) for part in t.walk(node)]
-            if len(nodes) > MAX_NODES or len({node for node in nodes if isinstance(node, t.Wrap)}) > MAX_REDUCED:
+            if (
+                len(nodes) > MAX_PREFIX_NODES
+                or len({node for node in nodes if isinstance(node, t.Wrap)}) > MAX_PREFIX_REDUCTIONS
+            ):
                 raise NoAnswer
             yield after
 
@@ -106,7 +94,7 @@ class _Unrolling:
         per_path = {p.id: t.const(prefix.taken.count(p.id)) for p in self.paths.iterative}
         taken = TakenIterations(t.const(len(prefix.taken)), per_path, tuple(_trace(prefix.taken)))
         self.found.leave(when, path, prefix.values, taken)
-        if len(self.found.cases) > MAX_CASES:
+        if len(self.found.cases) > MAX_UNROLLED_CASES:
             raise NoAnswer
 
 
@@ -125,5 +113,7 @@ def _run(question: Entry, _: Tried[EntrySummary]) -> EntrySummary:
     return EntrySummary(paths, found)
 
 
-METHOD = Method("bounded unrolling", "bounded model checking's, with all prefixes kept", _run, operations=OPERATIONS)
+METHOD = Method(
+    "bounded unrolling", "bounded model checking's, with all prefixes kept", _run, operations=UNROLLING_OPERATIONS
+)
 """All runs from the entry states must be short. Not where stepping is forbidden (:mod:`loopless.stepping`)."""

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_CYCLE_INTERVALS, MAX_SELECTOR_CYCLES, MAX_SELECTOR_VALUES
 from loopless.logic import NotPresburger, Region, first_exit
 from loopless.paths.model import Exit, Path
 from loopless.portfolio import Method, NoAnswer, Tried
@@ -39,12 +40,6 @@ from loopless.summary.transitions.transformer import (
     counter_of,
 )
 
-MAX_VALUES: Final = 4_096
-"""A selector that runs through more values than this is not followed. Sixteen times the values of 8 bits. A guess."""
-MAX_CYCLES: Final = 16
-"""Nor one with more cycles than this. A guess."""
-MAX_PARTS: Final = 16
-"""The values of a cycle must form at most so many intervals. A guess."""
 LEAST_PATHS: Final = 3
 """Two paths that take turns are an oscillation, which has a form without tables; in one cycle two of more may do so."""
 
@@ -220,7 +215,7 @@ def _cycles(selector: t.Var, transitions: Sequence[GuardedTransition]) -> list[R
                 least = values.index(min(values))
                 values = values[least:] + values[:least]
                 found.append(Round(selector, tuple(values), tuple(transitions[taken[v]] for v in values)))
-    few = len(found) <= MAX_CYCLES and all(len(_runs(sorted(c.values))) <= MAX_PARTS for c in found)
+    few = len(found) <= MAX_SELECTOR_CYCLES and all(len(_runs(sorted(c.values))) <= MAX_CYCLE_INTERVALS for c in found)
     return found if few else []
 
 
@@ -258,7 +253,7 @@ def _window(spans: Sequence[Sequence[_Span]], moves: Sequence[int]) -> range:
         return range(0)
     reach = max(abs(move) for move in moves)
     window = range(min(borders) - reach, max(borders) + reach + 2)
-    return window if window.stop - window.start <= MAX_VALUES else range(0)
+    return window if window.stop - window.start <= MAX_SELECTOR_VALUES else range(0)
 
 
 def _runs(ordered: Sequence[int]) -> list[list[int]]:

@@ -15,6 +15,7 @@ from math import prod
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_EXIT_TIME_COMBINATIONS
 from loopless.logic import feasible, simplify
 from loopless.logic.region import Region
 from loopless.paths.model import LoopPaths, Path
@@ -27,9 +28,6 @@ from loopless.summary.methods.acceleration import Solver, needed_by
 from loopless.summary.model import Residual, Summary
 from loopless.summary.transitions.system import place_of
 from loopless.summary.transitions.transformer import COUNTER
-
-MAX_ALTERNATIVES: Final = 32
-"""So many combinations of forms of the exit times are written as cases. A guess."""
 
 ExitChoice = tuple[tuple[Path, t.Condition], ...]
 """The exit paths that may be taken, each with what decides it beyond the race."""
@@ -98,10 +96,10 @@ class _EarliestExit(Solver):
             start = self._entered(timed, found, offset, checked=not obligations)
         racing = [(index, candidate) for index, candidates in enumerate(found) for candidate in candidates.candidates]
         combinations = prod(len(candidate.forms) for _, candidate in racing)
-        if combinations > MAX_ALTERNATIVES:
+        if combinations > MAX_EXIT_TIME_COMBINATIONS:
             racing = [(index, total(candidate, offset)) for index, candidate in racing]
             combinations = prod(len(candidate.forms) for _, candidate in racing)
-        if combinations > MAX_ALTERNATIVES:
+        if combinations > MAX_EXIT_TIME_COMBINATIONS:
             raise self.refuse(Reason.BUDGET, f"{combinations} combinations of first times")
         for chosen in product(*(candidate.forms for _, candidate in racing)):
             guard = t.conjunction((start, *(form.guard for form in chosen)))

@@ -6,9 +6,9 @@ That a counter starts at 0 and is never negative makes paths impossible, and con
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import ENTERED_LOOP_OPERATIONS, ENTRY_INVARIANT_OPERATIONS
 from loopless.logic import budget
 from loopless.paths import LoopPaths, NoPaths, Path
 from loopless.paths.invariants import inductive
@@ -17,13 +17,6 @@ from loopless.refusals import Refused
 from loopless.summary.entry import Entry, EntrySummary
 from loopless.summary.rewrite.entry import entered_with
 from loopless.summary.transitions.system import mentions
-
-PREPARING: Final = 2_000_000
-"""isl's operations for finding what stays true, and again for saying where the loop is entered. Some 200 ms on
-small sets. A guess."""
-
-AGAIN: Final = 40_000_000
-"""isl's operations for looking at the loop again. Some 4 s on small sets. A guess."""
 
 
 def about(paths: LoopPaths, facts: t.Condition) -> t.Condition:
@@ -97,15 +90,15 @@ def _weaker(fact: t.Condition) -> tuple[t.Condition, ...]:
 
 
 def _run(question: Entry, _: Tried[EntrySummary]) -> EntrySummary:
-    with budget(PREPARING):
+    with budget(ENTRY_INVARIANT_OPERATIONS):
         kept = inductive_facts(question.paths, question.facts)
     if kept is t.TRUE:
         raise NoAnswer
-    with budget(AGAIN):
+    with budget(ENTERED_LOOP_OPERATIONS):
         narrow, other = question.narrowed(kept)
     if isinstance(other, Refused) or isinstance(narrow, NoPaths):
         raise NoAnswer(other if isinstance(other, Refused) else None)
-    with budget(PREPARING):
+    with budget(ENTRY_INVARIANT_OPERATIONS):
         found = entered_with(other, question.entered & about(narrow, question.facts))
     return EntrySummary(narrow, found)
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
+from loopless.limits.summary import ENTRY_VALUE_OPERATIONS
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.summary.entry import Entry, EntrySummary
 from loopless.summary.model import Summary
 from loopless.summary.rewrite.entry import entered_with
-
-OPERATIONS: Final = 2_000_000
-"""isl's operations allowed for that; conditions at known values are short. Some 200 ms on small sets. A guess."""
 
 
 def _run(question: Entry, _: Tried[EntrySummary]) -> EntrySummary:
@@ -22,5 +18,5 @@ def _run(question: Entry, _: Tried[EntrySummary]) -> EntrySummary:
     return EntrySummary(question.paths, found)
 
 
-METHOD = Method("entry values", "ours", _run, operations=OPERATIONS)
+METHOD = Method("entry values", "ours", _run, operations=ENTRY_VALUE_OPERATIONS)
 """The answer keeps the name of the method that gave the summary of all states."""

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from math import gcd
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import OSCILLATION_OPERATIONS, WIDE_OSCILLATION
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths.model import Path
 from loopless.summary.exit_time.run_length import run_lengths
@@ -39,12 +39,6 @@ from loopless.summary.transitions.transformer import (
     Turns,
     counter_of,
 )
-
-_WIDE: Final = 1 << 16
-"""Steps that add up to so much make isl work with as many residues, unless one divides the other. A guess."""
-
-OPERATIONS: Final = 500_000
-"""isl's operations allowed for the runs of one group. Some 60 ms on small sets. A guess."""
 
 
 def accelerate_groups(
@@ -84,7 +78,7 @@ def _accelerated(
         members, monotone = monotone_accumulators(list(group.members))
         group = replace(group, members=tuple(members), monotone=tuple(monotone))
         try:
-            with budget(OPERATIONS):
+            with budget(OSCILLATION_OPERATIONS):
                 runs, ends = longest_runs(group)
         except BudgetExceeded:
             found += group.members
@@ -102,7 +96,7 @@ def _wraps_often(group: OscillatingGroup) -> bool:
     """
     if len({_path(member).id for member in group.members}) > 1:
         return False
-    return any(s.up + s.down >= _WIDE and min(s.up, s.down) > gcd(s.up, s.down) for s in group.selectors)
+    return any(s.up + s.down >= WIDE_OSCILLATION and min(s.up, s.down) > gcd(s.up, s.down) for s in group.selectors)
 
 
 def _is_known(transformer: RunTransformer) -> bool:

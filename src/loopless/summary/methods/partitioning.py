@@ -10,9 +10,9 @@ transitions.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_PHASES, MAX_STEPS_BACK
 from loopless.logic import NotPresburger, Region
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Reason
@@ -25,12 +25,6 @@ from loopless.summary.rewrite.auxiliary import preimage
 from loopless.summary.transitions.elimination import ExitSegment, eliminate
 from loopless.summary.transitions.system import ControlSystem
 from loopless.summary.transitions.transformer import GuardedTransition, NoIteration, Once
-
-MAX_STEPS_BACK: Final = 12
-"""What leads to states that never end is followed for so many steps. A guess."""
-
-MAX_PHASES: Final = 4
-"""A loop is not divided into more parts than this by the signs of what is added. A guess."""
 
 
 def without_diverging(system: ControlSystem) -> tuple[ControlSystem, Region]:

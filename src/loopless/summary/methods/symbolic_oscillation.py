@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import SYMBOLIC_OSCILLATION_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
 from loopless.paths.model import Path
 from loopless.summary.exit_time.run_length import run_lengths
@@ -35,9 +35,6 @@ from loopless.summary.transitions.transformer import (
     Turns,
     counter_of,
 )
-
-OPERATIONS: Final = 500_000
-"""isl's operations allowed for looking for one pair, and for its runs. Some 60 ms on small sets. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ def accelerate_symbolic(
         if pair.low not in left or pair.high not in left:
             continue
         try:
-            with budget(OPERATIONS):
+            with budget(SYMBOLIC_OSCILLATION_OPERATIONS):
                 made = _Turns(system, pair).runs()
         except (BudgetExceeded, t.TermTooLarge, NotPresburger):
             continue

@@ -12,16 +12,13 @@ from math import gcd, lcm
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_ROUND_REMAINDERS, RUN_EXTREME_OPERATIONS, RUN_SOLVER_MS, RUN_SOLVER_STEPS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, greatest
 from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.recurrences import sign_over
 from loopless.refusals import Reason
 from loopless.summary.obligations.powers import powers
 from loopless.summary.obligations.signs import never_negative
-
-MAX_PERIOD: Final = 12
-"""A value that depends on the round's remainder by more than this is not looked at remainder by remainder. A
-guess."""
 
 
 class Undecided(Exception):
@@ -56,7 +53,7 @@ def all_along(
 
     ``steps``: of Z3 for each question that is not Presburger, if not the usual number.
     """
-    parts = [_one(condition, part, counter, count, region, steps or _SOLVER_STEPS) for part in t.conjuncts(shown)]
+    parts = [_one(condition, part, counter, count, region, steps or RUN_SOLVER_STEPS) for part in t.conjuncts(shown)]
     return t.conjunction(parts)
 
 
@@ -240,7 +237,7 @@ def _period(term: t.Term, counter: t.Var) -> int:
             step = t.polynomial(node.args[0]).get(((counter, 1),), 0)
             if step:
                 period = lcm(period, node.args[1].value // gcd(step, node.args[1].value))
-    return period if period <= MAX_PERIOD else 1
+    return period if period <= MAX_ROUND_REMAINDERS else 1
 
 
 def tightest(
@@ -268,7 +265,7 @@ def tightest(
         if start is None:
             raise undecided
         try:
-            with budget(_OPERATIONS):
+            with budget(RUN_EXTREME_OPERATIONS):
                 transitions = greatest(moved, counter, during)
         except (NotPresburger, BudgetExceeded, Unbounded):
             raise undecided from None
@@ -313,8 +310,6 @@ def repeats(condition: t.Condition, counter: t.Var, period: int, region: Region)
 
 
 _PERIODS = (1, 2, 3, 4)
-_OPERATIONS: Final = 1_000_000
-"""isl's operations for one question about extremes along a run: some 0.1 s. A guess."""
 
 
 def _is_presburger(term: t.Term) -> bool:
@@ -333,12 +328,6 @@ def _empty(region: Region, condition: t.Condition) -> bool:
         return False
 
 
-_SOLVER_STEPS: Final = 400_000
-"""What Z3 may do for one question beyond Presburger: some 50 ms, as for questions of feasibility."""
-_SOLVER_MS: Final = 5_000
-"""A limit in time that the steps do not reach, so that the answer is the same on every machine."""
-
-
 def _surely_at_least_0(term: t.Term, region: Region, where: t.Condition, steps: int) -> bool:
     """Whether ``term`` is never negative on ``region``, where ``where`` holds."""
     try:
@@ -349,7 +338,7 @@ def _surely_at_least_0(term: t.Term, region: Region, where: t.Condition, steps: 
     return _surely_empty(region, where & term.lt(0), steps)
 
 
-def _surely_empty(region: Region, condition: t.Condition, steps: int = _SOLVER_STEPS) -> bool:
+def _surely_empty(region: Region, condition: t.Condition, steps: int = RUN_SOLVER_STEPS) -> bool:
     """As :func:`_empty`, with Z3 for what is not Presburger: a square is never negative."""
     if _empty(region, condition):
         return True
@@ -357,5 +346,5 @@ def _surely_empty(region: Region, condition: t.Condition, steps: int = _SOLVER_S
         Region.of(condition)
     except NotPresburger:
         whole = region.condition() & condition
-        return satisfiable(whole, _SOLVER_MS, steps=steps).answer is SmtAnswer.NO
+        return satisfiable(whole, RUN_SOLVER_MS, steps=steps).answer is SmtAnswer.NO
     return False

@@ -6,9 +6,9 @@ One comparison on the value at the exit then stands for the checks of all iterat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import ACCUMULATOR_SOLVER_MS, ACCUMULATOR_SOLVER_STEPS
 from loopless.logic import NotPresburger, Region
 from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.paths.model import Exit, Path
@@ -103,12 +103,6 @@ def _follows(obligation: Obligation, var: t.Var, moved: t.Term, transition: Guar
     return needed is not None and _never_negative(needed, transition)
 
 
-_SOLVER_STEPS: Final = 200_000
-"""What Z3 may do to find that a total moves one way: some 25 ms. A guess."""
-_SOLVER_MS: Final = 3_000
-"""A limit in time that the steps do not reach, so that the answer is the same on every machine."""
-
-
 def _never_negative(term: t.Term, transition: GuardedTransition) -> bool:
     """Whether ``term`` is surely not negative where the transition is taken."""
     negative = term.lt(0)
@@ -118,4 +112,4 @@ def _never_negative(term: t.Term, transition: GuardedTransition) -> bool:
         if never_negative(term, transition.where):
             return True
     whole = transition.where.rough_condition() & negative
-    return satisfiable(whole, _SOLVER_MS, steps=_SOLVER_STEPS).answer is SmtAnswer.NO
+    return satisfiable(whole, ACCUMULATOR_SOLVER_MS, steps=ACCUMULATOR_SOLVER_STEPS).answer is SmtAnswer.NO

@@ -11,15 +11,10 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 from math import lcm
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_BOUND_CHOICES, MAX_RESIDUE_COMBINATIONS
 from loopless.logic import EmptyRegion, NotPresburger, Region
-
-_MOST_RESIDUES: Final = 512
-"""Combinations of remainders that are looked at one by one: milliseconds. A guess."""
-_MOST_CHOICES: Final = 16
-"""No more choices of bounds than this are tried. A guess."""
 
 
 def never_negative(term: t.Term, region: Region) -> bool:
@@ -58,7 +53,7 @@ def _without_quotients(term: t.Term) -> t.Term | None:
 def _is_multiple(term: t.Term, divisor: int) -> bool:
     """Whether ``term`` is a multiple of ``divisor`` for all integers."""
     variables = sorted(term.variables)
-    if divisor ** len(variables) > _MOST_RESIDUES:
+    if divisor ** len(variables) > MAX_RESIDUE_COMBINATIONS:
         return False
     for residues in itertools.product(range(divisor), repeat=len(variables)):
         at = t.substitute(term, {var: t.const(r) for var, r in zip(variables, residues, strict=True)})
@@ -97,7 +92,7 @@ def _by_bounds(term: t.Term, region: Region) -> bool:
     """Whether no coefficient is negative over variables that are at least 0."""
     # From the last variable on, since a bound may be one of those before.
     choices = [_bounded(var, term, region) for var in sorted(term.variables, reverse=True)]
-    for chosen in itertools.islice(itertools.product(*choices), _MOST_CHOICES):
+    for chosen in itertools.islice(itertools.product(*choices), MAX_BOUND_CHOICES):
         at = term
         for var, value in chosen:
             at = t.substitute(at, {var: value})

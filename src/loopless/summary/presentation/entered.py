@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_ENTRY_DISJUNCTS, MAX_FACT_NODES
 from loopless.logic import feasible, is_quasi_affine
 from loopless.summary.model import Approximation, Case, Cycle, Step, Summary, nodes_of
 from loopless.summary.presentation.merging import Merged, merged
@@ -18,10 +19,6 @@ from loopless.summary.presentation.readable import readable, without_divided
 from loopless.summary.rewrite.entry import fixed_by
 
 _Key = TypeVar("_Key")
-_LARGEST_FACT: Final = 12
-"""What a variable is set to is used as a fact up to so many parts. A guess."""
-_MOST_DISJUNCTS: Final = 64
-"""A condition of more parts is not looked through for those that hold for no entry. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ def _at_entry(
     ranges = [_in_range(var, term) for var, term in fixed.items()]
     # What would be longer than the variable does not stand in its place, but still says which cases there are.
     others = (var.eq(values[var]) for var in sorted(occurring - fixed.keys(), key=_key) if var in values)
-    longer = [fact for fact in others if sum(1 for _ in t.walk(fact)) <= _LARGEST_FACT and is_quasi_affine(fact)]
+    longer = [fact for fact in others if sum(1 for _ in t.walk(fact)) <= MAX_FACT_NODES and is_quasi_affine(fact)]
     given, divided = (
         t.conjunction(part for part in others if part.variables and part.variables <= matter)
         for others in ((t.substitute(part, fixed) for part in parts) for parts in (t.conjuncts(facts), longer))
@@ -185,6 +182,6 @@ class _There:
         """The condition at the entry; false where no entry state fulfils it."""
         there = t.substitute(when, self._fixed)
         parts = t.disjuncts(there)
-        if there is t.FALSE or len(parts) > _MOST_DISJUNCTS:
+        if there is t.FALSE or len(parts) > MAX_ENTRY_DISJUNCTS:
             return there
         return t.disjunction(part for part in parts if feasible(part & self._given))

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import (
+    MAX_COMPARED_GROUPS,
+    MERGING_OPERATIONS,
+    UNION_OPERATIONS,
+    UNION_SHORTENING_OPERATIONS,
+)
 from loopless.logic import (
     BudgetExceeded,
     NotPresburger,
@@ -26,14 +31,6 @@ from loopless.logic import (
 from loopless.paths.model import Exit
 from loopless.summary.model import Case, Cycle, Interleaving, PathRun, Step, Summary
 from loopless.summary.presentation.readable import Guards
-
-OPERATIONS: Final = 300_000
-"""isl operations for the merging of one summary, some 40 ms; cases that are left over then stay by themselves."""
-_OPERATIONS_EACH: Final = 8_000
-"""isl's operations for shortening the union of the conditions of one group: a millisecond. A guess."""
-_OPERATIONS_CONVEX: Final = 25_000
-"""For the union of the conditions of one group: where it is not convex it is seldom worth much. Some 3 ms on small
-sets. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ class _Trace:
     exit_path: str
 
 
-def merged(summary: Summary, operations: int = OPERATIONS) -> tuple[Merged, ...]:
+def merged(summary: Summary, operations: int = MERGING_OPERATIONS) -> tuple[Merged, ...]:
     """The cases of ``summary``, each in exactly one group, groups in the order of their first cases."""
     return _Merging(summary, operations).groups()
 
@@ -173,7 +170,7 @@ class _Merging:
     def _join(self, groups: list[_Group]) -> None:
         """Groups that a later member has made alike."""
         index = 0
-        while index < len(groups) <= _MOST_GROUPS:
+        while index < len(groups) <= MAX_COMPARED_GROUPS:
             group = groups[index]
             if any(self._joined(other, group) for other in groups if other is not group):
                 del groups[index]
@@ -300,21 +297,19 @@ class _Merging:
             return self.summary.cases[members[0]].when
         plain = t.disjunction(self.summary.cases[n].when for n in sorted(members))
         try:
-            with budget(_OPERATIONS_CONVEX):
+            with budget(UNION_OPERATIONS):
                 whole = Region.of(plain).joined()
                 if whole.parts == 1:
                     return self.guards.arranged(whole.condition())
         except (BudgetExceeded, NotPresburger):
             pass
-        return self.guards.arranged(simplify(plain, operations=_OPERATIONS_EACH))
+        return self.guards.arranged(simplify(plain, operations=UNION_SHORTENING_OPERATIONS))
 
 
 def _pinned(when: t.Condition) -> int:
     return sum(isinstance(part, t.Compare) and part.relation == "eq" for part in t.conjuncts(when))
 
 
-_MOST_GROUPS: Final = 16
-"""More groups are not compared with each other. A guess."""
 _ITERATIONS = "#iterations"
 _RESULT = "#result"
 

@@ -7,9 +7,10 @@ shorten the whole. Results are equivalent where the types' ranges and the contex
 
 from __future__ import annotations
 
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_DECIDED_DISJUNCTIONS, MAX_SHORTENING_ROUNDS, MAX_WHOLE_NODES, PLAINER_OPERATIONS
 from loopless.logic import (
     BudgetExceeded,
     EmptyRegion,
@@ -25,20 +26,12 @@ from loopless.logic import (
 from loopless.logic.abstraction import Abstraction
 from loopless.summary.rewrite.univariate import as_intervals, between_signs
 
-_ROUNDS: Final = 3
-"""Rounds of shortening: each may make room for the next. A guess."""
-_MOST_CHOICES: Final = 3
-"""A condition with more disjunctions than this is not decided by the arms of one. A guess."""
-_MOST_NODES: Final = 300
-"""Larger conditions are not looked at as a whole. A guess."""
-_OPERATIONS: Final = 480_000
-"""isl's operations for making one condition or term plainer: some 50 ms. With half of it the overflow of a
-sum from anywhere on (``for (; i <= n; i++) s += i``) is told twice over."""
-
 _Node = TypeVar("_Node", t.Term, t.Condition)
 
 
-def plainer(condition: t.Condition, given: t.Condition = t.TRUE, *, operations: int = _OPERATIONS) -> t.Condition:
+def plainer(
+    condition: t.Condition, given: t.Condition = t.TRUE, *, operations: int = PLAINER_OPERATIONS
+) -> t.Condition:
     """A condition that agrees with ``condition`` wherever ``given`` and the types' ranges hold.
 
     Presburger conditions stay as they are. ``given`` is used as far as it is Presburger. ``operations`` bounds the work
@@ -53,7 +46,7 @@ def plainer(condition: t.Condition, given: t.Condition = t.TRUE, *, operations: 
         return condition
 
 
-def decided(term: t.Term, given: t.Condition, *, operations: int = _OPERATIONS) -> t.Term:
+def decided(term: t.Term, given: t.Condition, *, operations: int = PLAINER_OPERATIONS) -> t.Term:
     """``term`` with the minima, maxima and choices that come out one way wherever ``given`` holds replaced by what they
     are there. ``given`` is used as far as it is Presburger.
     """
@@ -79,7 +72,7 @@ def _plainer(condition: t.Condition, given: Region) -> t.Condition:
 
 
 def _conjunction(condition: t.Condition, given: Region) -> t.Condition:
-    for _ in range(_ROUNDS):
+    for _ in range(MAX_SHORTENING_ROUNDS):
         if not isinstance(condition, t.And):
             return condition
         plain = [part for part in condition.args if is_quasi_affine(part)]
@@ -108,7 +101,11 @@ def _shortened(condition: t.Condition, given: t.Condition) -> t.Condition:
     if is_quasi_affine(condition):
         return simplify(condition, given)
     size = sum(1 for _ in t.walk(condition))
-    if size > _MOST_NODES or not any(isinstance(node, t.Or) for node in t.walk(condition)) or _is_partial(condition):
+    if (
+        size > MAX_WHOLE_NODES
+        or not any(isinstance(node, t.Or) for node in t.walk(condition))
+        or _is_partial(condition)
+    ):
         return condition
     names = Abstraction()
     named = names.condition(condition)
@@ -155,7 +152,7 @@ def _on_intervals(condition: t.Condition, given: Region) -> t.Condition:
         return condition
     choices = _choices(condition)
     if choices:
-        return _by_arms(condition, choices[0], given) if len(choices) <= _MOST_CHOICES else condition
+        return _by_arms(condition, choices[0], given) if len(choices) <= MAX_DECIDED_DISJUNCTIONS else condition
     (variable,) = condition.variables
     try:
         low, high = given.range_of(variable)
@@ -193,7 +190,7 @@ def _arms(choice: t.Op | t.Ite) -> list[tuple[t.Condition, t.Term]]:
 
 def _decided(node: _Node, given: Region) -> _Node:
     """``node`` without the choices that ``given`` decides; from the inside, since what is inside may become affine."""
-    for _ in range(_ROUNDS):
+    for _ in range(MAX_SHORTENING_ROUNDS):
         replaced: dict[t.Term, t.Term] = {
             one: other for one in _choices(node) if (other := _chosen(one, given)) is not one
         }

@@ -9,9 +9,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final, assert_never
+from typing import assert_never
 
 from loopless import terms as t
+from loopless.limits.summary import (
+    LARGE_SHOWN_CONSTANT,
+    MAX_PLAIN_REGIONS,
+    MAX_READABLE_QUESTIONS,
+    READABLE_CONDITION_OPERATIONS,
+    READABLE_NONLINEAR_OPERATIONS,
+    READABLE_OPERATIONS,
+    READABLE_PATH_OPERATIONS,
+    REMEMBERED_ENDS,
+)
 from loopless.logic import (
     BudgetExceeded,
     NotPresburger,
@@ -29,33 +39,15 @@ from loopless.paths.model import LoopPaths, Path
 from loopless.summary.model import Case, Cycle, Interleaving, PathRun, Residual, Step, Summary, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
 
-OPERATIONS: Final = 1_600_000
-"""isl's operations for one summary, some 0.2 s; what is left over then is shown as it is. Half of it is too
-little for the same sum as in :mod:`loopless.summary.presentation.nonlinear`."""
-_OPERATIONS_EACH: Final = 30_000
-"""isl's operations for one condition: some 4 ms. A guess."""
-_OPERATIONS_PATH: Final = 100_000
-"""isl operations for shortening one path condition. Some 10 ms on small sets. A guess."""
-_OPERATIONS_NONLINEAR: Final = 120_000
-"""The same for one that is not Presburger: each of its parts is asked about. A guess."""
-_QUESTIONS: Final = 12
-"""Questions to the solver for one summary: a quarter of a second where all are hard. A guess."""
-_MOST_REGIONS: Final = 16
-"""More regions of one place are not put in plainer words one by one. A guess."""
-_REMEMBERED: Final = 10_000
-"""Conditions of which it is remembered whether they are ends of types. A guess."""
-_LARGE: Final = 1 << 28
-"""Constants from here on come from the ends of types. A guess."""
-
 
 def readable(
-    summary: Summary, given: t.Condition = t.TRUE, operations: int = OPERATIONS, divided: t.Condition = t.TRUE
+    summary: Summary, given: t.Condition = t.TRUE, operations: int = READABLE_OPERATIONS, divided: t.Condition = t.TRUE
 ) -> Summary:
     """The same summary to be read where ``given`` and ``divided`` hold: cases without an iteration first, then short
     ones. ``divided``: facts with quotients, which make some conditions shorter, and others longer.
     """
     with budget(operations) as granted:
-        questions = _QUESTIONS * granted // OPERATIONS
+        questions = MAX_READABLE_QUESTIONS * granted // READABLE_OPERATIONS
         writer = _Writer(Guards.of(summary.paths), given, given & divided, questions)
         cases = (case for case in map(writer.case, summary.cases) if case.when is not t.FALSE)
         return replace(
@@ -75,8 +67,8 @@ def readable_paths(paths: LoopPaths) -> LoopPaths:
     guards = Guards.of(paths)
 
     def shorter(path: Path) -> Path:
-        short = simplify(path.condition, t.TRUE, operations=_OPERATIONS_PATH)
-        return replace(path, condition=guards.arranged(without_implied(short, operations=_OPERATIONS_PATH)))
+        short = simplify(path.condition, t.TRUE, operations=READABLE_PATH_OPERATIONS)
+        return replace(path, condition=guards.arranged(without_implied(short, operations=READABLE_PATH_OPERATIONS)))
 
     return replace(paths, iterative=tuple(map(shorter, paths.iterative)), exits=tuple(map(shorter, paths.exits)))
 
@@ -87,12 +79,14 @@ def _rank(case: Case) -> tuple[bool, int, int]:
 
 def without_divided(when: t.Condition, paths: LoopPaths, given: t.Condition, divided: t.Condition) -> t.Condition:
     """A condition of few words without what facts with quotients say, where ``given`` holds."""
-    with budget(OPERATIONS):
+    with budget(READABLE_OPERATIONS):
         return _Writer(Guards.of(paths), given, given & divided).condition(when)
 
 
 class _Writer:
-    def __init__(self, guards: Guards, given: t.Condition, all_given: t.Condition, questions: int = _QUESTIONS) -> None:
+    def __init__(
+        self, guards: Guards, given: t.Condition, all_given: t.Condition, questions: int = MAX_READABLE_QUESTIONS
+    ) -> None:
         self.guards = guards
         self.given, self.all_given = given, all_given
         self.questions = Questions(questions)
@@ -122,11 +116,11 @@ class _Writer:
     def _short(self, plain: t.Condition, given: t.Condition) -> t.Condition:
         if given is t.TRUE and any(isinstance(node, t.Op) for node in t.walk(plain)):
             # Sets with divisions are slow, and most of these conditions come from the logic.
-            short = pruned(plain, operations=_OPERATIONS_EACH)
+            short = pruned(plain, operations=READABLE_CONDITION_OPERATIONS)
         else:
-            short = simplify(plain, given, operations=_OPERATIONS_EACH)
+            short = simplify(plain, given, operations=READABLE_CONDITION_OPERATIONS)
         if not is_quasi_affine(short):
-            short = without_implied(short, given, operations=_OPERATIONS_NONLINEAR)
+            short = without_implied(short, given, operations=READABLE_NONLINEAR_OPERATIONS)
             short = without_nonlinear(short, given, self.questions)
         return short
 
@@ -160,11 +154,11 @@ class _Writer:
     def union(self, regions: Sequence[t.Condition]) -> t.Condition:
         """Some of the regions, in few words."""
         whole = t.disjunction(regions)
-        if len(regions) <= _MOST_REGIONS:
+        if len(regions) <= MAX_PLAIN_REGIONS:
             whole = t.disjunction(map(self.plain, regions))
         if len(regions) > 1:
             try:
-                with budget(_OPERATIONS_EACH):
+                with budget(READABLE_CONDITION_OPERATIONS):
                     whole = Region.of(whole).joined().condition()
             except (BudgetExceeded, NotPresburger):
                 pass
@@ -301,11 +295,11 @@ class Guards:
         return False, tier, place, _shape(part), len(part.variables), part.key
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED_ENDS)
 def _has_large(part: t.Condition) -> bool:
     """Whether the part is a bound that comes from the ends of types."""
     terms = [node.term for node in t.walk(part) if isinstance(node, t.Compare) and node.relation != "eq"]
-    return any(abs(t.polynomial(term).get((), 0)) >= _LARGE for term in terms)
+    return any(abs(t.polynomial(term).get((), 0)) >= LARGE_SHOWN_CONSTANT for term in terms)
 
 
 def _shape(part: t.Condition) -> int:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, overload
+from typing import overload
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_QUOTIENTS
 from loopless.paths.model import LoopPaths, Path
-
-MAX_QUOTIENTS: Final = 12
-"""A quotient that may have more values than this, 0 left out, stays as it is. A guess."""
 
 
 def with_few_quotients(paths: LoopPaths) -> LoopPaths:

@@ -10,12 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_INTERVALS
 from loopless.paths.model import LoopPaths, Path
 from loopless.recurrences import NoClosedForm, curves_of
 from loopless.terms.curves import stretches
-
-MAX_INTERVALS: Final = 6
-"""A condition that holds on more intervals than this stays as it is. A guess."""
 
 _WANTED: Final = {"le": (-1, 0), "eq": (0,), "ne": (-1, 1)}
 _COUNT = t.Var("#distance", t.INTEGERS)

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.limits.automaton import MAX_PREFIX
+from loopless.limits.summary import MAX_SOLVED_CHOICES
 from loopless.logic import Region
 from loopless.recurrences import Closed, solve
 from loopless.summary.obligations.along_run import Undecided, all_along
-
-MAX_CHOICES: Final = 3
-"""Updates with more different choices by invariants than this are not solved on each side. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ def forms_of(update: Mapping[t.Var, t.Term], counter: t.Var, lost: Mapping[t.Var
                 gone[var] = gone[read[0]]
                 del known[var]
                 reading = True
-    return _by_choices(known, counter, gone, MAX_CHOICES)
+    return _by_choices(known, counter, gone, MAX_SOLVED_CHOICES)
 
 
 def _by_choices(update: Mapping[t.Var, t.Term], counter: t.Var, lost: Mapping[t.Var, str], left: int) -> Forms:

@@ -11,9 +11,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Literal
 
 from loopless.graphs import cycles
+from loopless.limits.summary import (
+    ELIMINATION_OPERATIONS,
+    ELIMINATION_STEP_OPERATIONS,
+    MAX_RUNS,
+    MAX_SEGMENTS,
+    MAX_TRANSITIONS,
+)
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.refusals import Reason, Refused
 from loopless.summary.rewrite.auxiliary import preimage
@@ -23,23 +30,6 @@ from loopless.summary.transitions.repeat import Stuck, brief_runs, is_simple, lo
 from loopless.summary.transitions.subsumption import gathered
 from loopless.summary.transitions.system import ControlSystem, place_of
 from loopless.summary.transitions.transformer import GuardedTransition, NoIteration
-
-MAX_TRANSITIONS: Final = 200
-"""More transitions than this are not kept. A guess."""
-
-MAX_SEGMENTS: Final = 400
-"""Nor more ways in which the loop ends, where only an answer without gaps counts. A guess."""
-
-MAX_RUNS: Final = 16
-"""A transition is not made of more runs than this: what takes turns in ever new orders is not followed for long. A
-guess."""
-
-OPERATIONS: Final = 2_000_000
-"""isl's operations allowed for eliminating the paths of one loop, and for going back from its ends: some 0.2 s on small
-sets. Half takes a quarter less time on 21 hard loops, and leaves one of them open that is complete so."""
-
-STEP_OPERATIONS: Final = 500_000
-"""And for the runs of one transition, some 60 ms on small sets. Half changes nothing on 10 hard loops."""
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +96,7 @@ class _Elimination:
         self.segments = [ExitSegment(GuardedTransition(self.system.ended, {}, NoIteration()), "ended"), *segments]
         self.nodes = [EliminationNode(transition) for transition in transitions if not transition.where.is_empty()]
         try:
-            with budget(OPERATIONS):
+            with budget(ELIMINATION_OPERATIONS):
                 for node in self.nodes:
                     node.after = node.unsure = set(self.nodes)
                 for node in self.nodes:
@@ -280,7 +270,7 @@ class _Elimination:
         if node.brief is not None:
             return gathered(node.brief), []
         try:
-            with budget(STEP_OPERATIONS):
+            with budget(ELIMINATION_STEP_OPERATIONS):
                 runs, never = longest_runs(self.system, transition, cutting=self.cutting)
         except BudgetExceeded as error:
             raise _TooCostly(str(error)) from None
@@ -303,7 +293,7 @@ class _Elimination:
 
     def _back(self) -> list[ExitSegment]:
         segments = list(self.segments)
-        with budget(OPERATIONS):
+        with budget(ELIMINATION_OPERATIONS):
             for level in reversed(self.levels):
                 segments += [segment for transition in level for segment in self._back_from(transition, segments)]
             with contextlib.suppress(BudgetExceeded):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_COSTLY_DOMAIN_PARTS, MAX_DOMAIN_PARTS, MAX_STEP_VALUES, MAX_TRANSITION_CHOICES
 from loopless.logic import NotPresburger, Region, pieces_of
 from loopless.summary.rewrite.auxiliary import later, named
 from loopless.summary.transitions.transformer import GuardedTransition, NoIteration, Then, Values
-
-MAX_SPLIT: Final = 70
-"""A step that takes more different values than this is not split by them. A few more than a type has bits."""
 
 
 def composed(first: GuardedTransition, second: GuardedTransition, region: Region) -> GuardedTransition:
@@ -89,10 +86,6 @@ def _is_choice(node: object) -> bool:
     return isinstance(node, t.Ite) or (isinstance(node, t.Op) and node.op in ("min", "max"))
 
 
-MAX_CHOICES: Final = 16
-"""A transition is not divided into more parts than this by the choices in its values. A guess."""
-
-
 def chosen(transition: GuardedTransition) -> list[GuardedTransition]:
     """The transition split by the conditions that its values choose by, as they stand there."""
     result: list[GuardedTransition] = []
@@ -100,7 +93,7 @@ def chosen(transition: GuardedTransition) -> list[GuardedTransition]:
     while waiting:
         part = waiting.pop()
         choice = next((c for term in part.control.values() for c in _choices(term)), None)
-        if choice is None or len(result) + len(waiting) >= MAX_CHOICES:
+        if choice is None or len(result) + len(waiting) >= MAX_TRANSITION_CHOICES:
             result.append(part)
             continue
         for holds in (False, True):
@@ -127,17 +120,10 @@ def decided(term: t.Term, choice: t.Condition, *, holds: bool) -> t.Term:
     return t.replace_terms(term, {node: node.then if holds else node.otherwise for node in nodes}) if nodes else term
 
 
-MAX_PARTS: Final = 4
-"""A domain is not divided into more convex parts than this. A guess."""
-
-MAX_CLASSES: Final = 24
-"""Nor into more parts than this where it is too costly as a whole. A guess."""
-
-
 def convex(transition: GuardedTransition) -> list[GuardedTransition] | None:
     """The transition on each convex part of its domain; None if it has only one, or too many."""
     parts = transition.where.coalesce().made_disjoint().split()
-    if not 1 < len(parts) <= MAX_PARTS:
+    if not 1 < len(parts) <= MAX_DOMAIN_PARTS:
         return None
     return [GuardedTransition(part, simplified(transition.control, part), transition.transformer) for part in parts]
 
@@ -151,18 +137,18 @@ def divided(transition: GuardedTransition) -> list[GuardedTransition] | None:
         if isinstance(node, t.Op) and node.op == "mod" and isinstance(node.args[1], t.Const):
             dividend, modulus = node.args[0], node.args[1].value
             moved = later(dividend, transition.control) - dividend
-            if 1 < modulus <= MAX_CLASSES and isinstance(moved, t.Const) and moved.value % modulus:
+            if 1 < modulus <= MAX_COSTLY_DOMAIN_PARTS and isinstance(moved, t.Const) and moved.value % modulus:
                 classes.setdefault((dividend - t.polynomial(dividend).get((), 0), modulus))
     parts = [transition]
     for dividend, modulus in classes:
-        if len(parts) * modulus > 4 * MAX_CLASSES:
+        if len(parts) * modulus > 4 * MAX_COSTLY_DOMAIN_PARTS:
             break
         remainders = [(dividend % modulus).eq(r) for r in range(modulus)]
         parts = [part for whole in parts for part in _parts(whole, remainders)]
     if len(parts) == 1:
         found = [transition.within(part) for part in transition.where.coalesce().made_disjoint().split()]
         parts = [part for part in found if not part.where.is_empty()]
-    return parts if 1 < len(parts) <= MAX_CLASSES else None
+    return parts if 1 < len(parts) <= MAX_COSTLY_DOMAIN_PARTS else None
 
 
 def by_one_way_borders(transitions: Sequence[GuardedTransition]) -> list[GuardedTransition]:
@@ -181,7 +167,7 @@ def by_one_way_borders(transitions: Sequence[GuardedTransition]) -> list[Guarded
     found = list(transitions)
     for border in borders:
         parts = [part for transition in found for part in _parts(transition, (border, ~border))]
-        if len(parts) <= MAX_CLASSES:
+        if len(parts) <= MAX_COSTLY_DOMAIN_PARTS:
             found = parts
     return found
 
@@ -198,7 +184,7 @@ def split(transition: GuardedTransition) -> list[GuardedTransition] | None:
                 low, high = transition.where.range_of(measured)
             except (NotPresburger, ValueError):
                 continue
-            if low is None or high is None or not 0 < high - low < MAX_SPLIT:
+            if low is None or high is None or not 0 < high - low < MAX_STEP_VALUES:
                 continue
             return _parts(transition, [measured.eq(number) for number in range(low, high + 1)])
         resting = term.eq(var)

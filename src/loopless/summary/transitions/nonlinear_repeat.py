@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Final
 
 from loopless import terms as t
 from loopless.automaton.runs import iterated
+from loopless.limits.summary import MAX_FAILURE_PARTS
 from loopless.logic import Region
 from loopless.summary.exit_time.exponential import Candidate, at_entry, candidates_of
 from loopless.summary.exit_time.linear import ExitTime, NoExitTime
@@ -24,9 +24,6 @@ from loopless.summary.obligations.powers import most_rounds
 from loopless.summary.rewrite.auxiliary import auxiliaries_in, expanded, later, moving, named, named_condition, preimage
 from loopless.summary.transitions.guarded import resolved
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Repeat
-
-MAX_DIVIDED: Final = 8
-"""A domain is not divided into more parts by whether its conjuncts come to fail. A guess."""
 
 Outcome = tuple[t.Condition, t.Term | None]
 """Where the condition holds: the number of rounds after which a conjunct fails first, None if it never does."""
@@ -185,7 +182,7 @@ def accelerated(transition: GuardedTransition) -> NonlinearRun | None:
                 failing += several
     except t.TermTooLarge:
         return None
-    if prod(len(each) for each in {f.outcomes for f in failing}) > MAX_DIVIDED:
+    if prod(len(each) for each in {f.outcomes for f in failing}) > MAX_FAILURE_PARTS:
         return None
     return NonlinearRun(transition, found.forms, tuple(failing), begin)
 

@@ -8,15 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_SELECTORS
 from loopless.logic import Region
 from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Once
-
-MAX_SELECTORS: Final = 3
-"""Products of more oscillations than this are not looked for. A guess."""
 
 
 @dataclass(frozen=True, slots=True)

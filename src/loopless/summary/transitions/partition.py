@@ -9,20 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
-from typing import Final
 
+from loopless.limits.summary import MARGIN_VALUES, MAX_CELLS, RARE_SHARE
 from loopless.logic import Region
 from loopless.summary.transitions.system import ControlSystem
-
-MAX_CELLS: Final = 8
-"""The invariants are not divided into more sets than this. A guess."""
-
-RARE: Final = 16
-"""Where something may wrap around for all invariants, only what does so for less than this part of them is a
-margin. A guess."""
-
-FEW: Final = 8
-"""An invariant that has fewer values than this in a part of the margin is taken value by value there. A guess."""
 
 
 def cells(system: ControlSystem) -> list[ControlSystem]:
@@ -38,7 +28,7 @@ def cells(system: ControlSystem) -> list[ControlSystem]:
         plain = (plain - margin).coalesce()
     if plain.is_empty():
         # What may happen for most values divides nothing.
-        margins = [margin for margin in margins if _extent(margin) * RARE <= _extent(whole)]
+        margins = [margin for margin in margins if _extent(margin) * RARE_SHARE <= _extent(whole)]
         plain = whole
         for margin in margins:
             plain = (plain - margin).coalesce()
@@ -63,7 +53,11 @@ def _singled_out(margin: Region, cuts: Iterable[Region]) -> list[Region]:
     found: list[Region] = []
     for part in _divided([margin], cuts):
         narrow = [(v, *part.range_of(v)) for v in part.variables]
-        few = [(v, low, high) for v, low, high in narrow if low is not None and high is not None and high - low < FEW]
+        few = [
+            (v, low, high)
+            for v, low, high in narrow
+            if low is not None and high is not None and high - low < MARGIN_VALUES
+        ]
         values = [(v, low, high) for v, low, high in few if low != high]
         if len(values) != 1:
             found.append(part)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from loopless import terms as t
 from loopless.automaton.runs import iterated
+from loopless.limits.summary import (
+    BRIEF_RUN_OPERATIONS,
+    MAX_BRIEF_ROUNDS,
+    MAX_FOLLOWED_ROUNDS,
+    MAX_REDUCED_ROUNDS,
+    SHORT_RUN_OPERATIONS,
+)
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.refusals import Reason, Refused
 from loopless.summary.exit_time.run_length import run_lengths
@@ -16,22 +21,6 @@ from loopless.summary.transitions.nonlinear_repeat import accelerated
 from loopless.summary.transitions.system import ControlSystem, place_of
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Repeat
 
-MAX_ROUNDS: Final = 70
-"""Runs without closed form are followed where they have fewer rounds than this: a width, for doubling and halving."""
-
-FEW_ROUNDS: Final = 8
-"""And fewer than this where values are reduced in each of them: isl takes ever longer, and counts no operations. A
-guess."""
-
-SHORT_OPERATIONS: Final = 1_000_000
-"""isl's operations for following the runs of one transition. Some 100 ms on small sets. A guess."""
-
-BRIEF_ROUNDS: Final = 2
-"""Runs of at most so many rounds are followed before anything else is tried on a step without closed form. A
-guess."""
-
-BRIEF_OPERATIONS: Final = 50_000
-"""And isl's operations for finding out whether they are that short. Some 6 ms on small sets. A guess."""
 _CONDITION = "their condition changes from round to round, and is not affine"
 
 
@@ -91,7 +80,7 @@ def longest_runs(
         found = accelerated(transition) if cutting else None
         if found is not None:
             return found.runs()
-        few = _short_runs_within(SHORT_OPERATIONS, transition, MAX_ROUNDS)
+        few = _short_runs_within(SHORT_RUN_OPERATIONS, transition, MAX_FOLLOWED_ROUNDS)
         if few is not None:
             return few, Region.empty(system.variables)
         word = transition.transformer.trace()
@@ -113,7 +102,7 @@ def longest_runs(
 
 def brief_runs(transition: GuardedTransition) -> list[GuardedTransition] | None:
     """The longest runs of a transition that never takes more than a few rounds; None if it may, or takes too long."""
-    return _short_runs_within(BRIEF_OPERATIONS, transition, BRIEF_ROUNDS)
+    return _short_runs_within(BRIEF_RUN_OPERATIONS, transition, MAX_BRIEF_ROUNDS)
 
 
 def _short_runs_within(operations: int, transition: GuardedTransition, rounds: int) -> list[GuardedTransition] | None:
@@ -125,14 +114,14 @@ def _short_runs_within(operations: int, transition: GuardedTransition, rounds: i
         return None
 
 
-def short_runs(transition: GuardedTransition, rounds: int = MAX_ROUNDS) -> list[GuardedTransition] | None:
+def short_runs(transition: GuardedTransition, rounds: int = MAX_FOLLOWED_ROUNDS) -> list[GuardedTransition] | None:
     """The longest runs of a transition that never takes many rounds; None if it may take more than ``rounds``."""
     if moving({*transition.where.variables, *_read(transition)}, transition.control):
         return None
     runs: list[GuardedTransition] = []
     going_on = transition
     reduced = any(isinstance(node, t.Wrap) for term in transition.control.values() for node in t.walk(term))
-    for _ in range(min(rounds, FEW_ROUNDS) if reduced else rounds):
+    for _ in range(min(rounds, MAX_REDUCED_ROUNDS) if reduced else rounds):
         staying = preimage(transition.where, going_on.control) & going_on.where
         leaving = (going_on.where - staying).coalesce()
         if not leaving.is_empty():

@@ -5,15 +5,12 @@ with counts of 0.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.summary import MAX_COMPARED_TRANSITIONS
 from loopless.logic import NotPresburger, Region
 from loopless.summary.model import Cycle, Interleaving, PathRun, Step
 from loopless.summary.transitions.transformer import GuardedTransition, NoIteration, joined
-
-MAX_COMPARED: Final = 60
-"""Of more transitions than this not all pairs are compared. A guess."""
 
 Same = Callable[[t.Term, t.Term], bool]
 
@@ -23,7 +20,7 @@ def gathered(transitions: Sequence[GuardedTransition]) -> list[GuardedTransition
 
     Not those with checks on the side: what these require was worked out for the domain that the transition has.
     """
-    if len(transitions) < 2 or len(transitions) > MAX_COMPARED:
+    if len(transitions) < 2 or len(transitions) > MAX_COMPARED_TRANSITIONS:
         return list(transitions)
     fixed = [transition.where.equalities() for transition in transitions]
     # The most general ones come first, so that the others are put together with these.

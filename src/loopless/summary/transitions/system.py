@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Final
 
 from loopless import terms as t
 from loopless.graphs import reachable
+from loopless.limits.summary import MAX_WRAP_BRANCHES, REMEMBERED_PARTS
 from loopless.logic import NotPresburger, Region, feasible
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import NoAnswer
@@ -25,12 +25,6 @@ from loopless.summary.rewrite.auxiliary import Revealed, auxiliaries_in, bounds
 from loopless.summary.rewrite.divisors import with_few_quotients
 from loopless.summary.transitions.guarded import chosen
 from loopless.summary.transitions.transformer import GuardedTransition, Obligation, Once
-
-_REMEMBERED: Final = 10_000
-"""Conditions of which it is remembered what stands in them. A guess."""
-
-MAX_WRAP_BRANCHES: Final = 4
-"""A step that may wrap around in more different ways than this is left as it is. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +125,7 @@ def mentions(condition: t.Condition, part: t.Condition) -> bool:
     return part in _standing_in(condition)
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED_PARTS)
 def _standing_in(condition: t.Condition) -> frozenset[t.Node]:
     return frozenset(t.walk(condition, lambda below: not isinstance(below, t.Condition)))
 
