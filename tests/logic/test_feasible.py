@@ -240,7 +240,7 @@ def test_intervals_of_deep_terms() -> None:
 def _climb(top: int) -> Condition:
     """Whether so many steps of 1 or 2 lead from 0 to ``top``."""
     module = sys.modules["loopless.logic.feasible"]
-    places = [Var(f"x{at}", U32) for at in range(module.MANY + 4)]
+    places = [Var(f"x{at}", U32) for at in range(module.MAX_ISL_VARIABLES + 4)]
     steps = [
         t.disjunction((t.equal(b, t.add(a, t.const(1))), t.equal(b, t.add(a, t.const(2))))) for a, b in pairwise(places)
     ]
@@ -257,7 +257,7 @@ def test_conditions_on_many_variables_are_put_to_the_solver_first(asked: bool, m
         monkeypatch.setattr(module, "_is_empty", lambda _: pytest.fail("sets were asked"))
     else:
         monkeypatch.setattr(module, "satisfiable", lambda *_, **__: smt.SmtOutcome(smt.SmtAnswer.UNKNOWN))
-    steps = module.MANY + 3
+    steps = module.MAX_ISL_VARIABLES + 3
     for top, expected in ((steps - 1, False), (steps, True), (2 * steps, True), (2 * steps + 1, False)):
         found = logic.feasible(_climb(top))
         assert found == expected if asked else found or not expected  # so many cases are too much for sets

@@ -38,7 +38,7 @@ Limits
 from __future__ import annotations
 
 from loopless.logic.abstraction import OverApproximation, enclosing_region, over_approximation
-from loopless.logic.engine import DEFAULT_OPERATIONS, BudgetExceeded, budget
+from loopless.logic.engine import BudgetExceeded, budget
 from loopless.logic.feasible import feasible, independent
 from loopless.logic.intervals import Intervals
 from loopless.logic.least import (
@@ -72,7 +72,6 @@ from loopless.logic.translate import NotPresburger, is_quasi_affine
 from loopless.logic.witness import has_point
 
 __all__ = [
-    "DEFAULT_OPERATIONS",
     "BudgetExceeded",
     "EmptyRegion",
     "FirstValue",

@@ -21,10 +21,7 @@ from typing import Final, ParamSpec, TypeVar
 import islpy as isl
 
 from loopless.errors import LimitError
-
-DEFAULT_OPERATIONS: Final = 2_000_000
-"""What one call of this package may cost where no :func:`budget` is in force: a quarter of a second on sets as loops
-have them (where a call takes some hundred to some thousand operations), up to a minute on monstrous ones."""
+from loopless.limits.logic import CHEAP_DIVISIONS, DEFAULT_OPERATIONS
 
 _UNREACHED: Final = 1 << 60
 """More operations than any process comes to."""
@@ -199,11 +196,6 @@ def explicit(points: isl.Set) -> isl.Set:
     finally:
         context.set_max_operations(limit)
         _meter.overdrawn()
-
-
-CHEAP_DIVISIONS: Final = 8
-"""As many quotients in a part of a set cost what isl counts. What is not counted takes 3 ms with 8 (see
-:func:`charge_for`)."""
 
 
 def charge(operations: int) -> None:

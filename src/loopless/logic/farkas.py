@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 from loopless import terms as t
+from loopless.limits.logic import FARKAS_STEPS, MAX_MULTIPLIERS, REMEMBERED_AFFINE_FORMS
 from loopless.metering import check, limit_steps
 
 Linear = Mapping[str, int | Fraction]
@@ -24,12 +25,6 @@ Linear = Mapping[str, int | Fraction]
 
 Form = Mapping[t.Var | None, Linear]
 """An affine form: the coefficients of variables, each linear in unknowns; that of None is the constant."""
-
-STEPS: Final = 4_000_000
-"""What Z3 may do for one system: some 0.3 s."""
-
-MAX_MULTIPLIERS: Final = 4_000
-"""Systems with more multipliers than this are not tried. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ class Farkas:
         return self._left
 
     def solve(
-        self, claims: Sequence[FarkasClaim], *, least: Sequence[Linear] = (), steps: int = STEPS
+        self, claims: Sequence[FarkasClaim], *, least: Sequence[Linear] = (), steps: int = FARKAS_STEPS
     ) -> dict[str, Fraction] | None:
         """Values ≥ 0 of the unknowns under which all claims hold, None where there are none or the limit is reached.
 
@@ -158,14 +153,12 @@ def affine(term: t.Term) -> Mapping[t.Var | None, int]:
     """The coefficients of an affine term, that of None the constant. Raises ValueError for other terms."""
     known = _affine.get(term)
     if known is None:
-        if len(_affine) > _CACHE_LIMIT:
+        if len(_affine) > REMEMBERED_AFFINE_FORMS:
             _affine.clear()
         known = _affine[term] = _coefficients(term)
     return known
 
 
-_CACHE_LIMIT: Final = 20_000
-"""Affine forms that are remembered: some 10 MB. A guess."""
 _affine: dict[t.Term, Mapping[t.Var | None, int]] = {}
 
 

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.logic import (
+    FEASIBILITY_OPERATIONS,
+    FEASIBILITY_SOLVER_MS,
+    FEASIBILITY_SOLVER_STEPS,
+    MAX_ISL_VARIABLES,
+    REMEMBERED_CONDITIONS,
+    SEARCH_CHARGE,
+)
 from loopless.logic.abstraction import over_approximation
 from loopless.logic.engine import BudgetExceeded, budget, charge, metered
 from loopless.logic.intervals import Intervals
@@ -13,25 +20,6 @@ from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.logic.translate import frame_of, is_quasi_affine
 from loopless.logic.witness import is_found, is_near_ends
 
-OPERATIONS: Final = 200_000
-"""The isl operations that one question may cost: 25 ms, more on large sets."""
-
-MANY: Final = 24
-"""Z3 is asked first where there are more variables: 30 ms, where one of isl's operations on sets of so many dimensions
-may cost so much that its budget lasts for a second.
-"""
-
-LOOKING: Final = 16
-"""The operations that a search for a point is charged with for each conjunct: about as long as such a search takes."""
-
-SOLVER_STEPS: Final = 400_000
-"""What Z3 may do for one question that is not Presburger: some 50 ms."""
-
-SOLVER_MS: Final = 2_000
-"""A limit in time that the steps do not reach, so that the answer is the same on every machine."""
-
-_CACHE_LIMIT: Final = 50_000
-"""Conditions whose answers, and whose subjects, are remembered: some 10 MB each. A guess."""
 _known: dict[tuple[t.Condition, bool], bool] = {}
 _subjects: dict[t.Condition, tuple[str, ...]] = {}
 
@@ -39,8 +27,8 @@ _subjects: dict[t.Condition, tuple[str, ...]] = {}
 def feasible(condition: t.Condition, *, solver: bool = True) -> bool:
     """False only if surely no values within the types' ranges fulfil ``condition``; True also when undecided.
 
-    Exact for Presburger conditions within :data:`OPERATIONS`. Others are relaxed to Presburger, then put to Z3 if
-    ``solver``, for at most :data:`SOLVER_STEPS`.
+    Exact for Presburger conditions within :data:`FEASIBILITY_OPERATIONS`. Others are relaxed to Presburger, then put to
+    Z3 if ``solver``, for at most :data:`FEASIBILITY_SOLVER_STEPS`.
     """
     if isinstance(condition, t.Truth):
         return condition.value
@@ -80,7 +68,7 @@ def _names(part: t.Condition) -> tuple[str, ...]:
     if found is None:
         arrays = {f"memory {node.array}" for node in t.walk_inside(part) if isinstance(node, t.Read)}
         found = tuple(sorted({variable.key for variable in part.variables} | arrays)) or ("",)
-        if len(_subjects) > _CACHE_LIMIT:
+        if len(_subjects) > REMEMBERED_CONDITIONS:
             _subjects.clear()
         _subjects[part] = found
     return found
@@ -93,7 +81,7 @@ def _group_feasible(group: t.Condition, *, solver: bool) -> bool:
         found = _by_intervals(group, intervals)
         if found is None:
             try:
-                charge(LOOKING * len(t.conjuncts(group)))
+                charge(SEARCH_CHARGE * len(t.conjuncts(group)))
             except BudgetExceeded:
                 return True
             if is_near_ends(group, intervals):
@@ -107,7 +95,7 @@ def _group_feasible(group: t.Condition, *, solver: bool) -> bool:
         if found is None:
             found, certain = _by_isl(group, solver=solver)
         if certain:
-            if len(_known) > _CACHE_LIMIT:
+            if len(_known) > REMEMBERED_CONDITIONS:
                 _known.clear()
             _known[group, solver] = found
     return found
@@ -178,26 +166,26 @@ def _single(part: t.Compare) -> tuple[str, t.Var, int, int] | None:
 
 def _by_isl(group: t.Condition, *, solver: bool) -> tuple[bool, bool]:
     """The answer, and whether it is one for all times: not where an outer budget cut the question short."""
-    with budget(OPERATIONS) as granted:
-        if granted == OPERATIONS and len(group.variables) > MANY:
-            found = satisfiable(group, SOLVER_MS, steps=SOLVER_STEPS).answer
+    with budget(FEASIBILITY_OPERATIONS) as granted:
+        if granted == FEASIBILITY_OPERATIONS and len(group.variables) > MAX_ISL_VARIABLES:
+            found = satisfiable(group, FEASIBILITY_SOLVER_MS, steps=FEASIBILITY_SOLVER_STEPS).answer
             if found is not SmtAnswer.UNKNOWN:
                 return found is SmtAnswer.YES, True
         if is_quasi_affine(group):
             try:
                 return not _is_empty(group), True
             except BudgetExceeded:
-                return True, granted == OPERATIONS
+                return True, granted == FEASIBILITY_OPERATIONS
         try:
             relaxed = over_approximation(group).condition
             if relaxed is t.FALSE or _is_empty(relaxed):
                 return False, True
         except BudgetExceeded:
-            if granted != OPERATIONS:
+            if granted != FEASIBILITY_OPERATIONS:
                 return True, False
     if not solver:
         return True, True
-    return satisfiable(group, SOLVER_MS, steps=SOLVER_STEPS).answer is not SmtAnswer.NO, True
+    return satisfiable(group, FEASIBILITY_SOLVER_MS, steps=FEASIBILITY_SOLVER_STEPS).answer is not SmtAnswer.NO, True
 
 
 @metered

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from loopless import clock
 from loopless import terms as t
+from loopless.limits.logic import CANDIDATE_CHARGE_S, INDUCTION_CHECK_MS, SPLIT_QUESTION_FACTOR
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
@@ -24,16 +25,9 @@ from loopless.terms.ideals import (
     is_one_of_constants,
 )
 
-CHECK_MS: Final = 400
-"""Milliseconds for one question to the solver. A guess."""
-TOLD_S: Final = 250e-6
-"""What it counts as work to tell the solvers of a candidate."""
-CASES: Final = 6
-"""So much longer may a question take that falls into many. A guess."""
-
 
 def inductive_subset(
-    steps: Sequence[Step], candidates: Locations, deadline: float, *, check_ms: int = CHECK_MS
+    steps: Sequence[Step], candidates: Locations, deadline: float, *, check_ms: int = INDUCTION_CHECK_MS
 ) -> dict[str, tuple[t.Condition, ...]]:
     """Of the ``candidates``, those that hold whenever a run comes to their location: each step that keeps those at its
     source makes those at its target true. Steps begin where no candidates are with nothing known.
@@ -64,7 +58,7 @@ def inductive_subset(
     return {location: tuple(conditions) for location, conditions in kept.items()}
 
 
-def entailed(step: Step, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = CHECK_MS) -> bool:
+def entailed(step: Step, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = INDUCTION_CHECK_MS) -> bool:
     """Whether ``wanted`` surely holds behind the step where ``given`` hold before it."""
     return Entailing((*Strongest().needed(given), step.condition)).entails(t.substitute(wanted, step.update), check_ms)
 
@@ -83,7 +77,7 @@ class Entailing:
         self.given, self.context = tuple(given), context
         self._asked: _Incremental | None = None
 
-    def entails(self, wanted: t.Condition, check_ms: int = CHECK_MS) -> bool:
+    def entails(self, wanted: t.Condition, check_ms: int = INDUCTION_CHECK_MS) -> bool:
         """Whether ``wanted`` surely holds of it, too."""
         parts = (*self.given, ~wanted)
         whole = t.conjunction(parts)
@@ -179,7 +173,7 @@ class _Asked:
 
     def _add(self, formula: Any, condition: t.Condition) -> bool:
         """Tell the solvers; whether both, since nothing is multiplied in the condition of which it speaks."""
-        clock.count(TOLD_S)
+        clock.count(CANDIDATE_CHARGE_S)
         self.solver.add(formula)
         is_plain = not has_products_inside(condition)
         if is_plain:
@@ -257,7 +251,9 @@ class _Asked:
                 continue
             found = self._check(flags, self.wanted[condition])[0]
             again = found == self.z3.unknown and (self.splits or condition in self.products)
-            if found != self.z3.unsat and not (again and entailed(self.step, given, condition, CASES * self.check_ms)):
+            if found != self.z3.unsat and not (
+                again and entailed(self.step, given, condition, SPLIT_QUESTION_FACTOR * self.check_ms)
+            ):
                 dropped.append(condition)
         return dropped
 

@@ -9,20 +9,11 @@ at a fraction of what sets cost.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.logic import MAX_NARROWING_ROUNDS, MAX_OPERAND_DEPTH, MAX_REDUCTION_WINDOWS
 from loopless.terms.ranges import EVERYTHING, Range, both, scaled, total
 from loopless.terms.term_ranges import range_from
-
-_ROUNDS: Final = 4
-"""So often all conditions are looked at while some of them still tell something new. A guess."""
-
-_MOST_DEEP: Final = 40
-"""Operands that lie deeper count as anything in their types' ranges."""
-
-_WINDOWS: Final = 4
-"""A reduction that may add more multiples of the modulus than this says nothing of what is reduced. A guess."""
 
 _Form = tuple[tuple[t.Monomial, int], ...]
 """A sum without its constant, the first coefficient positive."""
@@ -40,7 +31,7 @@ class Intervals:
         self._narrowed = True
         self._depth = 0
         still_open = [part for whole in parts for part in t.conjuncts(whole)]
-        for _ in range(_ROUNDS):
+        for _ in range(MAX_NARROWING_ROUNDS):
             if not self._narrowed or not self.possible:
                 break
             self._narrowed = False
@@ -56,7 +47,7 @@ class Intervals:
             return self._ends.get(term) or (term.type.min, term.type.max)
         found = self._found.get(term)
         if found is None:
-            if self._depth >= _MOST_DEEP or not self.possible:
+            if self._depth >= MAX_OPERAND_DEPTH or not self.possible:
                 return t.range_of(term)
             self._depth += 1
             found = both(self._by_operands(term), self._ends.get(term, EVERYTHING))
@@ -197,7 +188,7 @@ class Intervals:
         self._found.pop(atom, None)
         self._narrowed = True
         self._check(now)
-        if isinstance(atom, t.Wrap) and self._depth < _MOST_DEEP:
+        if isinstance(atom, t.Wrap) and self._depth < MAX_OPERAND_DEPTH:
             self._depth += 1
             self._bound(atom.arg, _reduced_into(atom.type, self.range_of(atom.arg), now))
             self._depth -= 1
@@ -232,7 +223,7 @@ def _reduced_into(type: t.IntType, inside: Range, ends: Range) -> Range:
     assert least is not None
     assert most is not None
     first, last = (least - lowest) // modulus, (most - lowest) // modulus
-    if last - first >= _WINDOWS:
+    if last - first >= MAX_REDUCTION_WINDOWS:
         return EVERYTHING
     found = []
     for window in range(first, last + 1):

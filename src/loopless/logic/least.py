@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 import islpy as isl
 
 from loopless import terms as t
+from loopless.limits.logic import MANY_DIVISIONS
 from loopless.logic.engine import BudgetExceeded, context, explicit, integer, is_out_of_operations, metered
 from loopless.logic.readback import term_of
 from loopless.logic.region import Region
@@ -22,10 +22,6 @@ Pieces = tuple[tuple[Region, t.Term], ...]
 
 class Unbounded(ValueError):
     """A greatest (or least) value was asked for where there are values without bound."""
-
-
-_MANY_DIVISIONS: Final = 5
-"""A map with so many quotients in one part is written as a function part by part. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,7 @@ def _function(extreme: isl.Map) -> isl.PwAff:
     if outputs > 1:
         extreme = extreme.project_out(isl.dim_type.out, 1, outputs - 1)
     conversions = [lambda: extreme.coalesce().as_pw_multi_aff(), extreme.as_pw_multi_aff]
-    if max((part.dim(isl.dim_type.div) for part in extreme.get_basic_maps()), default=0) >= _MANY_DIVISIONS:
+    if max((part.dim(isl.dim_type.div) for part in extreme.get_basic_maps()), default=0) >= MANY_DIVISIONS:
         conversions.insert(0, lambda: _part_by_part(extreme))
     for convert in conversions:
         try:

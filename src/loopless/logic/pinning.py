@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.logic import MAX_PINNING_ROUNDS
 from loopless.logic.region import Region
 from loopless.logic.translate import NotPresburger
-
-_ROUNDS: Final = 3
-"""Rounds of putting in values that equalities give: one finds what the one before has made plain. A guess."""
 
 
 def shortest_where(term: t.Term, condition: t.Condition) -> t.Term:
@@ -19,7 +16,7 @@ def shortest_where(term: t.Term, condition: t.Condition) -> t.Term:
     """
     bindings = [binding for equality in _equalities(condition) for binding in _solved(equality)]
     remainders = [known for equality in _equalities(condition) if (known := _remainder(equality)) is not None]
-    for _ in range(_ROUNDS):
+    for _ in range(MAX_PINNING_ROUNDS):
         found = term
         others = [other for v, value in bindings if (other := _substituted(term, v, value)) is not None]
         for other in (*others, *(_with_remainder(term, *known) for known in remainders)):

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.logic import MAX_SAMPLED_PARTS
 from loopless.logic.region import Region
-
-_MOST: Final = 4
-"""Parts of a region of which a point is taken: a few tell most terms apart. A guess."""
 
 Point = Mapping[t.Var, int]
 
 
 def sample_points(region: Region) -> tuple[Point, ...]:
     """One point of each of the region's first few parts; none where it is empty."""
-    found = (part.sample() for part in region.split()[:_MOST])
+    found = (part.sample() for part in region.split()[:MAX_SAMPLED_PARTS])
     return tuple(point for point in found if point is not None)
 
 

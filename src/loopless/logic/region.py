@@ -8,8 +8,8 @@ from typing import Any
 import islpy as isl
 
 from loopless import terms as t
+from loopless.limits.logic import DEFAULT_OPERATIONS
 from loopless.logic.engine import (
-    DEFAULT_OPERATIONS,
     BudgetExceeded,
     budget,
     charge_for,

@@ -5,22 +5,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.logic import MAX_JOINED_ALTERNATIVES, MAX_RESIDUE_MODULUS
 from loopless.logic.feasible import feasible
 from loopless.logic.region import Region
-
-_LARGEST: Final = 16
-"""Residues of larger moduli are not looked at one by one. A guess."""
-_MOST_ALTERNATIVES: Final = 8
-"""So many alternatives at most are put together. A guess."""
 
 
 def joined_residues(condition: t.Condition, given: t.Condition) -> Iterator[t.Condition]:
     """Conditions that agree with ``condition`` where ``given`` holds, both Presburger, and speak of a residue once."""
     arms = t.disjuncts(condition)
-    if len(arms) > _MOST_ALTERNATIVES:
+    if len(arms) > MAX_JOINED_ALTERNATIVES:
         return
     for residue in sorted(_residues(condition), key=lambda one: one.key):
         if len(arms) == 1 and sum(residue in set(t.walk(part)) for part in t.conjuncts(condition)) < 2:
@@ -42,7 +37,7 @@ def joined_residues(condition: t.Condition, given: t.Condition) -> Iterator[t.Co
 def _residues(condition: t.Condition) -> set[t.Op]:
     """The remainders that the condition compares."""
     found = (part for part in t.walk(condition) if isinstance(part, t.Op) and part.op == "mod")
-    return {one for one in found if isinstance(one.args[1], t.Const) and 1 < one.args[1].value <= _LARGEST}
+    return {one for one in found if isinstance(one.args[1], t.Const) and 1 < one.args[1].value <= MAX_RESIDUE_MODULUS}
 
 
 def _rests(arms: tuple[t.Condition, ...], residue: t.Op) -> Iterator[tuple[t.Condition, ...]]:

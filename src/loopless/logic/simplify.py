@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.logic import (
+    MIN_ASKED_LENGTH,
+    REMEMBERED_VALUELESS,
+    RESIDUE_OPERATIONS,
+    SIMPLIFICATION_OPERATIONS,
+    SIMPLIFICATION_SOLVER_MS,
+    SIMPLIFICATION_SOLVER_STEPS,
+)
 from loopless.logic.engine import BudgetExceeded, budget
 from loopless.logic.feasible import feasible, independent
 from loopless.logic.region import Region
@@ -15,15 +22,10 @@ from loopless.logic.residue_classes import joined_residues
 from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.logic.translate import is_quasi_affine
 
-OPERATIONS: Final = 2_000_000
-"""The isl operations that one simplification may cost: a quarter of a second, more on large sets."""
-_FOR_RESIDUES: Final = 50_000
-"""The same for putting alternatives together that differ in residues only. A guess."""
-_REMEMBERED: Final = 10_000
-"""Conditions of which it is remembered whether they may have no value. A guess."""
 
-
-def simplify(condition: t.Condition, context: t.Condition = t.TRUE, *, operations: int = OPERATIONS) -> t.Condition:
+def simplify(
+    condition: t.Condition, context: t.Condition = t.TRUE, *, operations: int = SIMPLIFICATION_OPERATIONS
+) -> t.Condition:
     """A condition that agrees with ``condition`` wherever ``context`` and the type ranges hold, in fewer words.
 
     Parts that are not Presburger, or cost more than ``operations``, stay as they are, and so does what does not get
@@ -36,7 +38,7 @@ def simplify(condition: t.Condition, context: t.Condition = t.TRUE, *, operation
         return condition
 
 
-def pruned(condition: t.Condition, *, operations: int = OPERATIONS) -> t.Condition:
+def pruned(condition: t.Condition, *, operations: int = SIMPLIFICATION_OPERATIONS) -> t.Condition:
     """``condition`` without the parts that its other parts and the types say anyway: quicker than :func:`simplify`,
     and enough for what the logic has once written down.
     """
@@ -47,7 +49,7 @@ def pruned(condition: t.Condition, *, operations: int = OPERATIONS) -> t.Conditi
 
 
 def without_implied(
-    condition: t.Condition, context: t.Condition = t.TRUE, *, operations: int = OPERATIONS
+    condition: t.Condition, context: t.Condition = t.TRUE, *, operations: int = SIMPLIFICATION_OPERATIONS
 ) -> t.Condition:
     """A condition that agrees with ``condition`` wherever ``context`` and the type ranges hold, without the parts that
     its other parts say anyway, and false where it cannot hold.
@@ -64,15 +66,6 @@ def without_implied(
         return _thinned(condition, tuple(t.conjuncts(context)))
 
 
-SOLVER_STEPS: Final = 100_000
-"""What the solver may do for one part that is not Presburger: some 20 ms. With a third of it some conditions of gcd by
-subtraction stay ten times as long."""
-SOLVER_MS: Final = 2_000
-"""A limit in time that the steps do not reach, so that the answer is the same on every machine."""
-_LEAST_ASKED: Final = 16
-"""Parts of fewer characters are not worth a question. A guess."""
-
-
 @dataclass(slots=True)
 class Questions:
     """How many questions to the solver are left."""
@@ -84,7 +77,9 @@ class Questions:
         if self.left <= 0:
             return False
         self.left -= 1
-        return satisfiable(condition, SOLVER_MS, steps=SOLVER_STEPS).answer is SmtAnswer.NO
+        return (
+            satisfiable(condition, SIMPLIFICATION_SOLVER_MS, steps=SIMPLIFICATION_SOLVER_STEPS).answer is SmtAnswer.NO
+        )
 
 
 def without_nonlinear(condition: t.Condition, context: t.Condition, questions: Questions) -> t.Condition:
@@ -95,7 +90,7 @@ def without_nonlinear(condition: t.Condition, context: t.Condition, questions: Q
     arms: list[t.Condition] = []
     for arm in t.disjuncts(condition):
         parts = list(t.conjuncts(arm))
-        asked = [part for part in parts if not is_quasi_affine(part) and _written(part) >= _LEAST_ASKED]
+        asked = [part for part in parts if not is_quasi_affine(part) and _written(part) >= MIN_ASKED_LENGTH]
         for part in sorted(asked, key=_written, reverse=True):
             others = [other for other in parts if other is not part]
             if questions.denied(t.conjunction((*_before(part, (*given, *others)), ~part))):
@@ -148,7 +143,7 @@ def _before(part: t.Condition, others: Iterable[t.Condition]) -> tuple[t.Conditi
     return tuple(others) if is_partial(part) else tuple(other for other in others if not is_partial(other))
 
 
-@lru_cache(maxsize=_REMEMBERED)
+@lru_cache(maxsize=REMEMBERED_VALUELESS)
 def is_partial(condition: t.Condition) -> bool:
     """Whether the condition may have no value where other conditions do not hold: it divides, or reads memory."""
     return t.may_lack_value(condition) or any(isinstance(node, t.Read) for node in t.walk_inside(condition))
@@ -264,7 +259,7 @@ def _shortened(condition: t.Condition, given: t.Condition) -> t.Condition:
     region = Region.of(condition).gist(Region.of(given)).joined()
     short = shorter(_pruned(condition, given), (region & Region.universe(region.variables)).condition())
     try:
-        with budget(_FOR_RESIDUES):
+        with budget(RESIDUE_OPERATIONS):
             return min((short, *joined_residues(short, given)), key=_length)
     except BudgetExceeded:
         return short

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from loopless import terms as t
+from loopless.limits.logic import MAX_SOLVER_BITS
 from loopless.logic.operators import TRANSLATIONS
 from loopless.logic.smt_integers import IntegerTranslation
-
-MAX_WIDTH: Final = 192
-"""Wider values are not asked about in bits. Three times 64. A guess."""
 
 
 class BitTranslation(IntegerTranslation):
@@ -72,4 +70,4 @@ def width_of(condition: t.Node) -> int | None:
                 return None
             widest = max(widest, low.bit_length(), high.bit_length())
     # one bit for the sign, one so that no quotient of the least value overflows
-    return widest + 2 if widest + 2 <= MAX_WIDTH else None
+    return widest + 2 if widest + 2 <= MAX_SOLVER_BITS else None

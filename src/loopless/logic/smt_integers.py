@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import operator
 from functools import reduce
-from typing import Any, Final
+from typing import Any
 
 from loopless import clock
 from loopless import terms as t
+from loopless.limits.logic import TRANSLATION_CHARGE_S
 from loopless.logic.operators import TRANSLATIONS
-
-TRANSLATED_S: Final = 120e-6
-"""What a node counts as work that is translated. Measured, as all that is counted: twice that on a busy machine."""
 
 
 class IntegerTranslation:
@@ -43,7 +41,7 @@ class IntegerTranslation:
         for part in t.walk(node):
             if part not in self.done:
                 self.done[part] = self._node(part)
-                clock.count(TRANSLATED_S)
+                clock.count(TRANSLATION_CHARGE_S)
         return self.done[node]
 
     @property

@@ -9,29 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 from math import prod
-from typing import Final
 
 import islpy as isl
 
 from loopless import terms as t
+from loopless.limits.logic import (
+    MAX_BIT_RUNS,
+    MAX_PRODUCT_CASES,
+    MAX_TABLE_OPERANDS,
+    MAX_WRAP_BRANCHES,
+    REMEMBERED_SETS,
+)
 from loopless.logic.engine import context, value
 from loopless.logic.operators import TRANSLATIONS
 
-MAX_CASES: Final = 16
-"""A product is split by the values of its small factors into at most so many cases. A guess."""
-
-MAX_WRAP_BRANCHES: Final = 3
-"""A wrap whose argument meets at most so many multiples of the modulus is written as branches, else as ``mod``. A
-guess."""
-
-MAX_BIT_RUNS: Final = 4
-"""A bit mask is quasi-affine in any case; with more runs of ones than this it is refused as too costly. A guess."""
-
-MAX_TABLE: Final = 65
-"""A table of at most so many operands, its index included, is written as pieces. 64 entries and the index."""
-
-_CACHE_LIMIT: Final = 20_000
-"""Terms and conditions whose sets are remembered. A guess."""
 _IN, _SET = isl.dim_type.in_, isl.dim_type.set
 
 
@@ -109,7 +100,7 @@ class Dimensions:
         """``term`` as a function of the frame's variables. Raises :class:`NotPresburger`."""
         found = self._terms.get(term)
         if found is None:
-            if len(self._terms) > _CACHE_LIMIT:
+            if len(self._terms) > REMEMBERED_SETS:
                 self._terms.clear()
             for node in t.walk(term):  # operands first: the depth of a term costs no recursion
                 if isinstance(node, t.Condition):
@@ -123,7 +114,7 @@ class Dimensions:
         """Where ``condition`` holds, type ranges not included. Raises :class:`NotPresburger`."""
         found = self._conditions.get(condition)
         if found is None:
-            if len(self._conditions) > _CACHE_LIMIT:
+            if len(self._conditions) > REMEMBERED_SETS:
                 self._conditions.clear()
             found = self._conditions[condition] = self._decide(condition)
         return found
@@ -271,7 +262,7 @@ def is_quasi_affine(node: t.Term | t.Condition) -> bool:
     return all(map(_is_affine, node.args)) if isinstance(node, t.And) else _is_affine(node)
 
 
-@lru_cache(_CACHE_LIMIT)
+@lru_cache(REMEMBERED_SETS)
 def _is_affine(node: t.Term | t.Condition) -> bool:
     return not any(isinstance(part, t.Term) and _obstacle(part) is not None for part in t.walk(node))
 
@@ -282,7 +273,7 @@ def _obstacle(term: t.Term) -> t.Term | None:
         case t.Const() | t.Var() | t.Wrap() | t.Ite():
             return None
         case t.Sum():
-            large = (monomial for monomial, _ in term.items if _kept(monomial)[1] > MAX_CASES)
+            large = (monomial for monomial, _ in term.items if _kept(monomial)[1] > MAX_PRODUCT_CASES)
             return next((t.Sum(((monomial, 1),)) for monomial in large), None)
         case t.Op():
             return None if _is_quasi_affine(term) else term
@@ -293,12 +284,12 @@ def _obstacle(term: t.Term) -> t.Term | None:
 def _is_quasi_affine(term: t.Op) -> bool:
     affine = TRANSLATIONS[term.op].affine
     pieces = None if affine is None else affine.pieces(term)
-    return pieces is not None and pieces <= (MAX_TABLE if term.op == "table" else MAX_BIT_RUNS)
+    return pieces is not None and pieces <= (MAX_TABLE_OPERANDS if term.op == "table" else MAX_BIT_RUNS)
 
 
 def _kept(monomial: t.Monomial) -> tuple[t.Term | None, int]:
     """The factor of a product over whose values it is not split, and how many cases the others make."""
-    counts = {atom: _count(atom) or MAX_CASES + 1 for atom, _ in monomial}
+    counts = {atom: _count(atom) or MAX_PRODUCT_CASES + 1 for atom, _ in monomial}
     once = [atom for atom, exponent in monomial if exponent == 1]
     kept = max(once, key=lambda atom: counts[atom], default=None)
     return kept, prod(count for atom, count in counts.items() if atom is not kept)
@@ -326,9 +317,9 @@ def _linear(term: t.Term) -> dict[t.Var | None, int] | None:
 
 
 def _count(term: t.Term) -> int | None:
-    """How many values the range of ``term`` has, if no more than :data:`MAX_CASES`."""
+    """How many values the range of ``term`` has, if no more than :data:`MAX_PRODUCT_CASES`."""
     low, high = t.range_of(term)
-    if low is None or high is None or high - low >= MAX_CASES:
+    if low is None or high is None or high - low >= MAX_PRODUCT_CASES:
         return None
     return high - low + 1
 
@@ -341,7 +332,7 @@ def frame_of(variables: Iterable[t.Var]) -> Dimensions:
     ordered = tuple(sorted(set(variables)))
     found = _frames.get(ordered)
     if found is None:
-        if len(_frames) > _CACHE_LIMIT:
+        if len(_frames) > REMEMBERED_SETS:
             _frames.clear()
         found = _frames[ordered] = Dimensions(ordered)
     return found

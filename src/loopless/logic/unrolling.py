@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final
+from typing import Any
 
 from loopless import clock
 from loopless import terms as t
+from loopless.limits.logic import UNROLLING_CHECK_MS
 from loopless.logic.steps import INPUT, Step, translation
 from loopless.metering import check, limit
-
-CHECK_MS: Final = 2000
-"""Milliseconds for one question to the solver. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +89,7 @@ class _Search:
         """A model; True where the solver does not know; None where there is none."""
         solver = self.z3.SimpleSolver(ctx=self.context)
         solver.set(random_seed=1)
-        limit(solver, min(CHECK_MS, 1000 * (self.deadline - clock.counted())))
+        limit(solver, min(UNROLLING_CHECK_MS, 1000 * (self.deadline - clock.counted())))
         solver.add(*known)
         try:
             found = check(solver)
@@ -140,7 +138,7 @@ def extreme_first_steps(
         for wish in wishes:
             solver = z3.SimpleSolver(ctx=context)
             solver.set(random_seed=1)
-            limit(solver, CHECK_MS // 4)
+            limit(solver, UNROLLING_CHECK_MS // 4)
             solver.add(goal, *made.facts)
             if check(solver) != z3.sat:
                 break

@@ -9,28 +9,22 @@ from heapq import heappop, heappush
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.logic import (
+    MAX_FULFILLED_PARTS,
+    MAX_FULFILLED_TIMES,
+    MAX_LOOKS,
+    MAX_REPAIRS,
+    MAX_SEARCHED_PARTS,
+    MAX_TRIED_CONSTANTS,
+    REMEMBERED_SWEEPS,
+    UNBOUNDED_VALUE,
+)
 from loopless.logic.intervals import Intervals
 from loopless.terms.ranges import Range
 
-_FAR: Final = 1 << 20
-"""Where a variable has no bound, it is tried so far away."""
-_REPAIRS: Final = 6
-"""So often a point is moved beyond once for each part. A guess."""
-_LOOKS: Final = 200
-"""So often the search looks at a part or a term: some 2 ms. It then finds nine in ten of the points there are to
-questions of two builds; three times as many looks would find half of the others."""
-_EVALUATED: Final = 200
-_EVALUATED_EACH: Final = 8
-"""So often, and so often for each part, parts are found to hold; then the search near a point ends. It takes the square
-of their number else, where each speaks of the same variables. A guess."""
-_PARTS: Final = 32
-"""Of more parts than this the search would see too little. A guess."""
 _OTHERS: Final = (0, 1, 2, 3, 8, 32)
 """Values that are tried where a term is not linear. A guess."""
-_REMEMBERED: Final = 10_000
-"""Conditions of which it is remembered whether they speak of what loops find. A guess."""
-_NAMED: Final = 4
-"""So many of the constants in a term are tried there too. A guess."""
+
 
 _Change = tuple[int, "t.Var | t.Read", int, set[int]]
 """How many parts fail after it, what changes, its new value, which parts fail then."""
@@ -50,13 +44,13 @@ def is_found(group: t.Condition, known: Intervals) -> bool:
     part holds and as few others as possible do not any more. ``known``: what follows from the condition by intervals.
     """
     parts = t.conjuncts(group)
-    if len(parts) > _PARTS or any(map(_sweeps, parts)):
+    if len(parts) > MAX_SEARCHED_PARTS or any(map(_sweeps, parts)):
         return False
     search = _Search(parts, {v: known.range_of(v) for v in group.variables})
     return any(search.climbs_to_one(point) for point in search.starts())
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED_SWEEPS)
 def _sweeps(part: t.Condition) -> bool:
     """Whether it speaks of what loops find in memory, which may be much: that is not worked out at points."""
     return any(isinstance(node, t.Aggregate) for node in t.walk(part))
@@ -128,15 +122,15 @@ class _Search:
 
     def __init__(self, parts: Sequence[t.Condition], ends: Mapping[t.Var, Range]) -> None:
         self.parts = parts
-        self.low = {v: -_FAR if least is None else least for v, (least, _) in ends.items()}
-        self.high = {v: _FAR if most is None else most for v, (_, most) in ends.items()}
+        self.low = {v: -UNBOUNDED_VALUE if least is None else least for v, (least, _) in ends.items()}
+        self.high = {v: UNBOUNDED_VALUE if most is None else most for v, (_, most) in ends.items()}
         self.speaking: dict[t.Term, list[int]] = {v: [] for v in ends}
         """By variables, the parts that speak of them."""
         for at, part in enumerate(parts):
             for variable in part.variables:
                 self.speaking[variable].append(at)
-        self.looks = _LOOKS
-        self.evaluated, self.most = 0, _EVALUATED + _EVALUATED_EACH * len(parts)
+        self.looks = MAX_LOOKS
+        self.evaluated, self.most = 0, MAX_FULFILLED_PARTS + MAX_FULFILLED_TIMES * len(parts)
 
     def starts(self) -> Iterator[_Point]:
         """The points from which a search begins."""
@@ -162,7 +156,7 @@ class _Search:
         parts = self.parts
         unknown = list(range(len(parts)))  # a heap: the first that fails is moved
         try:
-            for _ in range(len(parts) + _REPAIRS):
+            for _ in range(len(parts) + MAX_REPAIRS):
                 while unknown and self.evaluated < self.most and point.fulfils(parts[unknown[0]]):
                     self.evaluated += 1
                     heappop(unknown)
@@ -190,7 +184,7 @@ class _Search:
         """Whether all parts hold at a point that changes of single values lead to from this one."""
         failing = {at for at in range(len(self.parts)) if not self._fulfils(point, at)}
         tried: set[tuple[t.Term, int]] = set()
-        for turn in range(2 * len(self.parts) + _REPAIRS):
+        for turn in range(2 * len(self.parts) + MAX_REPAIRS):
             if not failing or self.looks <= 0:
                 break
             best: _Change | None = None
@@ -251,7 +245,7 @@ class _Search:
         if now is None or (now <= 0 if relation == "le" else (now == 0) == (relation == "eq")):
             return
         nodes = list(t.walk(term))
-        named = [node.value for node in nodes if isinstance(node, t.Const)][:_NAMED]
+        named = [node.value for node in nodes if isinstance(node, t.Const)][:MAX_TRIED_CONSTANTS]
         for atom in nodes:
             if not isinstance(atom, t.Var | t.Read):
                 continue

@@ -10,24 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from loopless import terms as t
+from loopless.limits.paths import (
+    CHECK_OPERATIONS,
+    MAX_ALTERNATIVE_PATHS,
+    MAX_CONDITION_ALTERNATIVES,
+    ONE_CHECK_OPERATIONS,
+)
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.logic.feasible import feasible
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Path
 from loopless.terms.knowing import Known, without_implied
-
-OPERATIONS: Final = 1_000_000
-"""isl's operations for one loop; where they do not suffice the paths stay as they are. Some 100 ms on small sets.
-A guess."""
-_OPERATIONS_EACH: Final = 100_000
-"""isl's operations for one check: a tenth of what one loop may cost. A guess."""
-_MOST_ALTERNATIVES: Final = 64
-"""Conditions of more alternatives than this stay together. A guess."""
-_MOST_ARMS: Final = 24
-"""No more paths than this come of taking alternatives apart. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +40,7 @@ def with_checks(
     if not any(path.exit is not None and path.exit.kind == "undefined" for path in exits):
         return list(iterative), list(exits)
     try:
-        with budget(OPERATIONS):
+        with budget(CHECK_OPERATIONS):
             return _apart(iterative, exits, changing)
     except BudgetExceeded:
         return list(iterative), list(exits)
@@ -61,7 +56,7 @@ def _apart(
     others = [path for path in exits if path not in undefined]
     again = [arm for path in iterative for arm in _arms(path, changing)]
     out = [arm for path in others for arm in _arms(path, changing)]
-    if len(again) + len(out) > max(_MOST_ARMS, len(iterative) + len(others)):
+    if len(again) + len(out) > max(MAX_ALTERNATIVE_PATHS, len(iterative) + len(others)):
         again, out = list(iterative), list(others)
     failing: list[tuple[Exit, t.Condition]] = []
     for path in (*again, *out):
@@ -122,7 +117,7 @@ def _alternatives(condition: t.Condition) -> list[t.Condition]:
             known = Known(rest)
             split += [t.conjunction((*rest, known.decide(part))) for part in either.args]
         split = _absorbed([arm for arm in split if arm is not t.FALSE])
-        if len(split) > _MOST_ALTERNATIVES or split == arms:
+        if len(split) > MAX_CONDITION_ALTERNATIVES or split == arms:
             return arms
         arms = split
 
@@ -146,7 +141,7 @@ def _possible(condition: t.Condition) -> bool:
 
 def _short(condition: t.Condition) -> t.Condition:
     try:
-        with budget(_OPERATIONS_EACH):
+        with budget(ONE_CHECK_OPERATIONS):
             return Region.of(condition).coalesce().condition()
     except (NotPresburger, BudgetExceeded):
         return condition

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Assume, Check, Flowgraph, LoopInfo
+from loopless.limits.paths import MAX_ENTRY_ALTERNATIVES, MAX_WAYS
 from loopless.paths.execution import State
-
-MAX_WAYS: Final = 16
-"""So many ways to a loop are followed back. A guess."""
-MAX_ALTERNATIVES: Final = 4
-"""What holds on some of the ways only is told of so many different ones. A guess."""
 
 
 def common_facts(states: Sequence[State], variables: Iterable[t.Var]) -> t.Condition:
@@ -52,7 +47,7 @@ def entry_facts(graph: Flowgraph, loop: LoopInfo) -> t.Condition:
         return t.TRUE
     common = [fact for fact in each[0] if all(fact in other for other in each[1:])]
     others = [t.conjunction(fact for fact in facts if fact not in common) for facts in each]
-    either = t.disjunction(others) if len(set(others)) <= MAX_ALTERNATIVES else t.TRUE
+    either = t.disjunction(others) if len(set(others)) <= MAX_ENTRY_ALTERNATIVES else t.TRUE
     return t.conjunction((*common, either))
 
 

@@ -26,6 +26,12 @@ from loopless.flowgraph.model import (
     Pointer,
     Statement,
 )
+from loopless.limits.paths import (
+    MAX_COMPARISONS,
+    MAX_SOLVER_DEGREE,
+    MAX_SOLVER_QUESTIONS,
+    REMEMBERED_CONJUNCTS,
+)
 from loopless.logic.feasible import feasible
 from loopless.paths.joining import join
 from loopless.paths.library import Text, result_of
@@ -36,29 +42,7 @@ from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import COMPARISONS, WORKED_OUT
 
-MAX_PATHS: Final = 256
-"""More different states than this in one place are too many. A guess."""
-
-
-MAX_VISITS: Final = 5000
-"""More pairs of a block and a state than this are too many. A guess."""
-
-
-MAX_COMPARISONS: Final = 15_000
-"""Path conditions with more comparisons than this, all put to the logic together, are too many. A guess."""
-
-
-MAX_DEGREE: Final = 2
-"""Conditions of a higher degree are not put to Z3, which may take seconds beyond."""
-MAX_QUESTIONS: Final = 12
-"""Conditions of a higher degree are not put to Z3, and of the others no more than so many for one loop. A guess."""
-
-
 _BYTES: Final = t.IntType(8, signed=True), t.IntType(8, signed=False)
-
-_REMEMBERED: Final = 10_000
-"""Conjuncts of path conditions of which it is remembered what they are made of: path conditions grow by one at a time.
-A guess."""
 
 
 class TooManyPaths(Exception):
@@ -104,7 +88,7 @@ class Execution(ABC, Generic[_S]):
     ``questions``: how often Z3 may be asked about products.
     """
 
-    questions: ClassVar[int] = MAX_QUESTIONS
+    questions: ClassVar[int] = MAX_SOLVER_QUESTIONS
 
     def __init__(
         self, graph: Flowgraph, live: Mapping[str, frozenset[t.Var]], labels: Iterable[str], where: str
@@ -399,7 +383,7 @@ class Execution(ABC, Generic[_S]):
         if degree <= 1:
             return True
         self._questions += 1
-        return degree <= MAX_DEGREE and self._questions <= self.questions
+        return degree <= MAX_SOLVER_DEGREE and self._questions <= self.questions
 
     # -- meeting ------------------------------------------------------------------------------------------------------
 
@@ -430,12 +414,12 @@ class Execution(ABC, Generic[_S]):
         return replace(first, condition=join([state.condition for state in group]), lines=tuple(sorted(lines)))
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED_CONJUNCTS)
 def _comparisons(part: t.Condition) -> frozenset[t.Compare]:
     return frozenset(node for node in t.walk(part) if isinstance(node, t.Compare))
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED_CONJUNCTS)
 def _degree(part: t.Condition) -> int:
     sums = (node for node in t.walk(part) if isinstance(node, t.Sum))
     return max((sum(e for _, e in m) for node in sums for m, _ in node.items), default=0)

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
+from loopless.limits.paths import MAX_SEARCHED_BYTES
 from loopless.source.vocabulary import COMPARISONS, SETS, STRING_LENGTHS
 
 _CHAR: Final = t.IntType(8, signed=True)
 _BYTE: Final = t.IntType(8, signed=False)
 _AT: Final = t.position("|at")
 _IN: Final = t.position("|in")
-_MOST_KNOWN: Final = 64
-"""A search in a text that is known and has no more different bytes is told by these, not as a search. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ def _found(text: Text, there: t.Condition, at: t.Term, outside: t.Condition = t.
 def _byte(text: Text, sought: t.Term, limit: t.Term) -> CallResult:
     if text.known is not None and isinstance(limit, t.Const) and 0 <= limit.value <= len(text.known):
         known = text.known[: limit.value]
-        if len(set(known)) <= _MOST_KNOWN:
+        if len(set(known)) <= MAX_SEARCHED_BYTES:
             return _among(text, known, sought, bytes.index)
     found, outside = _search((text,), limit, text.byte(_AT, _CHAR).eq(sought))
     return _found(text, found.lt(limit), found, outside)
@@ -147,7 +146,7 @@ def _byte(text: Text, sought: t.Term, limit: t.Term) -> CallResult:
 
 def _first_byte(text: Text, sought: t.Term) -> CallResult:
     known = text.known[: text.end + 1] if text.known is not None and text.end is not None else None
-    if known is not None and len(set(known)) <= _MOST_KNOWN:
+    if known is not None and len(set(known)) <= MAX_SEARCHED_BYTES:
         return _among(text, known, sought, bytes.index)
     byte = text.byte(_AT, _CHAR)
     found, outside = _search(_until(text), None, byte.eq(sought) | t.equals_zero(byte))
@@ -157,7 +156,7 @@ def _first_byte(text: Text, sought: t.Term) -> CallResult:
 
 def _last_byte(text: Text, sought: t.Term) -> CallResult:
     known = text.known[: text.end + 1] if text.known is not None and text.end is not None else None
-    if known is not None and len(set(known)) <= _MOST_KNOWN:
+    if known is not None and len(set(known)) <= MAX_SEARCHED_BYTES:
         return _among(text, known, sought, bytes.rindex)
     byte = text.byte(_AT, _CHAR)
     end, outside = _search(_until(text), None, t.equals_zero(byte))
@@ -196,7 +195,7 @@ def _span(callee: str, text: Text, among: Text) -> CallResult:
 def _is_among(byte: t.Term, among: Text) -> t.Condition:
     """Whether a byte, if it is not zero, is one of a string."""
     known = among.known[: among.end] if among.known is not None and among.end is not None else None
-    if known is not None and len(set(known)) <= _MOST_KNOWN:
+    if known is not None and len(set(known)) <= MAX_SEARCHED_BYTES:
         return t.disjunction(byte.eq(value) for value in sorted({_CHAR.wrap(value) for value in known}))
     other = among.byte(_IN, _CHAR)
     at = t.first(_IN, t.EVERYWHERE, other.eq(byte) | t.equals_zero(other))

@@ -27,17 +27,9 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.words import Numbered, unknown_in_words
 from loopless.graphs import reverse_postorder
+from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.paths.context import common_facts
-from loopless.paths.execution import (
-    MAX_PATHS,
-    MAX_VISITS,
-    Execution,
-    Finished,
-    State,
-    TooManyPaths,
-    Unreadable,
-    line_of,
-)
+from loopless.paths.execution import Execution, Finished, State, TooManyPaths, Unreadable, line_of
 from loopless.paths.model import Exit, Inner, InnerStep, Unknown
 from loopless.paths.relevance import Relevance
 from loopless.refusals import Reason, Refused

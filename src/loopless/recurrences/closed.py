@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from loopless import terms as t
+from loopless.limits.recurrences import MAX_PERIOD, MAX_SYMBOLIC_ITERATIONS
 from loopless.recurrences.linearize import LinearSystem
-from loopless.recurrences.sequences import MAX_PERIOD, Sequence
+from loopless.recurrences.sequences import Sequence
 
 Kind = Literal[
     "constant",
@@ -28,9 +29,6 @@ Kind = Literal[
 by a constant. ``residue``: the remainder of it each time. ``residue-sum``: with ``floor_sum`` of the counter.
 ``digit-sum``: with ``digits``. ``composed``: an expression over closed forms at k - 1. ``c-finite`` and ``ring``: a
 matrix's powers, over ℤ and modulo 2^width, with a term (``linear_power``) only if the matrix is small."""
-
-MAX_SYMBOLIC = 64
-"""Values after more iterations than this are not composed symbolically."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class Closed:
     def at(self, k: int) -> t.Term:
         """The value after ``k`` ≥ 0 iterations as a term over the entry values.
 
-        Raises :class:`loopless.terms.EvaluationError` where there is no term and k > :data:`MAX_SYMBOLIC`.
+        Raises :class:`loopless.terms.EvaluationError` where there is no term and k > :data:`MAX_SYMBOLIC_ITERATIONS`.
         """
         if k < 0:
             raise t.EvaluationError(f"{k} iterations")
@@ -85,7 +83,7 @@ class Closed:
             return self.prefix[k]
         if self.term is not None:
             return t.substitute(self.term, {self.counter: t.const(k)})
-        if k > MAX_SYMBOLIC:
+        if k > MAX_SYMBOLIC_ITERATIONS:
             raise t.EvaluationError(f"the value of {self.var.name} after {k} iterations is not composed symbolically")
         if isinstance(self.evaluator, Composed):
             return t.substitute(

@@ -13,12 +13,10 @@ from math import comb, lcm
 from flint import fmpq
 
 from loopless import terms as t
+from loopless.limits.recurrences import MAX_SUMMANDS
 
 Key = tuple[int, int, t.Monomial]
 """Base λ, degree d in q, monomial of atoms."""
-
-MAX_ITEMS = 600
-"""Exponential polynomials with more items than this are not built (the caller refuses)."""
 
 
 class NoClosedForm(Exception):
@@ -59,7 +57,7 @@ class ExpPoly:
         return _clean({key: value * factor for key, value in self.items.items()})
 
     def __mul__(self, other: ExpPoly) -> ExpPoly:
-        if len(self.items) * len(other.items) > 8 * MAX_ITEMS:
+        if len(self.items) * len(other.items) > 8 * MAX_SUMMANDS:
             raise NoClosedForm("the product of its factors is too large")
         total: dict[Key, fmpq] = {}
         for (base, degree, monomial), value in self.items.items():
@@ -177,8 +175,8 @@ def times(a: t.Monomial, b: t.Monomial) -> t.Monomial:
 
 def _clean(total: dict[Key, fmpq]) -> ExpPoly:
     cleaned = {key: value for key, value in total.items() if value != 0}
-    if len(cleaned) > MAX_ITEMS:
-        raise NoClosedForm(f"it has more than {MAX_ITEMS} summands")
+    if len(cleaned) > MAX_SUMMANDS:
+        raise NoClosedForm(f"it has more than {MAX_SUMMANDS} summands")
     return ExpPoly(cleaned)
 
 

@@ -6,15 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from loopless import terms as t
+from loopless.limits.recurrences import MAX_PERIOD
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, constant, invariant
-from loopless.recurrences.sequences import (
-    MAX_PERIOD,
-    Sequence,
-    aligned,
-    constant_sequence,
-    floor_quotient,
-    remainder,
-)
+from loopless.recurrences.sequences import Sequence, aligned, constant_sequence, floor_quotient, remainder
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
+from loopless.limits.recurrences import MAX_MATRIX_POWER, MAX_PERIOD
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, constant, total_of
-from loopless.recurrences.sequences import MAX_PERIOD, Sequence, aligned, solve_first_order
-
-MAX_ORDER = 24
-"""Powers of the matrix up to this one are tried."""
+from loopless.recurrences.sequences import Sequence, aligned, solve_first_order
 
 Matrix = list[list[int]]
 
@@ -41,7 +39,7 @@ def _rational_order(matrix: Matrix) -> int:
     """The least p such that matrix^p has integer eigenvalues only."""
     base = fmpz_mat(matrix)
     powered = base
-    for order in range(1, MAX_ORDER + 1):
+    for order in range(1, MAX_MATRIX_POWER + 1):
         _, factors = powered.charpoly().factor()
         if all(factor.degree() == 1 for factor, _ in factors):
             return order

@@ -11,16 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from loopless import terms as t
+from loopless.limits.recurrences import MAX_MONOMIALS, MAX_SHOWN_ROWS
 from loopless.recurrences.expoly import NoClosedForm, times
 from loopless.terms import powers
 from loopless.terms.operators import MAX_BITS
-
-MAX_MONOMIALS = 48
-"""Systems of more monomials are not built."""
-
-
-MAX_SHOWN = 6
-"""Matrices with more rows are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +48,7 @@ class LinearSystem:
 
     def power(self, count: t.Term) -> t.Term | None:
         """The target after ``count`` iterations as a power of the matrix; None where that is too large to be read."""
-        if len(self.basis) > MAX_SHOWN:
+        if len(self.basis) > MAX_SHOWN_ROWS:
             return None
         matrix = [[row.get(j, t.ZERO) for j in range(len(self.basis))] for row in self.rows]
         found = t.linear_power(count, matrix, [t.from_polynomial({m: 1}) for m in self.basis])

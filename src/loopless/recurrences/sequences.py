@@ -12,13 +12,8 @@ from dataclasses import dataclass
 from math import lcm
 
 from loopless import terms as t
+from loopless.limits.recurrences import MAX_PERIOD, MAX_PREFIX
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, constant, counter, first_order, invariant
-
-MAX_PERIOD = 64
-"""Sequences of a longer period are not built."""
-
-MAX_PREFIX = 64
-"""Nor those with more explicit values before the closed form starts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from loopless import terms as t
 from loopless.graphs import components
+from loopless.limits.recurrences import MAX_COMPONENT
 from loopless.recurrences.closed import Closed, Composed, Kind, Repeated, Solution, closed_of, shown_term
 from loopless.recurrences.digits import Halved, sum_of_digits
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, invariant
@@ -15,9 +16,6 @@ from loopless.recurrences.linear import solve_linear
 from loopless.recurrences.linearize import linearize
 from loopless.recurrences.residues import sum_of_residues
 from loopless.recurrences.sequences import Sequence, solve_first_order
-
-MAX_COMPONENT = 12
-"""Systems of more mutually dependent variables are refused."""
 
 
 def solve(update: Mapping[t.Var, t.Term], counter: t.Var) -> Solution:

@@ -32,18 +32,10 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.words import UNNAMED, function_in_words, unknown_in_words, with_number
 from loopless.graphs import reverse_postorder
+from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.paths import Exit, seen_at_ends
 from loopless.paths.build import called, calls_return, changed_variables
-from loopless.paths.execution import (
-    MAX_PATHS,
-    MAX_VISITS,
-    Execution,
-    Finished,
-    State,
-    TooManyPaths,
-    Unreadable,
-    line_of,
-)
+from loopless.paths.execution import Execution, Finished, State, TooManyPaths, Unreadable, line_of
 from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc

@@ -34,18 +34,10 @@ from loopless.flowgraph.model import (
 from loopless.flowgraph.words import unknown_in_words, with_number
 from loopless.graphs import reverse_postorder
 from loopless.limits.bounds import MAX_HARD_CONDITIONS, MAX_SCOPE_ITERATIONS
+from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.logic import feasible
 from loopless.paths.build import changed_variables, simplest
-from loopless.paths.execution import (
-    MAX_PATHS,
-    MAX_VISITS,
-    Execution,
-    Finished,
-    State,
-    TooManyPaths,
-    Unreadable,
-    line_of,
-)
+from loopless.paths.execution import Execution, Finished, State, TooManyPaths, Unreadable, line_of
 from loopless.paths.model import Exit, Unknown
 from loopless.paths.symbolic import obstacle
 from loopless.refusals import Reason, Refused

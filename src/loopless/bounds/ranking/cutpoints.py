@@ -15,9 +15,10 @@ from loopless.bounds.looperman.scopes import ScopeExecution, SymbolicState, deci
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, Origin
 from loopless.limits.bounds import MAX_CUTPOINT_TRANSITIONS
+from loopless.limits.paths import MAX_PATHS
 from loopless.paths import LoopPaths, Path, Unknown
 from loopless.paths.build import simplest
-from loopless.paths.execution import MAX_PATHS, TooManyPaths, Unreadable
+from loopless.paths.execution import TooManyPaths, Unreadable
 from loopless.paths.model import Exit
 from loopless.refusals import Reason, Refused
 
