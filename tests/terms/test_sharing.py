@@ -17,6 +17,7 @@ import z3
 
 from loopless.bounds.asymptotics import classes as asymptotics
 from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
+from loopless.limits.terms import MAX_SHARED_NODES
 from loopless.logic.simplify import shorter
 from loopless.recurrences import lifting
 from loopless.recurrences.expoly import ExpPoly, constant
@@ -62,7 +63,6 @@ from loopless.terms import (
 )
 from loopless.terms.knowing import Known
 from loopless.terms.pickling import dumps
-from loopless.terms.sharing import MAX_PARTS
 
 EVALUATOR = importlib.import_module("loopless.terms.evaluate")._Evaluator  # the package has a function of that name
 INT = IntType(32)
@@ -382,7 +382,7 @@ def test_a_form_that_would_be_much_longer_stays_the_canonical_one():
 
 @pytest.mark.slow
 def test_what_is_too_large_is_said_to_be():
-    term = repeated(lambda t, k: ite(less(Y, const(k)), add(t, const(k)), const(k)), MAX_PARTS // 3)
+    term = repeated(lambda t, k: ite(less(Y, const(k)), add(t, const(k)), const(k)), MAX_SHARED_NODES // 3)
     assert re.fullmatch(r"an expression of \d+ parts, too large to be written", text(term))
     assert smt(term) is None
 

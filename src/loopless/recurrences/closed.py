@@ -95,7 +95,7 @@ class Closed:
     def evaluate(self, values: Mapping[t.Var, int], k: int, reader: t.Reader | None = None) -> int:
         """The value after ``k`` ≥ 0 iterations from the entry ``values``, in time logarithmic in k.
 
-        A value over ℤ with more bits than :data:`loopless.terms.evaluate.MAX_BITS` raises
+        A value over ℤ with more bits than :data:`loopless.limits.terms.MAX_BITS` raises
         :class:`loopless.terms.EvaluationError`; reduced values are computed modulo 2^width times the denominator.
         """
         if k < 0:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.limits.recurrences import MAX_MONOMIALS, MAX_SHOWN_ROWS
+from loopless.limits.terms import MAX_BITS
 from loopless.recurrences.expoly import NoClosedForm, times
 from loopless.terms import powers
-from loopless.terms.operators import MAX_BITS
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import gcd
 
+from loopless.limits.terms import MAX_DEGREE, MAX_MONOMIALS, MAX_POWER_BITS
 from loopless.terms.nodes import (
     ONE,
     ZERO,
@@ -27,15 +28,6 @@ from loopless.terms.types import IntType
 
 Polynomial = dict[Monomial, int]
 """Monomials with their non-zero integer coefficients."""
-
-MAX_MONOMIALS = 400
-"""Products with more monomials than this are not multiplied out (the caller refuses)."""
-
-MAX_DEGREE = 256
-"""Nor are products of a higher degree: repeated squares."""
-
-MAX_CONSTANT_BITS = 8192
-"""Powers of constants with more bits than this are not worked out."""
 
 
 class TermTooLarge(Exception):
@@ -185,7 +177,7 @@ def power(base: Term, exponent: Term) -> Term:
             return ONE
         if not isinstance(exponent, Const) or not 0 <= exponent.value <= 256:
             return Op("pow", (base, exponent))
-        if base.value.bit_length() * exponent.value > MAX_CONSTANT_BITS:
+        if base.value.bit_length() * exponent.value > MAX_POWER_BITS:
             return Op("pow", (base, exponent))
         return Const(OPERATORS["pow"].fold(base.value, exponent.value))
     if isinstance(exponent, Const) and 0 <= exponent.value <= 8:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from math import gcd
-from typing import Final, assert_never
+from typing import assert_never
 
+from loopless.limits.terms import MAX_LIFTED_DEPTH, MAX_SIGN_DEPTH
 from loopless.terms.build import add, const, from_polynomial, neg, polynomial, scale, sub
 from loopless.terms.nodes import (
     FALSE,
@@ -115,10 +116,6 @@ def _lift(relation: str, term: Term) -> Condition | None:
     return disjunction((conjunction((choice.condition, then)), conjunction((negate(choice.condition), otherwise))))
 
 
-_DEEPEST: Final = 4
-"""Choices nested deeper than this are not looked into for signs: comparisons of texts nest two."""
-
-
 def _is_decided(relation: str, arm: Term, factor: int, rest: Term, depth: int = 1) -> bool:
     """Whether c·arm + k ~ 0 is decided by the range of ``arm``, or by those of what it chooses between."""
     low, high = range_of(add(scale(arm, factor), rest))
@@ -126,13 +123,11 @@ def _is_decided(relation: str, arm: Term, factor: int, rest: Term, depth: int = 
         return True
     if low == 0 == high:
         return True
-    if not isinstance(arm, Ite) or depth > _DEEPEST:
+    if not isinstance(arm, Ite) or depth > MAX_SIGN_DEPTH:
         return False
     return all(_is_decided(relation, part, factor, rest, depth + 1) for part in (arm.then, arm.otherwise))
 
 
-_MOST_NESTED: Final = 100
-"""Choices that are nested deeper than this are not lifted."""
 _flags: dict[Term, int] = {}
 """How deep the choices of a flag are nested, 0 for constants; -1 for what is no flag."""
 
@@ -146,7 +141,7 @@ def _is_flag(term: Term) -> bool:
     for node in walk(term, lambda below: below in _flags or not isinstance(below, Ite | Const)):
         assert isinstance(node, Ite | Const)
         deep = (0,) if isinstance(node, Const) else (_flags.get(node.then, -1) + 1, _flags.get(node.otherwise, -1) + 1)
-        _flags[node] = max(deep) if isinstance(node, Const) or 0 < min(deep) <= max(deep) <= _MOST_NESTED else -1
+        _flags[node] = max(deep) if isinstance(node, Const) or 0 < min(deep) <= max(deep) <= MAX_LIFTED_DEPTH else -1
     return _flags[term] >= 0
 
 

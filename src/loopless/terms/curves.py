@@ -11,22 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from math import comb
 
+from loopless.limits.terms import MAX_CURVE_BITS
+
 Curve = Mapping[tuple[int, int], int]
 """The coefficients by (base, degree)."""
 
 Stretch = tuple[int, int | None, int]
 """First k, the k behind the last (None: no end), and the sign -1, 0 or 1 of all values between."""
 
-MAX_BITS = 1 << 20
-"""Powers of more bits are not built."""
-
 
 def value(curve: Curve, k: int) -> int:
-    """The value at ``k`` ≥ 0. Raises ValueError for a value of more than :data:`MAX_BITS` bits."""
+    """The value at ``k`` ≥ 0. Raises ValueError for a value of more than :data:`MAX_CURVE_BITS` bits."""
     total = 0
     for (base, degree), coefficient in curve.items():
-        if base > 1 and k * base.bit_length() > MAX_BITS:
-            raise ValueError(f"a power of {base} has more than {MAX_BITS} bits")
+        if base > 1 and k * base.bit_length() > MAX_CURVE_BITS:
+            raise ValueError(f"a power of {base} has more than {MAX_CURVE_BITS} bits")
         total += coefficient * base**k * k**degree
     return total
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
+from loopless.limits.terms import MAX_BITS, MAX_ELEMENTS, MAX_EVALUATION_DEPTH, REMEMBERED_PARTIAL
 from loopless.terms import powers
 from loopless.terms.nodes import (
     Aggregate,
@@ -28,7 +29,6 @@ from loopless.terms.nodes import (
 )
 from loopless.terms.operators import (
     DIVISIONS,
-    MAX_BITS,
     OPERATORS,
     PARTIAL,
     RELATIONS,
@@ -37,9 +37,6 @@ from loopless.terms.operators import (
 )
 from loopless.terms.term_ranges import range_of
 from loopless.terms.types import IntType
-
-MAX_ELEMENTS = 1 << 24
-"""Of sequences no more elements are read than these: beyond it evaluation refuses."""
 
 Reader = Callable[[str, int, IntType], int]
 """Gives the element of a type at a byte offset of a named memory object."""
@@ -92,11 +89,7 @@ class Valuation:
             return self._with_missing.truth(condition)
 
 
-_REMEMBERED: Final = 10_000
-"""Nodes of which it is remembered whether they may lack a value. A guess."""
-
-
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED_PARTIAL)
 def may_lack_value(node: Node) -> bool:
     """Whether ``node`` divides by, or shifts or raises to the power of, what might be 0 or negative: where it does not
     hold that it is not, it has no value.
@@ -109,10 +102,6 @@ def may_lack_value(node: Node) -> bool:
         elif isinstance(part, Op) and OPERATORS[part.op].domain == "some":
             return True
     return False
-
-
-_MOST_DEEP: Final = 60
-"""How deep an evaluation goes down before it starts anew from what it needs there: each step takes several calls."""
 
 
 class _Deeper(Exception):
@@ -188,7 +177,7 @@ class _Evaluator:
         """The value of a term, its residue, or the truth of a condition as a number, from what is known or anew."""
         found = self.known.get((node, modulus))
         if found is None:
-            if self.depth >= _MOST_DEEP:
+            if self.depth >= MAX_EVALUATION_DEPTH:
                 raise _Deeper(node, modulus)
             self.depth += 1
             try:

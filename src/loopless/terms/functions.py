@@ -13,6 +13,7 @@ from itertools import pairwise
 from math import gcd
 from typing import Final
 
+from loopless.limits.terms import MAX_EXPANDED_POWER, MAX_FOLDED_BITS
 from loopless.terms import powers
 from loopless.terms.build import (
     add,
@@ -207,16 +208,12 @@ def _primitive(curve: Coefficients) -> dict[tuple[int, int], Term]:
     }
 
 
-EXPANDED = 3
-"""Powers of a matrix up to this one are multiplied out."""
-
-
 def linear_power(count: Term, matrix: Sequence[Sequence[Term]], start: Sequence[Term]) -> Term:
     """The first component of ``matrix``^max(``count``, 0) · ``start``: a linear map applied again and again.
 
     Raises :class:`loopless.terms.TermTooLarge`.
     """
-    if isinstance(count, Const) and count.value <= EXPANDED:
+    if isinstance(count, Const) and count.value <= MAX_EXPANDED_POWER:
         values = list(start)
         for _ in range(count.value):
             values = [add(*(mul(c, x) for c, x in zip(row, values, strict=True))) for row in matrix]
@@ -225,28 +222,24 @@ def linear_power(count: Term, matrix: Sequence[Sequence[Term]], start: Sequence[
     if all(isinstance(arg, Const) for arg in args):
         numbers = [arg.value for arg in args if isinstance(arg, Const)]
         try:
-            return const(powers.first_component(numbers, limit=MAX_CONSTANT_BITS))
+            return const(powers.first_component(numbers, limit=MAX_FOLDED_BITS))
         except ValueError:
             pass
     return Op("linear_power", args)
-
-
-MAX_CONSTANT_BITS = 256
-"""Constants of more bits are left as functions of smaller ones."""
 
 
 def digits(n: Term, base: int, factor: Term, count: Term) -> Term:
     """Σ d_i·factor^(count-1-i) over the first max(``count``, 0) digits d_i = floor(n / base^i) mod base, the lowest
     first; base ≥ 2. With factor 1 it is the sum of the digits, with factor = base their reversal.
     """
-    if isinstance(count, Const) and count.value <= EXPANDED:
+    if isinstance(count, Const) and count.value <= MAX_EXPANDED_POWER:
         total: Term = ZERO
         for i in range(count.value):
             total = add(mul(total, factor), mod(floor_div(n, const(base**i)), const(base)))
         return total
     if isinstance(n, Const) and isinstance(factor, Const) and isinstance(count, Const):
         try:
-            return const(powers.horner_of_digits(n.value, base, factor.value, count.value, limit=MAX_CONSTANT_BITS))
+            return const(powers.horner_of_digits(n.value, base, factor.value, count.value, limit=MAX_FOLDED_BITS))
         except ValueError:
             pass
     return Op("digits", (n, const(base), factor, count))
@@ -254,7 +247,7 @@ def digits(n: Term, base: int, factor: Term, count: Term) -> Term:
 
 def divided(count: Term, x: Term, a: Term, c: int, b: Term) -> Term:
     """The value of ``x`` after doing x = (x + ``a``) / c + ``b``, with C's quotient, max(``count``, 0) times; c ≥ 2."""
-    if isinstance(count, Const) and count.value <= EXPANDED:
+    if isinstance(count, Const) and count.value <= MAX_EXPANDED_POWER:
         for _ in range(count.value):
             x = add(trunc_div(add(x, a), const(c)), b)
         return x

@@ -10,18 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations_with_replacement
-from typing import Final
 
+from loopless.limits.terms import MAX_EQUATION_MONOMIALS, MAX_EQUATION_PRODUCTS
 from loopless.terms.build import TermTooLarge, const, from_polynomial, polynomial, scale
 from loopless.terms.conditions import between, conjunction, conjuncts
 from loopless.terms.nodes import FALSE, And, Compare, Condition, Const, Monomial, Op, Or, Sum, Term, Var, walk
 from loopless.terms.substitute import substitute
 from loopless.terms.term_ranges import range_of
-
-MAX_ROWS: Final = 400
-"""So many products of equations are combined. A guess."""
-MAX_SIZE: Final = 200
-"""Equations with more monomials are left alone. A guess."""
 
 
 class Combinations:
@@ -30,15 +25,15 @@ class Combinations:
     def __init__(self, given: Iterable[Term], degree: int) -> None:
         self._rows: dict[Monomial, dict[Monomial, Fraction]] = {}
         """By the leading monomial: rows that begin with it, in the order of monomials."""
-        polynomials = [p for term in given if (p := polynomial(term)) and len(p) <= MAX_SIZE]
+        polynomials = [p for term in given if (p := polynomial(term)) and len(p) <= MAX_EQUATION_MONOMIALS]
         atoms = list(dict.fromkeys(atom for p in polynomials for m in p for atom, _ in m))
         multipliers: list[Monomial] = [()]
         for size in range(1, degree):
             for some in combinations_with_replacement(range(len(atoms)), size):
                 multipliers.append(_product((), tuple((atoms[i], some.count(i)) for i in dict.fromkeys(some))))
-                if len(multipliers) > MAX_ROWS:
+                if len(multipliers) > MAX_EQUATION_PRODUCTS:
                     break
-        left = MAX_ROWS
+        left = MAX_EQUATION_PRODUCTS
         for multiplier in multipliers:  # the simple products first
             for p in polynomials:
                 if left and _degree(multiplier) + max(map(_degree, p)) <= degree:
@@ -112,7 +107,7 @@ def excluded_by_equations(parts: Sequence[Condition]) -> bool:
     if not refused or not given or not any(map(has_products, (*refused, *given))):
         return False
     found = Combinations(given, 1 + max(map(degree_of, (*refused, *given))))
-    return any(len(polynomial(term)) <= MAX_SIZE and found.has(term) for term in refused)
+    return any(len(polynomial(term)) <= MAX_EQUATION_MONOMIALS and found.has(term) for term in refused)
 
 
 def excluded_by_cases(condition: Condition) -> bool:

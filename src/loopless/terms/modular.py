@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from loopless.limits.terms import MAX_ORDER_MODULUS
+
 
 def first_in_range(u: int, a: int, m: int, low: int, high: int) -> int | None:
     """The least t ≥ 0 with (u + a·t) mod m in [low, high], None if there is none; m ≥ 1, 0 ≤ low ≤ high < m.
@@ -50,10 +52,6 @@ def _first_multiple(a: int, m: int, low: int, high: int) -> int | None:
     for step, modulus, bound in reversed(levels):
         found = -(-(bound + modulus * found) // step)
     return found
-
-
-MAX_ORDER_MODULUS = 1 << 12
-"""Powers of odd numbers modulo 2^w repeat after 2^(w - 2) steps: up to this modulus they are tried one by one."""
 
 
 def has_few_powers(b: int, m: int) -> bool:

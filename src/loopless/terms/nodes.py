@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from loopless import clock
+from loopless.limits.terms import MAX_KEY_LENGTH, NODE_CHARGE_S
 from loopless.terms.operators import OPERATORS, RELATIONS
 from loopless.terms.types import IntType
 
-_LONG_KEY = 160
 _NONE: Final[frozenset[Any]] = frozenset()
 
 
@@ -93,13 +93,11 @@ class Node:
         return Node.written(self)
 
 
-_NODE_S: Final = 100e-6
-"""What a new node counts as work, with all that is done for it. Measured over proofs of programs."""
-clock.meter(lambda: _NODE_S * len(Node._table))
+clock.meter(lambda: NODE_CHARGE_S * len(Node._table))
 
 
 def _shorten(key: str) -> str:
-    if len(key) <= _LONG_KEY:
+    if len(key) <= MAX_KEY_LENGTH:
         return key
     return key[:40] + hashlib.blake2b(key.encode(), digest_size=16).hexdigest()
 

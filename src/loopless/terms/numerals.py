@@ -6,6 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from loopless.limits.terms import FIRST_SHOWN_POWER, MAX_DISTANCE_TO_END
 from loopless.terms.build import Polynomial, from_polynomial
 from loopless.terms.memory_names import Layout, ReadAs
 from loopless.terms.nodes import Folding, Term, Var
@@ -19,10 +20,6 @@ _LIMITS: Final = {
     "UINT64_MAX": (1 << 64) - 1,
 }
 """The ends of types, by the names of C; ``int`` has 32 bits."""
-_NEAR: Final = 1000
-"""A number that is no further from the end of a type is told by it. A guess."""
-_FIRST_POWER: Final = 31
-"""Powers of two from here on are told as such; smaller ones people know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +62,13 @@ def numeral(value: int) -> list[str]:
             return [name]
     size = abs(value)
     below = _LIMITS["INT_MAX"] - value
-    if 0 < below <= _NEAR:
+    if 0 < below <= MAX_DISTANCE_TO_END:
         return ["INT_MAX", "-", str(below)]
-    if size < 1 << _FIRST_POWER:
+    if size < 1 << FIRST_SHOWN_POWER:
         return [str(value)]
     near = min((size.bit_length() - 1, size.bit_length()), key=lambda power: abs(size - (1 << power)))
     off = size - (1 << near)
-    if abs(off) > _NEAR:
+    if abs(off) > MAX_DISTANCE_TO_END:
         return [str(value)]
     shown = [f"{'-' if value < 0 else ''}2^{near}"]
     return shown if off == 0 else [*shown, "+" if (off > 0) == (value > 0) else "-", str(abs(off))]
@@ -118,7 +115,7 @@ def _beside(
     """``left`` compared with what is ``off`` from the end of a type, behind how far it is told to be from there, and
     whether the end itself is taken the other way.
     """
-    if abs(off) > _NEAR:
+    if abs(off) > MAX_DISTANCE_TO_END:
         return []
     other = -1 if sign == "<=" else 1
     turned = off == (-other if strict else other)

@@ -15,11 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from loopless.limits.terms import MAX_BITS
 from loopless.terms import curves, modular, powers, ranges
 from loopless.terms.ranges import Range
-
-MAX_BITS = 1 << 22
-"""No intermediate value may have more bits than this: beyond it evaluation refuses."""
 
 
 class EvaluationError(ArithmeticError):

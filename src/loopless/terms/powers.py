@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from loopless.limits.terms import MAX_INTEGER_BITS, REMEMBERED_POWERS
 
 if TYPE_CHECKING:
     from flint import fmpz_mat, fmpz_mod_mat
 
-MAX_BITS = 1 << 20
-"""Values over ℤ may have so many bits."""
-_REMEMBERED: Final = 64
-"""So many powers are remembered, eight megabytes at most: a search for a point asks for the same ones again and
-again, and to find that one is too large costs some 20 ms."""
 
-
-def first_component(args: Sequence[int], modulus: int | None = None, *, limit: int = MAX_BITS) -> int:
+def first_component(args: Sequence[int], modulus: int | None = None, *, limit: int = MAX_INTEGER_BITS) -> int:
     """The first component of A^max(k, 0)·x for ``args`` = k, size, the rows of A one after the other, x.
 
     Modulo ``modulus`` if that is given; else a value of more than ``limit`` bits raises ValueError.
@@ -33,7 +29,7 @@ def first_component(args: Sequence[int], modulus: int | None = None, *, limit: i
     return found
 
 
-@functools.lru_cache(_REMEMBERED)
+@functools.lru_cache(REMEMBERED_POWERS)
 def _power_within(args: tuple[int, ...], limit: int) -> int | None:
     """The component over ℤ; None where it has more bits than that, or what leads to it has."""
     try:
@@ -53,7 +49,12 @@ def _too_large(limit: int) -> str:
 
 
 def repeated(
-    matrix: Sequence[Sequence[int]], start: Sequence[int], k: int, modulus: int | None = None, *, limit: int = MAX_BITS
+    matrix: Sequence[Sequence[int]],
+    start: Sequence[int],
+    k: int,
+    modulus: int | None = None,
+    *,
+    limit: int = MAX_INTEGER_BITS,
 ) -> int:
     """The first component of ``matrix``^max(k, 0) · ``start``: a linear map applied again and again.
 
@@ -89,7 +90,7 @@ def _within(values: fmpz_mat | fmpz_mod_mat, limit: int) -> fmpz_mat | fmpz_mod_
 
 
 def horner_of_digits(
-    n: int, base: int, factor: int, count: int, modulus: int | None = None, *, limit: int = MAX_BITS
+    n: int, base: int, factor: int, count: int, modulus: int | None = None, *, limit: int = MAX_INTEGER_BITS
 ) -> int:
     """Σ d_i·factor^(count-1-i) over 0 ≤ i < count, d_i = floor(n / base^i) mod base; 0 for count ≤ 0; base ≥ 2.
 

@@ -8,13 +8,10 @@ mod(x, 7) instead of x - 7*floor_div(x, 7). The results have the same values but
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
+from loopless.limits.terms import MAX_PRESENTED_MONOMIALS
 from loopless.terms.build import Polynomial, from_polynomial, polynomial
 from loopless.terms.nodes import Const, Monomial, Op, Sum, Term, Var
-
-_MOST_MONOMIALS: Final = 40
-"""Longer sums are printed as they are."""
 
 
 def _none(_: Op) -> bool:
@@ -23,7 +20,7 @@ def _none(_: Op) -> bool:
 
 def presented(term: Term, closed: Callable[[Op], bool] = _none) -> Term:
     """``term``, if it is a sum, with its quotients and remainders, not ``closed`` ones, in the form that reads best."""
-    if not isinstance(term, Sum) or len(term.items) > _MOST_MONOMIALS:
+    if not isinstance(term, Sum) or len(term.items) > MAX_PRESENTED_MONOMIALS:
         return term
     poly = dict(term.items)
     atoms = [monomial for monomial in poly if (op := _division(monomial)) is not None and not closed(op)]
@@ -41,7 +38,7 @@ def presented_comparison(term: Term, relation: str, closed: Callable[[Op], bool]
     a constant on the other side.
     """
     poly = polynomial(term)
-    if len(poly) > _MOST_MONOMIALS:
+    if len(poly) > MAX_PRESENTED_MONOMIALS:
         return term
     for monomial in list(poly):  # of two that become one, the second is no longer there
         op = _division(monomial)

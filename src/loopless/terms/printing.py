@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 
+from loopless.limits.terms import MAX_BRIEF_NODES, MAX_READABLE_FACTOR, MAX_SHARED_NODES
 from loopless.terms.aggregates import counted, folding
 from loopless.terms.bound_names import bound_names, value_names, words_of
 from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial, sub
@@ -66,15 +67,9 @@ from loopless.terms.operators import (
     Infix,
 )
 from loopless.terms.presentation import presented, presented_comparison
-from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, measured, number_of_parts, parts_to_name
+from loopless.terms.sharing import FreshNames, is_plain, measured, number_of_parts, parts_to_name
 from loopless.terms.term_ranges import range_of
 from loopless.terms.types import INTEGERS, IntType, type_name
-
-MAX_BRIEF = 60
-"""The number of parts, different ones, up to which an expression is written out in a sentence."""
-
-_PATIENCE = 4
-"""How many times as long as the canonical form a form that reads better may be."""
 
 
 def text(node: Node, style: Style = PLAIN) -> str:
@@ -90,9 +85,9 @@ Node.written = text
 
 
 def brief(node: Node) -> str:
-    """``node`` in C syntax for a sentence: only said to be long where it has more than :data:`MAX_BRIEF` parts."""
-    parts = sum(1 for _ in islice(walk_inside(node), MAX_BRIEF + 1))
-    return text(node) if parts <= MAX_BRIEF and is_plain(node) else "a long expression"
+    """``node`` in C syntax for a sentence: only said to be long if it has more than :data:`MAX_BRIEF_NODES` parts."""
+    parts = sum(1 for _ in islice(walk_inside(node), MAX_BRIEF_NODES + 1))
+    return text(node) if parts <= MAX_BRIEF_NODES and is_plain(node) else "a long expression"
 
 
 _ENDLESS = 1 << 61
@@ -118,7 +113,7 @@ class Definitions:
         if node in self._names:
             return self._names[node]
         size = number_of_parts(node)
-        if size > MAX_PARTS:
+        if size > MAX_SHARED_NODES:
             return too_large(size)
         for part in parts_to_name(node, known=self._names):
             shown = _written(part, self._names, self.style)
@@ -136,7 +131,7 @@ def _written(node: Node, names: Mapping[Node, str], style: Style = PLAIN) -> str
     """``node`` with the names of its parts; in its canonical form where the one that reads better is much longer."""
     size, _ = measured(node, names)
     try:
-        return _Writer(names, _PATIENCE * size + MAX_BRIEF, style, node).text(node)
+        return _Writer(names, MAX_READABLE_FACTOR * size + MAX_BRIEF_NODES, style, node).text(node)
     except _TooLong:
         return _Writer(names, None, style, node).text(node)
 

@@ -11,6 +11,7 @@ from math import prod
 from operator import lshift, rshift
 from typing import TypeVar
 
+from loopless.limits.terms import MAX_BOUND_BITS, MAX_BOUNDED_EXPONENT, MAX_PRODUCT_BITS
 from loopless.terms import curves, powers
 
 _Part = TypeVar("_Part")
@@ -19,15 +20,11 @@ Range = tuple[int | None, int | None]
 """Least and greatest value, both included; None where there is no bound."""
 
 EVERYTHING: Range = (None, None)
-MAX_BITS = 4096
-"""Products that may have more bits than this count as without bound."""
-_POW_LIMIT = 4096
-_MAX_BITS = 8192
 
 
 def writable(found: Range) -> Range:
     """``found`` without ends that are too large to be written as constants."""
-    low, high = (None if end is not None and end.bit_length() > _MAX_BITS else end for end in found)
+    low, high = (None if end is not None and end.bit_length() > MAX_BOUND_BITS else end for end in found)
     return low, high
 
 
@@ -154,7 +151,7 @@ def multiplied(a: Range, b: Range) -> Range:
     """Of a product."""
     if None not in a and None not in b:
         corners = [x * y for x in a for y in b if x is not None and y is not None]
-        if max(corner.bit_length() for corner in corners) <= MAX_BITS:
+        if max(corner.bit_length() for corner in corners) <= MAX_PRODUCT_BITS:
             return min(corners), max(corners)
         return (0, None) if min(corners) >= 0 else EVERYTHING
     if a[0] is not None and a[0] >= 0 and b[0] is not None and b[0] >= 0:
@@ -303,7 +300,7 @@ def power(a: Range, exponent: Range) -> Range:
 
 def _is_far(least: int, most: int) -> bool:
     """Whether an amount, or an exponent, may be one that is not worked out."""
-    return least < 0 or most > _POW_LIMIT
+    return least < 0 or most > MAX_BOUNDED_EXPONENT
 
 
 def _of_sign(a: Range) -> Range:

@@ -8,20 +8,10 @@ under a name, and so is what is nested deep.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
-from typing import Final
 
+from loopless.limits.terms import MAX_PLAIN_DEPTH, MAX_PLAIN_NODES, MAX_SHARED_NODES, MAX_UNNAMED_DEPTH, MIN_NAMED_NODES
 from loopless.terms.aggregates import is_open
 from loopless.terms.nodes import Aggregate, Condition, Const, Node, Sum, Truth, Var, walk_inside
-
-MAX_PLAIN: Final = 1_000
-"""The number of parts up to which an expression is written out whole."""
-MAX_PARTS: Final = 50_000
-"""The number of different parts up to which it is written with names for what it shares; a larger one is not."""
-MAX_DEPTH: Final = 60
-"""What is nested deeper is written under names, since those who read it recursively have their limits too."""
-_NAMED_DEPTH: Final = 30
-_LEAST_NAMED: Final = 6
-"""Shared parts with fewer parts of their own are no longer than what a name for them would take."""
 
 Uses = Callable[[Node], Iterable[tuple[Node, int]]]
 """The operands of a node, and how often each stands in what is written for it."""
@@ -45,7 +35,7 @@ _measures: dict[Node, tuple[int, int]] = {}
 def is_plain(node: Node) -> bool:
     """Whether the node is written out whole: neither long nor deep."""
     size, depth = measured(node)
-    return size <= MAX_PLAIN and depth <= MAX_DEPTH
+    return size <= MAX_PLAIN_NODES and depth <= MAX_PLAIN_DEPTH
 
 
 def depth_of(node: Node) -> int:
@@ -71,7 +61,7 @@ def _measure(
         below, depth = (1, 0) if child in named else known[child]
         size += times * below
         deepest = max(deepest, depth)
-    return min(size, 10 * MAX_PARTS), deepest + 1
+    return min(size, 10 * MAX_SHARED_NODES), deepest + 1
 
 
 def number_of_parts(node: Node) -> int:
@@ -95,7 +85,7 @@ def parts_to_name(root: Node, uses: Uses = operands, known: Container[Node] = ()
         size, depth = measures[part] = _measure(part, measures, named, uses)
         if part is root or isinstance(part, Var | Const | Truth) or is_open(part):
             continue
-        if (times.get(part, 0) > 1 and size >= _LEAST_NAMED) or depth > _NAMED_DEPTH:
+        if (times.get(part, 0) > 1 and size >= MIN_NAMED_NODES) or depth > MAX_UNNAMED_DEPTH:
             named[part] = None
             found.append(part)
     return found

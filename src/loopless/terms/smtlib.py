@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
+from loopless.limits.terms import MAX_PLAIN_LENGTH, MAX_SHARED_NODES
 from loopless.terms.build import from_polynomial, polynomial
 from loopless.terms.nodes import (
     ZERO,
@@ -26,7 +27,7 @@ from loopless.terms.nodes import (
     walk,
 )
 from loopless.terms.operators import OPERATORS, RELATIONS
-from loopless.terms.sharing import MAX_PARTS, FreshNames, is_plain, number_of_parts, operands, parts_to_name
+from loopless.terms.sharing import FreshNames, is_plain, number_of_parts, operands, parts_to_name
 from loopless.terms.term_ranges import range_of
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
@@ -86,10 +87,6 @@ _TAKEN = frozenset(
 )
 """Words of the language and of its theories that a program may use as names."""
 
-_MAX_PLAIN: Final = 4_000
-"""The number of characters up to which an expression is written out whole; in longer ones ``let`` names what is shared.
-"""
-
 
 class Functions(Protocol):
     """Functions of a document that stand for what the theory of integers has no words for."""
@@ -104,7 +101,7 @@ class Functions(Protocol):
 def smt(node: Node, names: Mapping[Var, str] | None = None, functions: Functions | None = None) -> str | None:
     """``node`` as an SMT-LIB expression over Int; None where the theory has no exact counterpart (bit operations,
     powers, division by variables, the named functions but ``table``; reads and aggregates, but for ``functions``), or
-    there are more than :data:`loopless.terms.sharing.MAX_PARTS` different parts.
+    there are more than :data:`loopless.limits.terms.MAX_SHARED_NODES` different parts.
 
     ``names``: symbols for variables; the others are called by :func:`symbol`. What a long expression says more than
     once, and what is nested deep, is bound by ``let``: the text is linear in the number of different parts.
@@ -112,10 +109,10 @@ def smt(node: Node, names: Mapping[Var, str] | None = None, functions: Functions
     try:
         if is_plain(node):
             try:
-                return _Printer(names or {}, _MAX_PLAIN, functions).text(node)
+                return _Printer(names or {}, MAX_PLAIN_LENGTH, functions).text(node)
             except _TooLong:
                 pass
-        if number_of_parts(node) > MAX_PARTS:
+        if number_of_parts(node) > MAX_SHARED_NODES:
             return None
         return _with_lets(node, names or {})
     except _NotExpressible:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import overload
 
+from loopless.limits.terms import REMEMBERED_BINDINGS, REMEMBERED_NODES
 from loopless.terms import aggregates, build, conditions, functions
 from loopless.terms.nodes import (
     ONE,
@@ -106,8 +107,6 @@ def aggregate(kind: str, outside: tuple[Term, ...], bound: tuple[Var, ...], insi
     return Aggregate(kind, outside, names, inside)
 
 
-_MOST_BINDINGS = 1024
-_MOST_NODES = 20_000
 _recent: dict[frozenset[tuple[Var, Term]], dict[Node, Node]] = {}
 
 
@@ -115,8 +114,8 @@ def _known(bindings: Mapping[Var, Term]) -> dict[Node, Node]:
     """What nodes become under the bindings, as far as that was worked out lately: the same are asked for often."""
     key = frozenset(bindings.items())
     found = _recent.get(key)
-    if found is None or len(found) > _MOST_NODES:
-        if len(_recent) >= _MOST_BINDINGS:
+    if found is None or len(found) > REMEMBERED_NODES:
+        if len(_recent) >= REMEMBERED_BINDINGS:
             del _recent[next(iter(_recent))]
         found = _recent[key] = {}
     return found
