@@ -21,16 +21,14 @@ from loopless.check.certificates.theories import Bits, Integers
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
 from loopless.graphs import reachable
+from loopless.limits.check import ASIDE_QUESTION_MS, QUESTION_MS
 from loopless.metering import check, limit
 from loopless.terms.ideals import cases_of_constants, eliminated, excluded_by_equations
 
 Violates = Callable[[Statement | End], bool]
 Follows = Callable[[Call], bool]
 
-QUESTION_MS: Final = 10_000
-"""Milliseconds for one question in one theory, as Z3's steps count. A guess."""
-ASIDE_MS: Final = 700
-"""The same for what a proof does not need: whether undefined behaviour is excluded. A guess."""
+
 THEORIES: Final = (Integers, Bits)
 
 
@@ -156,7 +154,7 @@ class _Judge:
                 self.failed.append(f"from {place} to {arrival.target}: the rank need not fall")
         for event in region.events:
             must = event.kind in ("violation", "unfollowed")
-            if self._shown((given, event.guard), QUESTION_MS if must else ASIDE_MS):
+            if self._shown((given, event.guard), QUESTION_MS if must else ASIDE_QUESTION_MS):
                 continue
             if must:
                 at = f" at {event.loc}" if event.loc is not None else ""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from loopless import terms as t
 from loopless.errors import UsageError
@@ -32,14 +31,10 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.graphs import cycles, reachable
+from loopless.limits.check import MAX_COMPARED_READS, MAX_SEPARATE_WAYS
 from loopless.source.ir import Loc
 
 Values = dict[t.Var, t.Term]
-
-MAX_READS: Final = 8
-"""So many values that were read are compared with what is read next. A guess."""
-MAX_WAYS: Final = 32
-"""So many ways that meet are kept apart, where values are multiplied. A guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +119,7 @@ class CutpointRegion:
         self._coming[entry] = [(t.TRUE, dict.fromkeys(self._versions.values(), t.ZERO))]
         for label in _ordered(graph, inside, labels, entry):
             coming = self._coming.pop(label, [])
-            if self.apart and len(coming) <= MAX_WAYS:
+            if self.apart and len(coming) <= MAX_SEPARATE_WAYS:
                 for guard, values in coming:
                     self._block(blocks[label], guard, dict(values))
             elif coming:
@@ -223,7 +218,7 @@ class CutpointRegion:
         version = values[self._versions[number]]
         self.facts += [
             ~version.eq(then) | ~offset.eq(at) | found.eq(value)
-            for other, owned, then, at, value in self._reads[-MAX_READS:]
+            for other, owned, then, at, value in self._reads[-MAX_COMPARED_READS:]
             if (owned, other.type, other.target.type) == (number, load.type, load.target.type)
         ]
         self._reads.append((load, number, version, offset, found))

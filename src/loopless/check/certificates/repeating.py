@@ -8,10 +8,8 @@ from loopless import clock
 from loopless.check.certificates.judge import Judgement
 from loopless.check.interpreter.run import Interpreter, InterpreterRun
 from loopless.flowgraph import Options, build
+from loopless.limits.check import MAX_REPEATING_STEPS
 from loopless.source import Program
-
-MAX_STEPS = 1_000_000
-"""A run is followed for so many back edges and calls. A guess."""
 
 
 class Follower:
@@ -23,7 +21,7 @@ class Follower:
         graph = build(module.functions[entry], module, options)
         self._interpreter = Interpreter(module, graph, options=options)
 
-    def run(self, inputs: Sequence[int], seconds: float, max_steps: int = MAX_STEPS) -> InterpreterRun:
+    def run(self, inputs: Sequence[int], seconds: float, max_steps: int = MAX_REPEATING_STEPS) -> InterpreterRun:
         """A run: it ``diverges`` where a loop comes to a state in which it was before in the same activation (what is
         read later, memory, inputs to come), or a call begins in the state of one that has not returned.
         """

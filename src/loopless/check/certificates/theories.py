@@ -12,10 +12,9 @@ from typing import Any, Final
 import z3  # type: ignore[import-untyped]
 
 from loopless import terms as t
+from loopless.limits.check import MAX_VECTOR_BITS
 
 _QUOTIENTS: Final = ("floor_div", "mod", "trunc_div", "trunc_rem")
-MAX_BITS: Final = 300
-"""Wider values are not put into bit vectors. A guess."""
 
 
 class Integers:
@@ -174,7 +173,7 @@ class Bits(Integers):
                 most = max(most, low.bit_length(), high.bit_length())
                 if isinstance(node, t.Sum):  # the parts of a sum may be larger than the whole
                     most = max(most, _largest_part(node))
-        return cls(context, most + 4) if most + 4 <= MAX_BITS else None
+        return cls(context, most + 4) if most + 4 <= MAX_VECTOR_BITS else None
 
     def number(self, value: int) -> Any:
         return z3.BitVecVal(value, self.width, self.context)

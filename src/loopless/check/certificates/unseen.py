@@ -15,6 +15,7 @@ from loopless.flowgraph import Options, build
 from loopless.flowgraph.callees.call_graph import CallGraph
 from loopless.flowgraph.memory.initial_memory import CONSTRUCTORS
 from loopless.flowgraph.model import Assign, Assume, Block, Check, Flowgraph, Kind
+from loopless.limits.check import MAX_UNSEEN_BLOCKS
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Function, Module, OtherConst
 from loopless.source.vocabulary import Meaning, meaning_of
@@ -29,7 +30,6 @@ _SECTION: Final = re.compile(r'section "\.(?:(?:pre)?init_array|fini_array|init|
 _OUTSIDE: Final = re.compile(r'^module asm "', re.MULTILINE)
 _INSIDE: Final = re.compile(r'^asm[^"]*"\s*[^"\s]')
 ENDLESS: Final = "endless"
-_MOST: Final = 100
 
 
 def unseen(module: Module, *, only_errors: bool) -> Refused | None:
@@ -123,7 +123,7 @@ def _end(graph: Flowgraph, values: dict[t.Var, int]) -> str:
     """How a run ends that changes nothing but variables of its own; empty where it may do other things."""
     label, blocks = graph.entry, graph.blocks
     try:
-        for _ in range(_MOST):
+        for _ in range(MAX_UNSEEN_BLOCKS):
             block = blocks[label]
             if label in graph.blocked or not _is_plain(graph, block, values):
                 return ""

@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 
 from loopless.flowgraph.model import Block, LoopInfo
 from loopless.graphs import reverse_postorder
-
-MAX_NESTING = 12
-"""Python allows 20 nested loops and handlers; deeper loops are part of the region around them."""
+from loopless.limits.check import MAX_NESTING
 
 
 @dataclass(slots=True, eq=False)

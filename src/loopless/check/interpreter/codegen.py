@@ -36,10 +36,8 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.limits.check import MAX_CHAINED_EDGES, MAX_INDENT
 from loopless.source.ir import Loc
-
-_MAX_INDENT = 40
-_EDGE_GROUP = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -300,7 +298,7 @@ class _Writer(StatementWriter):
             both = self.stop("unknown", "the ways on from a block of the flowgraph are not exclusive", None)
             out(f"if {tests} != 1: {both}")
         # An `elif` has no place for the statements of a large condition, and long chains nest in Python's syntax tree.
-        grouped = len(edges) > _EDGE_GROUP or not all(self.expressions.small(e.condition) for e in edges)
+        grouped = len(edges) > MAX_CHAINED_EDGES or not all(self.expressions.small(e.condition) for e in edges)
         for at, edge in enumerate(edges):
             self.expressions.begin()
             rest = at == 1 == len(edges) - 1 and edge.condition is ~edges[0].condition
@@ -334,7 +332,7 @@ class _Writer(StatementWriter):
         inside = target in region.blocks
         forward = inside and region.place[target] > region.place[label]
         alone = self.layout.incoming[target] == 1 and target != self.flowgraph.entry
-        if inline and forward and alone and self.layout.home[target] is region and out.level < _MAX_INDENT:
+        if inline and forward and alone and self.layout.home[target] is region and out.level < MAX_INDENT:
             self._block(target, region)
             return
         if not (inside and not forward and region.doors == {target}):

@@ -17,15 +17,14 @@ from typing import Any
 
 from loopless import terms as t
 from loopless.check.interpreter.values import Stop
-
-MAX_BITS = 1 << 22
-"""Values of more bits end the run as unknown; only integers without a width can get there."""
-_INLINE_DEPTH = 10
-_INLINE_SIZE = 60
-_CHUNK = 30
-_SHARED_SIZE = 2_000
-"""The size, written out, from which on a node's shared parts are written once for all branches."""
-_SMALL_SHIFT = 512
+from loopless.limits.check import (
+    MAX_ADDENDS,
+    MAX_INLINE_DEPTH,
+    MAX_INLINE_SIZE,
+    MAX_PLAIN_SHIFT,
+    MAX_REPEATED_SIZE,
+    MAX_VALUE_BITS,
+)
 
 
 def _trunc_div(a: int, b: int) -> int:
@@ -39,20 +38,20 @@ def _trunc_rem(a: int, b: int) -> int:
 
 
 def _too_large() -> Stop:
-    return Stop("unknown", f"a value has more than {MAX_BITS} bits")
+    return Stop("unknown", f"a value has more than {MAX_VALUE_BITS} bits")
 
 
 def _times(*factors: int) -> int:
     result = factors[0]
     for factor in factors[1:]:
-        if result.bit_length() + factor.bit_length() > MAX_BITS:
+        if result.bit_length() + factor.bit_length() > MAX_VALUE_BITS:
             raise _too_large()
         result *= factor
     return result
 
 
 def _shift_left(a: int, amount: int) -> int:
-    if amount > MAX_BITS and a:
+    if amount > MAX_VALUE_BITS and a:
         raise _too_large()
     return a << amount
 
@@ -60,7 +59,7 @@ def _shift_left(a: int, amount: int) -> int:
 def _power(base: int, exponent: int) -> int:
     if exponent < 0:
         raise ValueError("negative exponent")
-    if exponent * base.bit_length() > MAX_BITS and base not in (0, 1, -1):
+    if exponent * base.bit_length() > MAX_VALUE_BITS and base not in (0, 1, -1):
         raise _too_large()
     return int(base**exponent)
 
@@ -149,9 +148,9 @@ class Expressions:
             self._choice(node, name)
         elif isinstance(node, t.Sum):
             items = [self._monomial(m, c, first=True) for m, c in node.items]
-            self.out(f"{name} = {' + '.join(items[:_CHUNK])}")
-            for start in range(_CHUNK, len(items), _CHUNK):
-                self.out(f"{name} += {' + '.join(items[start : start + _CHUNK])}")
+            self.out(f"{name} = {' + '.join(items[:MAX_ADDENDS])}")
+            for start in range(MAX_ADDENDS, len(items), MAX_ADDENDS):
+                self.out(f"{name} += {' + '.join(items[start : start + MAX_ADDENDS])}")
         else:
             self.out(f"{name} = {self._inline(node)}")
         self._scopes[-1][node] = name
@@ -183,7 +182,7 @@ class Expressions:
         """Write what a large node has in several places as functions without parameters, which work out their value
         when it is asked for first: in each branch that may need it, its text would be exponential in the end.
         """
-        if self._measure(node)[1] <= _SHARED_SIZE:
+        if self._measure(node)[1] <= MAX_REPEATED_SIZE:
             return
         times: dict[t.Node, int] = {}
         order = list(t.walk(node, lambda part: self._held(part) is not None))
@@ -221,7 +220,7 @@ class Expressions:
     def small(self, node: t.Node) -> bool:
         """Whether the node becomes one expression without statements before it."""
         depth, size = self._measure(node)
-        return depth <= _INLINE_DEPTH and size <= _INLINE_SIZE
+        return depth <= MAX_INLINE_DEPTH and size <= MAX_INLINE_SIZE
 
     def _measure(self, root: t.Node) -> tuple[int, int]:
         """Depth and size of the node written out as a tree."""
@@ -379,7 +378,7 @@ class Expressions:
 
 def _bounded_amount(node: t.Op) -> bool:
     low, high = t.range_of(node.args[1])
-    return node.op == "shl" and low is not None and high is not None and low >= 0 and high <= _SMALL_SHIFT
+    return node.op == "shl" and low is not None and high is not None and low >= 0 and high <= MAX_PLAIN_SHIFT
 
 
 def byte_size(type: t.IntType) -> int:

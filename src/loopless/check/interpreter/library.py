@@ -12,12 +12,12 @@ from typing import Any
 from loopless import terms as t
 from loopless.check.interpreter.memory import ActivationMemory
 from loopless.check.interpreter.values import MissingValue, Stop
+from loopless.limits.check import MAX_STRING_LENGTH
 
 Pointer = tuple[int, int]
-_LONGEST = 1 << 20
 
 
-def _text(frame: ActivationMemory, at: Pointer, limit: int = _LONGEST) -> bytes:
+def _text(frame: ActivationMemory, at: Pointer, limit: int = MAX_STRING_LENGTH) -> bytes:
     """The bytes of a string up to its end, or ``limit`` of them."""
     number, offset = at
     found = bytearray()
@@ -26,7 +26,7 @@ def _text(frame: ActivationMemory, at: Pointer, limit: int = _LONGEST) -> bytes:
         if byte == 0:
             return bytes(found)
         found.append(byte)
-    if limit == _LONGEST:
+    if limit == MAX_STRING_LENGTH:
         raise Stop("unknown", "a string is longer than the interpreter reads")
     return bytes(found)
 
@@ -40,7 +40,7 @@ def _difference(frame: ActivationMemory, a: Pointer, b: Pointer, limit: int, *, 
             return left - right
         if text and left == 0:
             return 0
-    if text and limit == _LONGEST:
+    if text and limit == MAX_STRING_LENGTH:
         raise Stop("unknown", "a string is longer than the interpreter reads")
     return 0
 
@@ -66,7 +66,7 @@ def _find_last(frame: ActivationMemory, at: Pointer, byte: int) -> Pointer:
 def _span(frame: ActivationMemory, at: Pointer, among: Pointer, *, inside: bool) -> int:
     """How many bytes at the beginning of a string are ``inside`` of those of another, or outside."""
     members = frozenset(_text(frame, among))
-    for position in range(_LONGEST):
+    for position in range(MAX_STRING_LENGTH):
         byte = frame.load(at[0], at[1] + position, 1, False)
         if byte == 0 or (byte in members) != inside:
             return position
@@ -108,7 +108,7 @@ def _free(frame: ActivationMemory, at: Pointer) -> None:
 
 
 def _copy_text(
-    frame: ActivationMemory, to: Pointer, source: Pointer, *, limit: int = _LONGEST, behind: int = 0
+    frame: ActivationMemory, to: Pointer, source: Pointer, *, limit: int = MAX_STRING_LENGTH, behind: int = 0
 ) -> Pointer:
     """Like ``strcpy``: the text and its end go ``behind`` bytes after ``to``."""
     text = _text(frame, source, limit) + b"\0"
@@ -120,7 +120,7 @@ def _copy_text(
 
 def _copy_padded(frame: ActivationMemory, to: Pointer, source: Pointer, limit: int) -> Pointer:
     """strncpy: at most ``limit`` bytes, filled up with zeros."""
-    text = _text(frame, source, min(limit, _LONGEST - 1))
+    text = _text(frame, source, min(limit, MAX_STRING_LENGTH - 1))
     read = min(len(text) + 1, limit)
     _apart(frame, to, read, source, read)
     for at in range(limit):
@@ -162,12 +162,12 @@ _FUNCTIONS: Mapping[str, tuple[str, Callable[..., Any]]] = {
     "labs": ("l", lambda frame, value: _absolute(8 * frame.pointer_size)(frame, value)),
     "llabs": ("q", _absolute(64)),
     "strlen": ("p", lambda frame, at: len(_text(frame, at))),
-    "strnlen": ("pn", lambda frame, at, limit: len(_text(frame, at, min(limit, _LONGEST - 1)))),
-    "strcmp": ("pp", lambda frame, a, b: _difference(frame, a, b, _LONGEST, text=True)),
+    "strnlen": ("pn", lambda frame, at, limit: len(_text(frame, at, min(limit, MAX_STRING_LENGTH - 1)))),
+    "strcmp": ("pp", lambda frame, a, b: _difference(frame, a, b, MAX_STRING_LENGTH, text=True)),
     "strncmp": ("ppn", lambda frame, a, b, limit: _difference(frame, a, b, limit, text=True)),
     "memcmp": ("ppn", lambda frame, a, b, limit: _difference(frame, a, b, limit, text=False)),
     "bcmp": ("ppn", lambda frame, a, b, limit: _difference(frame, a, b, limit, text=False)),
-    "strchr": ("pi", lambda frame, at, byte: _find(frame, at, byte, _LONGEST, text=True)),
+    "strchr": ("pi", lambda frame, at, byte: _find(frame, at, byte, MAX_STRING_LENGTH, text=True)),
     "strrchr": ("pi", _find_last),
     "memchr": ("pin", lambda frame, at, byte, limit: _find(frame, at, byte, limit, text=False)),
     "strspn": ("pp", lambda frame, at, among: _span(frame, at, among, inside=True)),

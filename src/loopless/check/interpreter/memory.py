@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from loopless.check.interpreter.naming import symbol_of
 from loopless.check.interpreter.storage import (
-    MAX_OBJECT,
     Content,
     Storage,
     blank,
@@ -28,9 +27,7 @@ from loopless.check.interpreter.storage import (
 )
 from loopless.check.interpreter.values import MissingValue, Stop, Value
 from loopless.flowgraph.model import NULL_OBJECT, MemoryObject
-
-MAX_MARK = 1 << 20
-"""Memory of at most so many bytes is compared by content when states are compared."""
+from loopless.limits.check import MAX_COMPARED_BYTES, MAX_OBJECT_BYTES
 
 
 @dataclass(slots=True)
@@ -92,7 +89,7 @@ class World:
         self.alive[id(storage)] = storage
         self.bytes += max(0, storage.size)
         self.version += 1
-        if self.bytes > 4 * MAX_OBJECT:
+        if self.bytes > 4 * MAX_OBJECT_BYTES:
             raise Stop("unknown", "the run takes more memory than the interpreter holds")
         return storage
 
@@ -105,7 +102,7 @@ class World:
 
     def mark(self) -> Mark:
         """The present state."""
-        if self.bytes > MAX_MARK:
+        if self.bytes > MAX_COMPARED_BYTES:
             return Mark(self.version, None)
         return Mark(self.version, [(storage, storage.content()) for storage in self.alive.values()])
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from loopless.check.interpreter.memory import MAX_MARK, Mark, World
+from loopless.check.interpreter.memory import Mark, World
 from loopless.check.interpreter.storage import Content, Storage
 from loopless.check.interpreter.values import Stop, Value
+from loopless.limits.check import MAX_COMPARED_BYTES
 
 REPEATED_CALL: Final = "a call begins in the state in which one began that has not returned"
 """The reason of runs that never end since they call deeper and deeper."""
@@ -53,7 +54,7 @@ class ReachableMemory:
                 if target is not None and target not in found:
                     found[target] = None
                     waiting.append(target)
-        if sum(max(0, storage.size) for storage in found) > MAX_MARK:
+        if sum(max(0, storage.size) for storage in found) > MAX_COMPARED_BYTES:
             return cls(0, None)
         held = tuple((storage, storage.dead, storage.content()) for storage in found)
         return cls(len(world.globals), held)

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
 from loopless import terms as t
 from loopless.check.interpreter.codegen import Compiled, Uncompilable, compile_flowgraph
@@ -37,6 +37,7 @@ from loopless.errors import UsageError
 from loopless.flowgraph import Options, build
 from loopless.flowgraph.memory.initial_bytes import initial_content
 from loopless.flowgraph.model import Flowgraph, MemoryObject, Parameter
+from loopless.limits.check import MAX_FOLLOWED_POINTERS, MAX_POINTER_DEPTH
 from loopless.source import ir
 from loopless.source.debug import TypeKind as DebugKind
 from loopless.source.ir import Loc
@@ -396,12 +397,6 @@ def _stopped_at(stop: Stop) -> Loc | None:
     return found
 
 
-_MOST_DEEP: Final = 100
-"""Pointers are followed so far for what memory holds at the end of a run. A guess."""
-_MOST_TOLD: Final = 10_000
-"""And so many of them: where several lead to one object, ways multiply. A guess."""
-
-
 def _memory_of(
     pointer: tuple[Storage | None, int], told: list[Storage], around: tuple[Storage, ...] = ()
 ) -> WholeObject | None:
@@ -411,7 +406,11 @@ def _memory_of(
     storage = pointer[0]
     if storage is None or storage.size < 0 or storage.dead:
         return None
-    if len(around) >= _MOST_DEEP or len(told) >= _MOST_TOLD or any(storage is other for other in around):
+    if (
+        len(around) >= MAX_POINTER_DEPTH
+        or len(told) >= MAX_FOLLOWED_POINTERS
+        or any(storage is other for other in around)
+    ):
         return None
     told.append(storage)
     found = {

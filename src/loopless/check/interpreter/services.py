@@ -21,15 +21,12 @@ from loopless.check.interpreter.values import InputStream, MissingValue, Stop, U
 from loopless.check.outcome import Status
 from loopless.flowgraph.callees.streams import INPUTS, counts_inputs
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
+from loopless.limits.check import FIRST_CHARGED_ITERATION, MAX_UNCHARGED_ITERATIONS
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden, stepping
 
 if TYPE_CHECKING:
     from loopless.check.interpreter.codegen import Compiled
-
-_CHUNK = 4096
-_FIRST = 64
-_CALLS_A_LOOK = 256
 
 
 def _no_numbers() -> Mapping[str, int]:
@@ -131,7 +128,7 @@ class Services:
         self.on_call = hooks.on_call
         self.pointer_size = pointer_size
         self.mathematical = mathematical
-        self.first = 1 if forbidden() else min(_FIRST, limits.max_steps + 1)
+        self.first = 1 if forbidden() else min(FIRST_CHARGED_ITERATION, limits.max_steps + 1)
         self.steps = self.depth = 0
         self.drawn = self.uninitialised_drawn = 0
         self.iterations: dict[str, int] = {}
@@ -215,7 +212,9 @@ class Activation:
             watch.renew = 2 * count
         if count >= watch.charge:
             passed, watch.charged = count - watch.charged, count
-            watch.charge = count + max(1, min(_CHUNK, services.limits.max_steps - services.steps - passed + 1))
+            watch.charge = count + max(
+                1, min(MAX_UNCHARGED_ITERATIONS, services.limits.max_steps - services.steps - passed + 1)
+            )
             services.charge(passed)
         return min(watch.renew, watch.charge), watch.key[place] if place >= 0 and watch.key is not None else None
 

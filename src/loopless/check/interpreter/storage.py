@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 
 from loopless.check.interpreter.values import MissingValue, Stop, Value
 from loopless.flowgraph.model import MemoryObject
-
-MAX_OBJECT = 1 << 26
-"""Objects of more bytes are not held: a run that makes one is unknown."""
+from loopless.limits.check import MAX_OBJECT_BYTES
 
 _UNSET, _SET, _OPAQUE = 0, 1, 2
 
@@ -46,8 +44,8 @@ class Storage:
 
 def blank(name: str, size: int, *, zeroed: bool = False, constant: bool = False) -> Storage:
     """A storage of ``size`` bytes, uninitialised unless ``zeroed``."""
-    if size > MAX_OBJECT:
-        raise Stop("unknown", f"{name} has {size} bytes, more than the {MAX_OBJECT} that the interpreter holds")
+    if size > MAX_OBJECT_BYTES:
+        raise Stop("unknown", f"{name} has {size} bytes, more than the {MAX_OBJECT_BYTES} that the interpreter holds")
     mask = bytearray(b"\x01" * size if zeroed else size)
     return Storage(name, bytearray(size), mask, 0 if zeroed else size, size, constant)
 
@@ -60,7 +58,7 @@ def initialise(storage: Storage, described: MemoryObject) -> None:
     """Give a global its bytes at the start of the program (its pointers aside)."""
     assert described.size is not None
     assert described.content is not None
-    if described.size > MAX_OBJECT:
+    if described.size > MAX_OBJECT_BYTES:
         raise Stop("unknown", f"{described.name} has {described.size} bytes, more than the interpreter holds")
     storage.name = described.name
     storage.data = bytearray(described.content.ljust(described.size, b"\0"))

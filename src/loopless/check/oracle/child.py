@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, cast
 from loopless import clock
 from loopless.check.oracle.runtime import ENDINGS, TRAP_KINDS
 from loopless.errors import SourceError
+from loopless.limits.check import FORK_GLANCE_S, GUARD_BYTES, SILENT_GRACE_S
 from loopless.source.jit import Jit
 
 _SIGNALS = {
@@ -35,11 +36,6 @@ _SIGNALS = {
     signal.SIGFPE: ("undefined", "arithmetic exception of the processor"),
 }
 _GUARD = mmap.PAGESIZE
-_APART = 1 << 17
-"""So many bytes on both sides of memory that is given cannot be accessed: what leaves it must hit nothing else."""
-_GRACE_SECONDS = 2.0
-_GLANCE_SECONDS = 0.2
-"""So often it is looked how much a silent fork works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +118,11 @@ class _Buffer:
         if self._map is None or len(raw) > self._room:
             pages = -(-max(1, len(raw)) // _GUARD)
             self._room = pages * _GUARD
-            self._map = mmap.mmap(-1, _APART + self._room + _APART)
+            self._map = mmap.mmap(-1, GUARD_BYTES + self._room + GUARD_BYTES)
             start = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
-            self._end = start + _APART + self._room
+            self._end = start + GUARD_BYTES + self._room
             for guard in (start, self._end):
-                self._libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(_APART), 0)
+                self._libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(GUARD_BYTES), 0)
         at = self._end - len(raw)
         ctypes.memmove(at, raw, len(raw))
         return at
@@ -349,10 +345,10 @@ def _lines(source: int, pid: int, seconds: float) -> Iterator[bytes]:
     held = b""
     watch: clock.Watch | None = None
     while True:
-        ready, _, _ = select.select([source], [], [], _GLANCE_SECONDS)
+        ready, _, _ = select.select([source], [], [], FORK_GLANCE_S)
         if not ready:
             watch = watch or clock.Watch(pid)
-            if watch.over(seconds + _GRACE_SECONDS):
+            if watch.over(seconds + SILENT_GRACE_S):
                 os.kill(pid, signal.SIGKILL)
                 return
             continue

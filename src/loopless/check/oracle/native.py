@@ -45,6 +45,7 @@ from loopless.check.oracle.runtime import SOURCE
 from loopless.check.oracle.signature import CType, Opaque, PointerType, Signature
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
+from loopless.limits.check import CHILD_GLANCE_S, LOAD_CHARGE_S, RUN_CHARGE_S
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
 from loopless.source.database import CompileDatabase
 from loopless.source.reader import read_module
@@ -66,10 +67,8 @@ __all__ = [
 ]
 
 _OPTIONS = SourceOptions()
-_LOAD_S, _RUN_S = 0.5, 0.001
-"""What it counts as work to compile a program, and to run it where it ends. Guesses."""
-_GLANCE_SECONDS = 0.2
-"""So often it is looked how much a silent child works."""
+
+
 _FORBIDDEN = "this answer needs a native run of the program, which --no-run forbids; leave out --no-run"
 
 
@@ -154,7 +153,7 @@ class NativeHost:
             self.close()
             raise SourceError(f"the program cannot be compiled for a native run: {complaint}")
         self.loaded = prepared
-        clock.count(_LOAD_S)
+        clock.count(LOAD_CHARGE_S)
 
     def ask(self, request: dict[str, Any], seconds: float) -> list[Outcome]:
         """The outcomes of a batch; the child's own death ends the batch early, and the rest is missing. Its work counts
@@ -173,7 +172,7 @@ class NativeHost:
             taken = frozenset(covered[0]) if covered else frozenset[int]()
             given, kept = tuple(map(tuple, outputs)), MappingProxyType(variables)
             outcomes.append(Outcome(cast(Status, status), value, given, kept, detail, taken))
-            clock.count(_RUN_S + (limit_s if status == "timeout" else 0.0))
+            clock.count(RUN_CHARGE_S + (limit_s if status == "timeout" else 0.0))
         else:
             told = self._receive(seconds + 10.0)
             if told is not None:
@@ -226,7 +225,7 @@ class NativeHost:
             return None
         watch: clock.Watch | None = None
         while b"\n" not in self._held:
-            ready, _, _ = select.select([process.stdout], [], [], _GLANCE_SECONDS)
+            ready, _, _ = select.select([process.stdout], [], [], CHILD_GLANCE_S)
             if not ready:
                 watch = watch or clock.Watch(process.pid)
                 if watch.over(seconds):
