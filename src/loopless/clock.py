@@ -19,12 +19,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-FENCE: Final = 5.0
-"""So many times its limit of work may pass by the wall, waits for a processor left out. A guess."""
-GRACE_S: Final = 5.0
-"""So many seconds are added to that. A guess."""
-GLANCE_S: Final = 0.05
-"""How often it is looked how much another process has worked."""
+from loopless.limits.foundation import FENCE_FACTOR, GRACE_S
+
 CUT_BY_WALL: Final = (
     "cut by the wall clock: the machine was busy or the process slept; the answer may differ in another run"
 )
@@ -98,7 +94,7 @@ def wall() -> float:
 
 def fence(seconds: float) -> float:
     """How many seconds of the wall are the fence of so many seconds of work."""
-    return FENCE * seconds + GRACE_S
+    return FENCE_FACTOR * seconds + GRACE_S
 
 
 def listen(listener: Callable[[], None]) -> None:

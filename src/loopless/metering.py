@@ -10,27 +10,21 @@ from __future__ import annotations
 from typing import Any, Final
 
 from loopless import clock
+from loopless.limits.foundation import (
+    PRODUCT_STEPS_PER_MS,
+    QUESTION_CHARGE_S,
+    SLOWING_QUOTIENTS,
+    STEPS_PER_MS,
+)
 
-STEPS_PER_MS: Final = 4_000
-"""Steps that count as a millisecond. Z3 makes 2 to 10 million of them a second, as questions and machines are."""
-SPACER_STEPS_PER_MS: Final = 4_000
-"""The same for Spacer, whose steps are smaller: 1 to 14 million a second were measured, as clauses are."""
-PRODUCT_STEPS_PER_MS: Final = 1_500
-"""The same where unknowns are multiplied: 0.2 to 3 million a second were measured."""
-QUOTIENTS: Final = 3
-"""So many quotients and remainders in a condition make steps half as fast, and so on: of 45 Z3 made 0.3 million steps a
-second, of 87 half of that.
-"""
 MAX_STEPS: Final = 4_000_000_000
 """Z3 counts its steps in 32 bits."""
 _COUNT: Final = "rlimit count"
-_QUESTION_S: Final = 0.002
-"""What a question counts beside its steps: to put it, and to read the answer. A guess."""
 
 
 def steps_per_ms(quotients: int, *, products: bool) -> int:
     """The steps that count as a millisecond, by how many quotients there are and whether unknowns are multiplied."""
-    return (PRODUCT_STEPS_PER_MS if products else STEPS_PER_MS) // max(1, quotients // QUOTIENTS)
+    return (PRODUCT_STEPS_PER_MS if products else STEPS_PER_MS) // max(1, quotients // SLOWING_QUOTIENTS)
 
 
 def limit(solver: Any, milliseconds: float, per_ms: int = STEPS_PER_MS) -> None:
@@ -51,7 +45,7 @@ def check(solver: Any, *assumptions: Any) -> Any:
     try:
         return solver.check(*assumptions)
     finally:
-        clock.count((_steps(solver) - before) / (1000 * solver.steps_per_ms) + _QUESTION_S)
+        clock.count((_steps(solver) - before) / (1000 * solver.steps_per_ms) + QUESTION_CHARGE_S)
 
 
 def query(engine: Any, goal: Any) -> Any:
@@ -59,7 +53,7 @@ def query(engine: Any, goal: Any) -> Any:
     try:
         return engine.query(goal)
     finally:
-        clock.count(_steps(engine) / (1000 * engine.steps_per_ms) + _QUESTION_S)
+        clock.count(_steps(engine) / (1000 * engine.steps_per_ms) + QUESTION_CHARGE_S)
 
 
 def _steps(solver: Any) -> int:

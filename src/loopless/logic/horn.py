@@ -12,9 +12,10 @@ from functools import reduce
 from typing import Any
 
 from loopless import terms as t
+from loopless.limits.foundation import SPACER_STEPS_PER_MS
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import State, Step
-from loopless.metering import SPACER_STEPS_PER_MS, limit, query
+from loopless.metering import limit, query
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ from typing import Any
 
 from loopless import clock
 from loopless import terms as t
+from loopless.limits.foundation import PRODUCT_STEPS_PER_MS, STEPS_PER_MS
 from loopless.limits.logic import CANDIDATE_CHARGE_S, INDUCTION_CHECK_MS, SPLIT_QUESTION_FACTOR
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
-from loopless.metering import PRODUCT_STEPS_PER_MS, STEPS_PER_MS, check, limit
+from loopless.metering import check, limit
 from loopless.terms.ideals import (
     Combinations,
     cases_of_constants,

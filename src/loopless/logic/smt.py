@@ -17,10 +17,11 @@ from itertools import pairwise
 from typing import Any
 
 from loopless import terms as t
+from loopless.limits.foundation import STEPS_PER_MS
 from loopless.logic.operators import BIT_OPERATORS
 from loopless.logic.smt_bits import BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
-from loopless.metering import STEPS_PER_MS, check, limit_steps, steps_per_ms
+from loopless.metering import check, limit_steps, steps_per_ms
 
 
 class SmtAnswer(Enum):

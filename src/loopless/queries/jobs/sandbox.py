@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from loopless import clock
 from loopless.errors import LooplessError
+from loopless.limits.foundation import GLANCE_S
 from loopless.limits.queries import LIBRARIES_MB
 from loopless.queries.jobs.deadline import OVER, TIMERS, no_deadline
 from loopless.queries.jobs.overrun import Overrun, attempted
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 _T = TypeVar("_T")
-_GLANCE_S: Final = clock.GLANCE_S
+_GLANCE_S: Final = GLANCE_S
 """How often the parent looks at the memory and the work of its children, in seconds. Rarely enough to cost nothing,
 often enough that little is taken in between."""
 _MEGABYTE: Final = 1 << 20
