@@ -138,7 +138,7 @@ def test_bounds_and_calls_are_kept(monkeypatch, program):
 
 
 def test_the_oldest_results_of_calls_are_let_go(monkeypatch, program):
-    monkeypatch.setattr(calls_module, "MOST_KEPT", 2)
+    monkeypatch.setattr(calls_module, "MAX_KEPT_RESULTS", 2)
     plain = program.with_settings(loop_timeout_s=9)["plain"]
     kept = [plain.evaluate(n) for n in (2, 4, 6)]
     assert plain.evaluate(6) is kept[2]

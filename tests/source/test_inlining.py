@@ -6,8 +6,9 @@ import ctypes
 
 import pytest
 
+from loopless.limits.source import MAX_INLINED_LEAF, MAX_INLINED_SIZE, SMALL_MODULE_SIZE
 from loopless.source import SourceOptions, ir
-from loopless.source.inlining import LEAF_LIMIT, SIZE_LIMIT, SMALL, choose, components, recursive_functions
+from loopless.source.inlining import choose, components, recursive_functions
 from loopless.source.jit import Jit
 from loopless.source.program import load
 from loopless.source.vocabulary import (
@@ -118,7 +119,7 @@ def test_recursion_is_not_inlined(read):
 
 
 def test_what_cannot_or_must_not_be_inlined(read):
-    big = "x = x * 3 + 1;" * (SIZE_LIMIT // 4)
+    big = "x = x * 3 + 1;" * (MAX_INLINED_SIZE // 4)
     text = f"""
     #include <setjmp.h>
     #include <stdarg.h>
@@ -142,7 +143,7 @@ def test_growth_is_bounded(read):
     sizes = {f.name: sum(1 for _ in f.instructions()) for f in program.inlined.defined()}
     assert callees(program.inlined.functions["g2"]) == set()
     assert callees(program.inlined.functions["f"])
-    assert max(sizes.values()) < 3 * SIZE_LIMIT
+    assert max(sizes.values()) < 3 * MAX_INLINED_SIZE
 
 
 def test_without_inlining(read):
@@ -218,10 +219,14 @@ def test_in_large_modules_leaves_are_inlined_only(read):
 
     code = one("leaf", 3) + one("middle", 30) + "int f(int n) { return leaf(n) + middle(n); }\n"
     assert callees(read(code).inlined.functions["f"]) == set()
-    padding = "".join(f"int g{k}(int x) {{ return x{' + x * 3' * 60}; }}\n" for k in range(SMALL // 100))
+    padding = "".join(f"int g{k}(int x) {{ return x{' + x * 3' * 60}; }}\n" for k in range(SMALL_MODULE_SIZE // 100))
     program = read(code + padding)
-    assert sum(len(list(f.instructions())) for f in program.module.defined()) > SMALL
-    assert LEAF_LIMIT < sum(not i.is_debug for i in program.module.functions["middle"].instructions()) < SIZE_LIMIT
+    assert sum(len(list(f.instructions())) for f in program.module.defined()) > SMALL_MODULE_SIZE
+    assert (
+        MAX_INLINED_LEAF
+        < sum(not i.is_debug for i in program.module.functions["middle"].instructions())
+        < MAX_INLINED_SIZE
+    )
     assert callees(program.inlined.functions["f"]) == {"middle"}
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
 from loopless.interface.entry import listed
+from loopless.limits.interface import MAX_KEPT_RESULTS
 from loopless.queries.call_values.argument_types import SourceParameter
 from loopless.queries.call_values.arguments import argument_of, integer_of
 from loopless.queries.evaluation.calls import Calls
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 CALLED: Final = Question(classify=False)
 """What evaluation asks about the loops of a function."""
-MOST_KEPT: Final = 10_000
-"""So many results of a function's calls are kept, the latest ones."""
 
 
 class KeptCalls:
@@ -48,7 +47,7 @@ class KeptCalls:
         key = (tuple(tuple(value) if isinstance(value, list) else value for value in given), inputs)
         if key not in self._results:
             found = self._run(given, inputs)
-            if len(self._results) >= MOST_KEPT:
+            if len(self._results) >= MAX_KEPT_RESULTS:
                 del self._results[next(iter(self._results))]
             self._results[key] = found
         return self._results[key]

@@ -10,6 +10,7 @@ from loopless.bounds import AsymptoticClass, Claim
 from loopless.bounds.asymptotics.lower import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
 from loopless.bounds.reads.deciding import in_a_sentence
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
+from loopless.limits.report import BOUND_CONDITION_OPERATIONS, MAX_BOUND_HEADLINE, MAX_LOWER_BOUND_NODES
 from loopless.logic import simplify
 from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopCounts, class_of
 from loopless.queries.bounds.runs import RunBound
@@ -174,14 +175,8 @@ def iterations(count: object) -> str:
     return f"{count} iteration{'' if str(count) == '1' else 's'}"
 
 
-_MOST_WORDS: Final = 100
-"""A lower bound that is longer is in the JSON only."""
 _UNDEFINED: Final = "every run meets undefined behaviour"
 _FEWER: Final = "a run that meets undefined behaviour may take fewer"
-
-
-_SHORT: Final = 60
-"""A condition up to this length stands in the headline."""
 
 
 def _states(claim: Claim, names: Names) -> str:
@@ -197,16 +192,12 @@ def _in_few_words(states: t.Condition, names: Names) -> str | None:
     if isinstance(short, t.Truth) or len(t.disjuncts(short)) > 1:
         return None
     shown = names.text(short)
-    return shown if len(shown) <= _SHORT else None
+    return shown if len(shown) <= MAX_BOUND_HEADLINE else None
 
 
 def _short(states: t.Condition) -> t.Condition:
     """The same states in few words."""
-    return simplify(states, operations=_SIMPLIFYING)
-
-
-_SIMPLIFYING: Final = 30_000
-"""isl's operations for one condition: some 4 ms. A guess."""
+    return simplify(states, operations=BOUND_CONDITION_OPERATIONS)
 
 
 def claim_conditions(claim: Claim, names: Names, *, headed: bool = False) -> list[str]:
@@ -214,7 +205,9 @@ def claim_conditions(claim: Claim, names: Names, *, headed: bool = False) -> lis
     (``headed``: it says what takes few words).
     """
     lines: list[str] = []
-    told = claim.lower is not t.ZERO and not claim.exact and sum(1 for _ in t.walk(claim.lower)) <= _MOST_WORDS
+    told = (
+        claim.lower is not t.ZERO and not claim.exact and sum(1 for _ in t.walk(claim.lower)) <= MAX_LOWER_BOUND_NODES
+    )
     if told:
         lines.append(f"  at least {names.text(claim.lower)}")
     if claim.completed is not None:

@@ -8,10 +8,10 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless.limits.report import CUT_LINE, MAX_ANSWER_LINES, MAX_LINE, MIN_LOOP_LINES
+
 ALL: Final = "--all-cases"
 """The option by which all is printed."""
-_LONGEST: Final = 360
-_CUT_AT: Final = 280
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,13 @@ class Extent:
 WHOLE: Final = Extent(sys.maxsize, sys.maxsize, sys.maxsize)
 EXTENTS: Final = tuple(Extent(*most) for most in ((12, 6, 12), (8, 4, 6), (5, 3, 4), (4, 2, 3), (3, 1, 2), (2, 1, 1)))
 """As much as is read, then less and less, for answers of many lines. Guesses."""
-MOST_LINES: Final = 60
-"""The answer about a function has no more lines where that can be. A guess."""
-_LEAST_LINES: Final = 12
-"""The answer about one of its loops need not have fewer."""
 
 
 def lines_for(functions: Sequence[str]) -> dict[str, int]:
     """How many lines there are for each loop of a function; ``functions``: that of each loop that is told."""
-    return {name: max(_LEAST_LINES, (MOST_LINES + 1) // loops - 1) for name, loops in Counter(functions).items()}
+    return {
+        name: max(MIN_LOOP_LINES, (MAX_ANSWER_LINES + 1) // loops - 1) for name, loops in Counter(functions).items()
+    }
 
 
 def chosen(lengths: Sequence[int], most: int, said: Sequence[Hashable] = ()) -> list[int]:
@@ -61,8 +59,8 @@ def more(sentence: str, left: int, word: str = "", option: str = ALL) -> list[st
 
 def cut(line: str) -> str:
     """The line, a very long one without its end; reasons stay, whose ends say where and which."""
-    if len(line) <= _LONGEST or line.lstrip().startswith("why: "):
+    if len(line) <= MAX_LINE or line.lstrip().startswith("why: "):
         return line
-    at = max(line.rfind(sign, 0, _CUT_AT) for sign in (" && ", " || ", ", ", " + ", " ? "))
-    shown = line[: at if at > _CUT_AT // 2 else _CUT_AT]
+    at = max(line.rfind(sign, 0, CUT_LINE) for sign in (" && ", " || ", ", ", " + ", " ? "))
+    shown = line[: at if at > CUT_LINE // 2 else CUT_LINE]
     return f"{shown} … ({len(line) - len(shown)} characters more: {ALL})"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from loopless.limits.report import MAX_INPUT_RUNS
 from loopless.queries.reach.coverage import Coverage, Covered, CoveringTest
-from loopless.report.reach import MOST, counted, inputs_json, inputs_text, proof_json
+from loopless.report.reach import counted, inputs_json, inputs_text, proof_json
 
 
 def coverage_json(found: Coverage) -> dict[str, Any]:
@@ -64,8 +65,8 @@ def side_text(found: Coverage, one: Covered) -> str:
 def sides_text(found: Coverage, test: CoveringTest) -> str:
     """The sides that a test takes, the first of them where they are many."""
     shown = [side_text(found, found.sides[number]) for number in sorted(test.sides)]
-    more = len(shown) - MOST
-    return "; ".join(shown[:MOST]) + (f"; and {more} more" if more > 0 else "")
+    more = len(shown) - MAX_INPUT_RUNS
+    return "; ".join(shown[:MAX_INPUT_RUNS]) + (f"; and {more} more" if more > 0 else "")
 
 
 def _left_text(one: Covered) -> str:

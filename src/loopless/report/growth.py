@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from loopless import terms as t
+from loopless.limits.report import GROWTH_SOLVER_MS, MAX_MIXED_POINTS
 
 _SMALL: Final = range(1 << 31)
 """Where an answer does not tell the range of an input, it is taken to have these values; others are not excluded."""
 _SIZES: Final = (100, 1000, 10, 10_000, 1_000_000, 3, 2, 1, 0, -1, -100)
 """The values that all inputs have where bounds are compared first; the first of them at which one is larger is told."""
-_MIXED: Final = 300
-"""So many points of other values are tried. A guess."""
-_SOLVER_MS: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def _searched(was: _Bound, now: _Bound, states: t.Condition, untold: Sequence[t.
 
     if states is t.FALSE:
         return False
-    outcome = satisfiable(states, _SOLVER_MS)
+    outcome = satisfiable(states, GROWTH_SOLVER_MS)
     if outcome.answer is SmtAnswer.NO:
         return False
     if outcome.model is None:
@@ -122,12 +120,12 @@ def _points(variables: Sequence[t.Var], untold: Sequence[t.Var]) -> Iterator[dic
         yield {var: within(var, size) for var in variables}
     ends = [value for pair in ranges.values() for value in pair if value is not None]
     choices = list(dict.fromkeys((*_SIZES, *ends)))
-    if len(choices) ** len(variables) <= _MIXED:
+    if len(choices) ** len(variables) <= MAX_MIXED_POINTS:
         for values in itertools.product(choices, repeat=len(variables)):
             yield {var: within(var, value) for var, value in zip(variables, values, strict=True)}
         return
     draw = random.Random(0)
-    for _ in range(_MIXED):
+    for _ in range(MAX_MIXED_POINTS):
         yield {var: within(var, draw.choice(choices)) for var in variables}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from loopless.limits.report import MAX_ROWS
 from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.program import Function, Loop, Program
 from loopless.report.evaluation import evaluation_text
@@ -12,8 +13,6 @@ from loopless.report.html import box, heading, note, refusal, row, table
 from loopless.report.text import table as columns
 
 _COLUMNS: Final = ("function", "loop", "name", "")
-_MOST: Final = 200
-"""So many rows are shown."""
 
 
 def program(shown: Program) -> str:
@@ -55,9 +54,9 @@ def _count(shown: Program) -> str:
 def _listed(functions: Sequence[Function]) -> Iterable[str]:
     rows = list(_rows(functions))
     if rows:
-        yield table(_COLUMNS, [row([[cell] for cell in cells], words=(3,)) for cells in rows[:_MOST]])
-    if len(rows) > _MOST:
-        yield note("and", [f"{len(rows) - _MOST} more"])
+        yield table(_COLUMNS, [row([[cell] for cell in cells], words=(3,)) for cells in rows[:MAX_ROWS]])
+    if len(rows) > MAX_ROWS:
+        yield note("and", [f"{len(rows) - MAX_ROWS} more"])
 
 
 def _rows(functions: Iterable[Function]) -> Iterable[tuple[str, str, str, str]]:

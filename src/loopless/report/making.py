@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar, TypeVarTuple
 
 from loopless.errors import LimitError
+from loopless.limits.report import MIN_REPORT_MB, MIN_REPORT_S
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits, Pool
@@ -51,7 +52,7 @@ def parts(
     each = run_all([Make(make, answer).run for answer in answers], limits, settings.processes)
     over = {place: one for place, one in enumerate(each) if isinstance(one, Overrun)}
     brief = [Make(make, without(answers[place], one)).run for place, one in over.items()]
-    said = run_all(brief, Limits(_SHORT_S, _memory(settings)), settings.processes)
+    said = run_all(brief, Limits(MIN_REPORT_S, _memory(settings)), settings.processes)
     for place, instead in zip(over, said, strict=True):
         if isinstance(instead, Overrun):
             raise LimitError(_SENTENCE.format(over[place].detail))
@@ -133,16 +134,12 @@ class Making(Generic[_A, _T]):
         if found.traceback:  # no limit, but an error in here
             return self._make(answer), True
         brief = Make(self._make, self._without(answer, found))
-        instead = run_all([brief.run], Limits(_SHORT_S, _memory(self._settings)))[0]
+        instead = run_all([brief.run], Limits(MIN_REPORT_S, _memory(self._settings)))[0]
         if isinstance(instead, Overrun):
             raise LimitError(_SENTENCE.format(found.detail))
         return instead, False
 
 
-_SHORT_S: Final = 2.0
-"""The time for a short report, however little a loop may take."""
-_LEAST_MB: Final = 256
-"""The memory for one: a process that only reads what it has from its parent seems to need some."""
 _SENTENCE: Final = "the answer was found, but not written: {}"
 
 
@@ -161,12 +158,12 @@ def whole(make: Callable[[*_Ts], _T], settings: Settings, until: float | None, *
 
 
 def _limits(settings: Settings, until: float | None) -> Limits:
-    time_s = None if settings.loop_timeout_s is None else max(settings.loop_timeout_s, _SHORT_S)
+    time_s = None if settings.loop_timeout_s is None else max(settings.loop_timeout_s, MIN_REPORT_S)
     return Limits(time_s, _memory(settings), until)
 
 
 def _memory(settings: Settings) -> int | None:
-    return None if settings.loop_memory_mb is None else max(settings.loop_memory_mb, _LEAST_MB)
+    return None if settings.loop_memory_mb is None else max(settings.loop_memory_mb, MIN_REPORT_MB)
 
 
 def loop_without(answer: LoopAnswer, overrun: Overrun) -> LoopAnswer:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.limits.bounds import LARGE_CONSTANT
+from loopless.limits.report import MAX_UNWINDING
 from loopless.queries.bounds.answers import FunctionBound, LoopBound
 from loopless.queries.bounds.runs import RETURNS, RunBound, by_end, is_recursion
 from loopless.queries.call_values.at_inputs import at_values, number_at
@@ -15,10 +15,6 @@ from loopless.queries.loops.name import LoopName
 from loopless.report.bounds import Values, needed, selected
 from loopless.report.flow_facts import FlowFact
 from loopless.report.names import Names
-
-_MOST_UNWOUND: Final = 1 << 20
-"""A bound that only a type gives is no number to unwind to where it is larger."""
-
 
 # -- CBMC -------------------------------------------------------------------------------------------------------------
 
@@ -117,7 +113,7 @@ def _value(term: t.Term | None, when: t.Condition, found: FunctionBound, given: 
     value = number_at(found.names, term, when, given)
     if value is None and term is not None and when is t.TRUE:
         most = t.range_of(term)[1]
-        value = most if most is not None and most <= _MOST_UNWOUND else None
+        value = most if most is not None and most <= MAX_UNWINDING else None
     return value
 
 

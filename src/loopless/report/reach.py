@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
+from loopless.limits.report import MAX_INPUT_RUNS, MAX_SHOWN_WORD
 from loopless.queries.call_values.reached import (
     GivenValue,
     Inputs,
@@ -17,12 +18,10 @@ from loopless.queries.call_values.reached import (
     runs_of,
 )
 
-MOST: Final = 12
-"""So many runs of equal values are shown in text; JSON has all."""
 _POINTER: Final = 8
 """Bytes of a pointer where a run was replayed."""
-_SHORT_WORD: Final = 60
-"""A word of argv of so many characters is shown as one string."""
+
+
 _SMALL: Final = ("signed char", "unsigned char")
 _NAMED: Final = {0: "'\\0'", 9: "'\\t'", 10: "'\\n'", 13: "'\\r'", 39: "'\\''", 92: "'\\\\'"}
 
@@ -145,8 +144,10 @@ def inputs_text(inputs: Inputs) -> list[str]:
     """The inputs of a run, one to a line."""
     lines = [f"{inputs.function}({', '.join(one.name for one in inputs.arguments)})"]
     if inputs.words:
-        lines.append(f"  argc = {len(inputs.words)}, argv = {', '.join(map(_word_text, inputs.words[:MOST]))}")
-        lines[-1] += f" and {len(inputs.words) - MOST:,} more" if len(inputs.words) > MOST else ""
+        lines.append(
+            f"  argc = {len(inputs.words)}, argv = {', '.join(map(_word_text, inputs.words[:MAX_INPUT_RUNS]))}"
+        )
+        lines[-1] += f" and {len(inputs.words) - MAX_INPUT_RUNS:,} more" if len(inputs.words) > MAX_INPUT_RUNS else ""
     for one in inputs.arguments:
         if one.by_value and one.memory is not None:
             shown = _memory_text(one.name, one.memory, 0)
@@ -167,7 +168,7 @@ def inputs_text(inputs: Inputs) -> list[str]:
 
 def _word_text(word: Sequence[RepeatedValue]) -> str:
     """A word of argv, as C writes it where it is short and can be printed."""
-    if sum(run.count for run in word) <= _SHORT_WORD and all(32 <= run.value < 127 for run in word):
+    if sum(run.count for run in word) <= MAX_SHOWN_WORD and all(32 <= run.value < 127 for run in word):
         return quoted("".join(chr(run.value) * run.count for run in word))
     return f"[{_runs_text(word, 'char')}]"
 
@@ -235,10 +236,10 @@ def _bytes_text(content: bytes) -> str:
 
 
 def _runs_text(runs: Sequence[RepeatedValue], type_: str) -> str:
-    times = [f" ({run.count:,} times)" if run.count > 1 else "" for run in runs[:MOST]]
+    times = [f" ({run.count:,} times)" if run.count > 1 else "" for run in runs[:MAX_INPUT_RUNS]]
     text = _is_text(runs, type_)
     shown = [f"{_element(run.value) if text else run.value}{often}" for run, often in zip(runs, times, strict=False)]
-    more = sum(run.count for run in runs[MOST:])
+    more = sum(run.count for run in runs[MAX_INPUT_RUNS:])
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 

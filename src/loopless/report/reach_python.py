@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from loopless.errors import UsageError
+from loopless.limits.report import MAX_LISTED_VALUES
 from loopless.queries.call_values.reached import GivenValue, Inputs, MemoryContent, PointerIn, runs_of, unrolled
 from loopless.queries.call_values.surroundings import PassedType, Surroundings
 from loopless.report.reach_tests import (
@@ -23,7 +24,7 @@ from loopless.report.reach_tests import (
     whole,
     wrapped,
 )
-from loopless.report.stand_ins import SHORT, literal
+from loopless.report.stand_ins import literal
 
 
 def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path) -> str:
@@ -148,7 +149,7 @@ def _python(given: GivenValue, passed: PassedType) -> str:
     text = string_of(given)
     if text is not None:
         values = repr(bytes(unrolled(given.elements)))
-    elif total <= SHORT or len(given.elements) * 2 >= total:
+    elif total <= MAX_LISTED_VALUES or len(given.elements) * 2 >= total:
         values = repr(list(unrolled(given.elements)))
     else:
         values = " + ".join(f"[{run.value}] * {run.count}" for run in given.elements)
@@ -164,7 +165,7 @@ def _python_blocks(name: str, memory: MemoryContent, made: Made) -> Iterator[str
     content = whole(memory)
     told = content.rstrip(b"\0")
     runs = runs_of(told)
-    shorter = len(told) > SHORT and len(runs) * 4 < len(told)
+    shorter = len(told) > MAX_LISTED_VALUES and len(runs) * 4 < len(told)
     text = " + ".join(f"{bytes([run.value])!r} * {run.count}" for run in runs) if shorter else repr(told)
     yield f"{name} = ctypes.create_string_buffer({text}, {len(content)})"
     for pointer in memory.pointers:

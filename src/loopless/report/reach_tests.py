@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
+from loopless.limits.report import MAX_LISTED_VALUES, MAX_LITERAL
 from loopless.queries.call_values.reached import (
     GivenValue,
     Inputs,
@@ -25,11 +26,11 @@ from loopless.queries.call_values.reached import (
 )
 from loopless.queries.call_values.surroundings import Surroundings
 from loopless.report.reach import quoted
-from loopless.report.stand_ins import SHORT, WIDTH, bodies, literal, table, variables
+from loopless.report.stand_ins import WIDTH, bodies, literal, table, variables
 
 _CHARACTERS: Final = ("char", "signed char", "unsigned char")
-_LITERAL: Final = 90
-"""Longer strings are written as arrays."""
+
+
 _ALIGNED: Final = 16
 """Memory that is no array of integers begins at a multiple of this, as where it was replayed."""
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
@@ -267,7 +268,7 @@ def _array(declared: str, runs: Sequence[RepeatedValue], attribute: str = "") ->
     listed = sum(run.count for run in told)
     if not told:
         yield f"  {head};"
-    elif listed <= SHORT or len(told) * 2 >= listed:
+    elif listed <= MAX_LISTED_VALUES or len(told) * 2 >= listed:
         yield from (f"  {line}" for line in table(head, map(literal, unrolled(tuple(told)))))
     else:
         yield f"  {head};"
@@ -287,7 +288,7 @@ def string_of(given: GivenValue) -> str | None:
 
 def _literal_of(runs: Sequence[RepeatedValue]) -> str | None:
     """Characters that end with 0 as a literal of C, where they are few and can be printed."""
-    if not 0 < sum(run.count for run in runs) <= _LITERAL:
+    if not 0 < sum(run.count for run in runs) <= MAX_LITERAL:
         return None
     *values, last = unrolled(tuple(runs))
     if last != 0 or not all(32 <= value < 127 for value in values):

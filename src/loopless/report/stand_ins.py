@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from loopless.limits.report import MAX_LISTED_VALUES, MAX_READ_AHEAD
 from loopless.queries.call_values.reached import RepeatedValue, unrolled
 from loopless.queries.call_values.surroundings import MissingFunction, Surroundings
 
-SHORT: Final = 32
-"""So many elements or inputs are listed one by one; more of them, in few runs, are written by loops."""
 WIDTH: Final = 110
-_AHEAD: Final = 1_000_000
-"""So many zeros are given behind the last input; then the run ends, since a loop may read for ever. A guess."""
+
 
 _ROLES: Final = MappingProxyType(
     {
@@ -117,7 +115,7 @@ def _next(runs: Sequence[RepeatedValue], *, repeats: bool, for_ever: bool) -> It
     """The function that gives the inputs in their order."""
     total = sum(run.count for run in runs)
     yield "/* What input functions return, in the order of the calls. */"
-    if total <= SHORT or len(runs) * 2 >= total:
+    if total <= MAX_LISTED_VALUES or len(runs) * 2 >= total:
         values = [literal(_signed(value)) for value in unrolled(tuple(runs))]
         yield from table("static const long long loopless_inputs[]", values or ["0"])
         yield "static long long loopless_next(void) {"
@@ -134,7 +132,7 @@ def _next(runs: Sequence[RepeatedValue], *, repeats: bool, for_ever: bool) -> It
         yield f"  return {literal(_signed(runs[-1].value))};"
     else:
         if not for_ever:
-            yield f"  if (taken++ >= {total + _AHEAD}) exit(0);"
+            yield f"  if (taken++ >= {total + MAX_READ_AHEAD}) exit(0);"
         yield "  return 0;"
     yield "}"
 

@@ -15,10 +15,8 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.automaton import Automaton, dot, number_of_edges
+from loopless.limits.report import MAX_TRANSITIONS
 from loopless.queries.loops.answer import LoopAnswer
-
-MAX_TRANSITIONS: Final = 400
-"""A picture with more arrows is not legible, and laying it out may take minutes."""
 
 _GAP: Final = 12
 _LINE: Final = 18

@@ -10,14 +10,11 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from loopless.errors import UsageError
+from loopless.limits.report import MAX_XML_INPUTS, REPEATED_XML_INPUT
 from loopless.queries.call_values.reached import Inputs, RepeatedValue, unrolled
 from loopless.report.document import tool_version
 from loopless.source.targets import SourceTarget
 
-_LISTED: Final = 1 << 20
-"""More inputs than this are not written as XML, which has an element for each. A guess."""
-_AGAIN: Final = 10_000
-"""So often XML has the last input that comes again and again; no one knows how often it is read. A guess."""
 _TYPE: Final = (
     '<!DOCTYPE {0} PUBLIC "+//IDN sosy-lab.org//DTD test-format {0} 1.1//EN" '
     '"https://sosy-lab.org/test-format/{0}-1.1.dtd">'
@@ -38,9 +35,9 @@ def xml_test(inputs: Inputs) -> str:
         raise UsageError("no test in XML: it cannot say what uninitialised variables hold")
     runs = list(inputs.nondet)
     if inputs.repeats and runs:
-        runs.append(RepeatedValue(_AGAIN, runs[-1].value))
-    if sum(run.count for run in runs) > _LISTED:
-        raise UsageError(f"no test in XML: it would list more than {_LISTED:,} inputs")
+        runs.append(RepeatedValue(REPEATED_XML_INPUT, runs[-1].value))
+    if sum(run.count for run in runs) > MAX_XML_INPUTS:
+        raise UsageError(f"no test in XML: it would list more than {MAX_XML_INPUTS:,} inputs")
     lines = [f"  <input>{value}</input>" for value in unrolled(tuple(runs))]
     return "\n".join([*_head("testcase"), "<testcase>", *lines, "</testcase>", ""])
 

@@ -12,9 +12,10 @@ from typing import Final, assert_never
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import counts_inputs
 from loopless.flowgraph.words import afterwards
+from loopless.limits.report import MAX_ANSWER_LINES, MAX_SUMMARY_HEADLINE
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.refusals import Refused
-from loopless.report.brevity import EXTENTS, MOST_LINES, WHOLE, Extent, chosen, cut, lines_for, more
+from loopless.report.brevity import EXTENTS, WHOLE, Extent, chosen, cut, lines_for, more
 from loopless.report.exits import exit_words
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
@@ -70,7 +71,7 @@ def summaries(answers: Sequence[LoopAnswer], layout: TextLayout = BRIEF) -> str:
     return "\n\n".join(loop_summary(answer, layout, share[answer.loop.function]) for answer in answers)
 
 
-def loop_summary(answer: LoopAnswer, layout: TextLayout = BRIEF, most: int = MOST_LINES) -> str:
+def loop_summary(answer: LoopAnswer, layout: TextLayout = BRIEF, most: int = MAX_ANSWER_LINES) -> str:
     """One paragraph of :func:`summaries`, of at most so many lines where parts of it can be left out."""
     return "\n".join(_summary_lines(answer, layout, most))
 
@@ -138,10 +139,6 @@ def _printed(answer: LoopAnswer, layout: TextLayout) -> Iterator[t.Node]:
     yield from (part.when for part in answer.summary.residual)
 
 
-_SHORT: Final = 60
-"""A condition up to this length may stand in the headline."""
-
-
 def _endless_words(summary: Summary, names: Names) -> str | None:
     """From where the loop never ends, for the headline; None where that is nowhere, or takes more words."""
     if summary.diverges is t.FALSE:
@@ -149,7 +146,11 @@ def _endless_words(summary: Summary, names: Names) -> str | None:
     if summary.diverges is t.TRUE:
         return "never ends"
     shown = names.text(summary.diverges)
-    return f"never ends when {shown}" if len(shown) <= _SHORT and len(t.disjuncts(summary.diverges)) == 1 else None
+    return (
+        f"never ends when {shown}"
+        if len(shown) <= MAX_SUMMARY_HEADLINE and len(t.disjuncts(summary.diverges)) == 1
+        else None
+    )
 
 
 def untold_lines(answer: LoopAnswer) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.check.certificates.property import Property
+from loopless.limits.report import MAX_SHOWN_INPUTS
 from loopless.queries.call_values.reached import runs_of
 from loopless.queries.call_values.surroundings import Surroundings
 from loopless.queries.verification.verdict import Verdict
@@ -24,8 +25,6 @@ _FALSE: Final = {
 }
 _TRAPS: Final = ("-fsanitize=signed-integer-overflow,shift", "-fno-sanitize-recover=all")
 """What makes gcc and clang end a run at an overflow."""
-_MOST: Final = 24
-"""So many inputs are shown in text; JSON has all."""
 
 
 def verdict_json(found: Verdict) -> dict[str, Any]:
@@ -70,9 +69,9 @@ def verdict_text(found: Verdict) -> str:
             where = "" if found.replayed.startswith("over the integers") else " on the compiled program"
             lines.append(f"  by {found.method}; replayed{where}: {found.replayed}")
             if found.inputs:
-                shown = ", ".join(map(str, found.inputs[:_MOST]))
+                shown = ", ".join(map(str, found.inputs[:MAX_SHOWN_INPUTS]))
                 again = ", again and again" if found.repeats else ""
-                more = len(found.inputs) - _MOST
+                more = len(found.inputs) - MAX_SHOWN_INPUTS
                 lines.append(f"  inputs in their order: {shown}{f' and {more} more' if more > 0 else ''}{again}")
             if found.uninitialised:
                 values = ", ".join(f"{name} = {value}" for name, value in sorted(found.uninitialised.items()))

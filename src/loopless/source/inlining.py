@@ -5,18 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from loopless.graphs import components, cycles
+from loopless.limits.source import MAX_INLINED_LEAF, MAX_INLINED_SIZE, MAX_INLINING_GROWTH, SMALL_MODULE_SIZE
 from loopless.source.ir import Aggregate, Function, GlobalRef, Instruction, Module, OtherConst, Value
 from loopless.source.vocabulary import RETURNS_TWICE, meaning_of
 
-SIZE_LIMIT: Final = 500
-"""Most instructions of an inlined function, its own inlined calls included, in a small module."""
-SMALL: Final = 2_000
-"""A module of no more instructions is small."""
-LEAF_LIMIT: Final = 60
-"""The same in other modules: there a function is looked at once, not again in each of its callers. Of 30, 60, 150 and
-500 this one bounded most loops of three builds, and the larger ones took up to twice the time."""
-GROWTH_LIMIT: Final = 20_000
-"""Most instructions that inlining may add to a module."""
 _RESERVED: Final = ("__VERIFIER_", "__CPROVER_", "klee_")
 _BARRED: Final = frozenset({"returns_twice", "naked", "presplitcoroutine"})
 ALWAYS: Final = "alwaysinline"
@@ -33,7 +25,7 @@ def choose(module: Module, *, everything: bool = False) -> tuple[str, ...]:
     calls = {name: _calls(f, defined) for name, f in defined.items()}
     called = {callee for found in calls.values() for callee in found}
     size = {name: sum(not i.is_debug for i in f.instructions()) for name, f in defined.items()}
-    limit = SIZE_LIMIT if everything or sum(size.values()) <= SMALL else LEAF_LIMIT
+    limit = MAX_INLINED_SIZE if everything or sum(size.values()) <= SMALL_MODULE_SIZE else MAX_INLINED_LEAF
     chosen: set[str] = set()
     added = 0
     for component in components(calls):
@@ -46,8 +38,8 @@ def choose(module: Module, *, everything: bool = False) -> tuple[str, ...]:
         if recursive or name not in called or not _can_inline(defined[name], module):
             continue
         sites = sum(found.count(name) for found in calls.values())
-        small = size[name] <= limit and added + sites * size[name] <= GROWTH_LIMIT
-        if small or (ALWAYS in defined[name].attributes and sites * size[name] <= GROWTH_LIMIT):
+        small = size[name] <= limit and added + sites * size[name] <= MAX_INLINING_GROWTH
+        if small or (ALWAYS in defined[name].attributes and sites * size[name] <= MAX_INLINING_GROWTH):
             chosen.add(name)
     return tuple(name for name in defined if name in chosen)
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from loopless.limits.source import MAX_METADATA_DEPTH
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable, DeclaredMember, TypeKind
 from loopless.source.ir import Loc, LoopMark
 from loopless.source.lexer import unescape
@@ -31,7 +32,7 @@ _STRUCTS: Final = {
     "DW_TAG_class_type": "class",
 }
 _POINTERS: Final = {"DW_TAG_pointer_type": "*", "DW_TAG_reference_type": "&", "DW_TAG_rvalue_reference_type": "&&"}
-_DEPTH = 200  # deeper chains of scopes or typedefs than any compiler makes
+
 
 Node = tuple[str, dict[str, str]]
 _NOWHERE: Node = ("", {})
@@ -113,7 +114,7 @@ class Metadata:
         if m is not None:
             line, column, scope, call = m.groups()
             file, function = self.scope(int(scope))
-            at = self.location(int(call), depth + 1) if call and depth < _DEPTH else None
+            at = self.location(int(call), depth + 1) if call and depth < MAX_METADATA_DEPTH else None
             around = self._scopes_around(int(scope), int(call or -1), at)
             plain = (at is None or at.unoptimized) and self._unit(int(scope)) in self._unoptimized
             loc = Loc(file, int(line or 0), int(column or 0), function, at, around, plain)
@@ -139,7 +140,7 @@ class Metadata:
             blocks: list[tuple[int, int]] = []
             scope: int | None = ident
             kind, fields = "", dict[str, str]()
-            while scope is not None and len(blocks) < _DEPTH:
+            while scope is not None and len(blocks) < MAX_METADATA_DEPTH:
                 kind, fields = self.node(scope)
                 if kind in ("DILexicalBlock", "DISubprogram"):  # not DILexicalBlockFile: the same block in another file
                     blocks.append((scope, call))
@@ -164,7 +165,7 @@ class Metadata:
         kind, fields = self.node(ident)
         file = self.file(_ref(fields.get("file", "")))
         at: int | None = ident
-        for _ in range(_DEPTH):
+        for _ in range(MAX_METADATA_DEPTH):
             kind, fields = self.node(at)
             if kind == "DISubprogram":
                 return file, self._called(at, fields)
@@ -292,7 +293,7 @@ class Metadata:
         """The namespaces and classes around a function: ``a::b::``."""
         names: list[str] = []
         scope = _ref(fields.get("scope", ""))
-        for _ in range(_DEPTH):
+        for _ in range(MAX_METADATA_DEPTH):
             kind, around = self.node(scope)
             if kind not in ("DINamespace", "DICompositeType"):
                 break

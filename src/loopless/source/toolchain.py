@@ -12,10 +12,10 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from loopless import clock
 from loopless.errors import LimitError, SourceError, UsageError
+from loopless.limits.source import COMPILER_GLANCE_S
 
 OLDEST, NEWEST = 16, 22
 """Which versions of the system's clang are used without being named. That of our LLVM is the newest whose modules it is
@@ -110,10 +110,6 @@ def environment(cache: Path) -> dict[str, str]:
     }
 
 
-_GLANCE_S: Final = 0.2
-"""So often it is looked how much a compiler works."""
-
-
 def run(
     command: Sequence[str], folder: Path, cwd: Path | None, timeout_s: float, what: str, out: Path | None = None
 ) -> tuple[int, str]:
@@ -156,7 +152,7 @@ def _said(process: subprocess.Popen[str], timeout_s: float, what: str) -> str:
     watch = clock.Watch(process.pid)
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return process.communicate(timeout=_GLANCE_S)[1]
+            return process.communicate(timeout=COMPILER_GLANCE_S)[1]
         over = watch.over(timeout_s)
         if over is not None:
             raise LimitError(clock.over_in_words(over, what, timeout_s))

@@ -16,11 +16,12 @@ from typing import IO, Any, Final
 
 from loopless import clock
 from loopless.errors import LimitError, SourceError
+from loopless.limits.source import WORKER_GLANCE_S
 
 LLVM_VERSION: Final = 22
 """The newest LLVM whose assembly and bitcode we read: that of llvmlite."""
-_GLANCE_S: Final = 0.2
-"""So often it is looked how much the child works."""
+
+
 _CHILD: Final = str(Path(__file__).with_name("child.py"))
 
 
@@ -64,14 +65,14 @@ class Worker:
             thread = threading.Thread(target=_exchange, args=(process, request, answer), daemon=True)
             watch = clock.Watch(process.pid)
             thread.start()
-            thread.join(_GLANCE_S)
+            thread.join(WORKER_GLANCE_S)
             while thread.is_alive():
                 over = watch.over(timeout_s)
                 if over is not None:
                     self._drop()
                     thread.join()
                     raise LimitError(clock.over_in_words(over, what, timeout_s))
-                thread.join(_GLANCE_S)
+                thread.join(WORKER_GLANCE_S)
             clock.others(watch.worked)
             if not answer:
                 status = process.wait()
