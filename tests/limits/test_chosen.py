@@ -71,18 +71,21 @@ def test_other_statements_are_found(text: str) -> None:
 
 
 MOVED = (
-    "automaton",
-    "check",
-    "clock.py",
-    "interface",
-    "logic",
-    "metering.py",
-    "paths",
-    "recurrences",
-    "report",
-    "source",
-    "summary",
-    "terms",
+    *(
+        "automaton",
+        "check",
+        "cli",
+        "interface",
+        "logic",
+        "paths",
+        "project",
+        "recurrences",
+        "report",
+        "source",
+        "summary",
+        "terms",
+    ),
+    *("clock.py", "errors.py", "graphs.py", "metering.py", "portfolio.py", "refusals.py", "stepping.py"),
 )
 """Packages and modules beside them whose guessed limits are all in ``limits``."""
 

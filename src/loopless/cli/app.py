@@ -19,6 +19,7 @@ import click
 from loopless import clock
 from loopless.cli.colour import show
 from loopless.errors import LimitError, LooplessError, UsageError
+from loopless.limits.cli import OBJECTS_BEFORE_COLLECTION
 
 ANSWERED: Final = 0
 VIOLATED: Final = 1
@@ -212,17 +213,13 @@ def _configured(command: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
     return {name: dict(own) for name, own in known.defaults.items()}, () if command in _WITHOUT_SOURCES else known.flags
 
 
-_OBJECTS_BETWEEN: Final = 100_000
-"""So many new objects are made before the first look for garbage. A guess: each takes some hundred bytes."""
-
-
 @contextlib.contextmanager
 def seldom_collecting() -> Iterator[None]:
     """Look for garbage in cycles seldom, here and in child processes: nearly all that a command makes stays to its end,
     and looking for what does not took a fifth of the time. Where Loopless is a library that is left to the program.
     """
     usual = gc.get_threshold()
-    gc.set_threshold(_OBJECTS_BETWEEN, *usual[1:])
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTION, *usual[1:])
     try:
         yield
     finally:

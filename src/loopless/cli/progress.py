@@ -11,13 +11,12 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from loopless.limits.cli import MAX_NAMED_LOOPS
 
 if TYPE_CHECKING:
     from rich.live import Live
-
-_SEVERAL: Final = 3
-"""So many loops are named that are worked on at once."""
 
 
 def wanted() -> bool:
@@ -97,8 +96,8 @@ class Progress:
             self._looks = True
             if self._interrupted:
                 raise KeyboardInterrupt
-            at_work = ", ".join(shown[number] for number in busy[:_SEVERAL])
-            more = f" and {len(busy) - _SEVERAL} more" if len(busy) > _SEVERAL else ""
+            at_work = ", ".join(shown[number] for number in busy[:MAX_NAMED_LOOPS])
+            more = f" and {len(busy) - MAX_NAMED_LOOPS} more" if len(busy) > MAX_NAMED_LOOPS else ""
             self.say(f"{done()} of {len(names)} answered; working on {at_work}{more}" if busy else self._shown)
 
         return watch
