@@ -99,13 +99,15 @@ def guessed(text: str) -> list[str]:
             case (
                 ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value),
                 ast.Expr(value=ast.Constant(value=str(said))),
-            ) if _is_number(value) and "guess" in said.lower():
+            ) if _is_number(value, several=isinstance(target, ast.Tuple)) and "guess" in said.lower():
                 found.append(ast.unparse(target))
     return found
 
 
-def _is_number(value: ast.expr) -> bool:
+def _is_number(value: ast.expr, *, several: bool = False) -> bool:
     match value:
+        case ast.Tuple(elts=values):
+            return several and any(map(_is_number, values))
         case ast.BinOp(left=left, right=right):
             return _is_number(left) and _is_number(right)
         case ast.UnaryOp(operand=operand):
@@ -127,7 +129,7 @@ def test_no_module_elsewhere_calls_a_number_a_guess(where: str) -> None:
 
 def test_a_guess_is_found() -> None:
     text = 'A: Final = 1 << 3\n"""Most of it. A\nguess."""\nB = 2 * A\n"""A guess."""\nC = 5\n"""A width."""\n'
-    assert guessed(text) == ["A", "B"]
+    assert guessed(text + 'D, E = 1, 2.5\n"""Guesses."""\nF = (1, 2)\n"""A guess."""\n') == ["A", "B", "(D, E)"]
 
 
 def _varied(assignment: str, expression: str) -> subprocess.CompletedProcess[str]:
