@@ -26,12 +26,12 @@ from loopless.errors import LooplessError
 from loopless.graphs import components, reachable
 from loopless.source import load
 from loopless.source.compile import SourceOptions
-from loopless.source.ir import Function, Instruction, IntConst, Local, Module, Value
+from loopless.source.ir import Instruction, IntConst, Local, Module, SourceFunction, Value
 
 KINDS: Final = ("none", "read or filled once", "more")
 _ALLOCATE: Final = ("malloc", "calloc", "alloca", "realloc")
 _MEMORY: Final = frozenset({"memory"})
-_Given = dict[tuple[str, str], list[tuple[Function, Value]]]
+_Given = dict[tuple[str, str], list[tuple[SourceFunction, Value]]]
 """For each parameter, what callers give."""
 
 
@@ -133,7 +133,7 @@ def _calls(module: Module, name: str) -> set[str]:
     return {one.callee_name for one in module.functions[name].instructions() if one.callee_name in module.functions}  # type: ignore[misc]
 
 
-def _outermost(body: Function) -> dict[str, frozenset[str]]:
+def _outermost(body: SourceFunction) -> dict[str, frozenset[str]]:
     """For each block that is in a loop the blocks of the outermost one."""
     graph = {block.label: tuple(block.instructions[-1].targets) for block in body.blocks}
     found = {}
@@ -144,7 +144,7 @@ def _outermost(body: Function) -> dict[str, frozenset[str]]:
 
 
 def _arrays(
-    body: Function,
+    body: SourceFunction,
     address: Value,
     made: dict[str, Instruction],
     given: _Given,
@@ -182,11 +182,11 @@ def _joined(found: Iterable[tuple[bool, frozenset[str]]]) -> tuple[bool, frozens
     return any(varies for varies, _ in every), frozenset().union(*(arrays for _, arrays in every)) if every else _MEMORY
 
 
-def _made(body: Function) -> dict[str, Instruction]:
+def _made(body: SourceFunction) -> dict[str, Instruction]:
     return {one.result: one for one in body.instructions() if one.result is not None}
 
 
-def _kept(body: Function, slot: Value, made: dict[str, Instruction]) -> list[Value] | None:
+def _kept(body: SourceFunction, slot: Value, made: dict[str, Instruction]) -> list[Value] | None:
     """The values that are stored to a local of one pointer; None where it is something else, or its address is taken."""
     if not isinstance(slot, Local) or slot.name not in made or made[slot.name].op != "alloca":
         return None

@@ -30,7 +30,7 @@ from loopless.source import ir, load
 from loopless.source.compile import compile_ir
 from loopless.source.reader import read_module
 from loopless.stepping import no_stepping
-from loopless.summary import FunctionSummary, Summary, paths_of, summarize, summarize_function
+from loopless.summary import CallSummary, LoopSummary, paths_of, summarize, summarize_function
 from loopless_fuzz.generator.generate import generate, print_program
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
@@ -141,8 +141,8 @@ def summaries() -> None:
         with watched(seconds):
             found, outcome = processor(lambda paths=paths: summarize(paths))  # type: ignore[arg-type]
         spent_in_all += found
-        transitions = len(outcome.cases) if isinstance(outcome, Summary) else 0
-        status = "complete" if isinstance(outcome, Summary) and outcome.complete else "not complete"
+        transitions = len(outcome.cases) if isinstance(outcome, LoopSummary) else 0
+        status = "complete" if isinstance(outcome, LoopSummary) and outcome.complete else "not complete"
         rows.append((name, spent + found, transitions, status))
     print(f"\n{len(rows)} single loops of bench/loops, warm\n\n| stage | s | ms a loop |\n|---|---|---|")
     rest = spent_in_all - sum(seconds.values())
@@ -205,7 +205,7 @@ def counting() -> None:
         graph = build(program.inlined.functions["f"], program.inlined)
         outcomes = {loop.name: summarize(paths_of(graph, loop)) for loop in graph.loops}
         whole = summarize_function(graph, outcomes)
-        assert isinstance(whole, FunctionSummary)
+        assert isinstance(whole, CallSummary)
         interpreter = Interpreter(program.inlined, graph)
         ways = [Evaluator(graph, interpreter, lambda loop, known=outcomes: known[loop.name], w) for w in (None, whole)]
         assert ways[1].run([5]).whole

@@ -15,14 +15,14 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
 from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.source import load
-from loopless.source.program import Program
-from loopless.summary import FunctionSummary, Outcome, paths_of, summarize, summarize_function
+from loopless.source.program import SourceProgram
+from loopless.summary import CallSummary, Outcome, paths_of, summarize, summarize_function
 
 FACTS = [fact for file in example_files() for fact in expectations(file)]
 
 
 @functools.cache
-def program(file: Path) -> Program:
+def program(file: Path) -> SourceProgram:
     return load([file])
 
 
@@ -43,9 +43,7 @@ def evaluator(file: Path, function: str, *, whole: bool = False) -> Evaluator:
     g, known = graph(file, function), outcomes(file, function)
     found = summarize_function(g, known) if whole else None
     interpreter = Interpreter(program(file).inlined, g)
-    return Evaluator(
-        g, interpreter, lambda loop: known[loop.name], found if isinstance(found, FunctionSummary) else None
-    )
+    return Evaluator(g, interpreter, lambda loop: known[loop.name], found if isinstance(found, CallSummary) else None)
 
 
 def named(fact: object) -> str:

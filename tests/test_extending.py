@@ -12,7 +12,7 @@ from loopless.logic import BudgetExceeded, Region
 from loopless.paths import LoopPaths
 from loopless.portfolio import Method, NoAnswer, Tried, answered
 from loopless.refusals import Reason, Refused
-from loopless.summary import Case, PathRun, Residual, Summary, nests, summarize
+from loopless.summary import Case, LoopSummary, PathRun, Residual, nests, summarize
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.entry import Entry, EntrySummary
 from loopless.summary.parts import PartQuestion, summarize_parts
@@ -42,7 +42,7 @@ TOWARDS = "unsigned f(unsigned char x, unsigned char c) { while (x != c) x++; re
 DOWN = "unsigned f(unsigned char x, unsigned char c) { while (x != c) x--; return x; }"
 
 
-def steps_towards(found: LoopPaths, _: Tried[Summary], more: Term = ONE) -> Summary:
+def steps_towards(found: LoopPaths, _: Tried[LoopSummary], more: Term = ONE) -> LoopSummary:
     """``while (x != c) x++`` in unsigned arithmetic: ``c - x`` iterations modulo 2^width, and then x is c."""
     if len(found.iterative) != 1 or len(found.exits) != 1 or len(found.state) != 1:
         raise NoAnswer
@@ -55,7 +55,7 @@ def steps_towards(found: LoopPaths, _: Tried[Summary], more: Term = ONE) -> Summ
     assert leaving.exit is not None
     times = mod(add(sub(others[0], x), more, const(-1)), const(1 << x.type.width))
     case = Case(TRUE, {x: others[0]}, leaving.exit, leaving.id, times, {path.id: times}, (PathRun(path.id, times),))
-    return Summary(found.loop, found, (case,), FALSE, (), (), "")
+    return LoopSummary(found.loop, found, (case,), FALSE, (), (), "")
 
 
 TOY = Method("steps towards", "this test", steps_towards)
@@ -88,7 +88,7 @@ def test_what_a_method_does_not_answer_goes_to_the_next() -> None:
 def test_a_method_that_does_not_apply_is_not_asked() -> None:
     asked = []
 
-    def run(found: LoopPaths, tried: Tried[Summary]) -> Summary:
+    def run(found: LoopPaths, tried: Tried[LoopSummary]) -> LoopSummary:
         asked.append(found)
         return steps_towards(found, tried)
 
@@ -97,23 +97,23 @@ def test_a_method_that_does_not_apply_is_not_asked() -> None:
     assert asked == []
 
 
-def refuse(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+def refuse(_found: LoopPaths, _tried: Tried[LoopSummary]) -> LoopSummary:
     raise NoAnswer(Refused(Reason.NO_CLOSED_FORM, "here", "made for this test"))
 
 
-def silent(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+def silent(_found: LoopPaths, _tried: Tried[LoopSummary]) -> LoopSummary:
     raise NoAnswer
 
 
-def exhausted(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+def exhausted(_found: LoopPaths, _tried: Tried[LoopSummary]) -> LoopSummary:
     raise BudgetExceeded("made for this test")
 
 
-def too_large(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+def too_large(_found: LoopPaths, _tried: Tried[LoopSummary]) -> LoopSummary:
     raise TermTooLarge("made for this test")
 
 
-def endless(_found: LoopPaths, _tried: Tried[Summary]) -> Summary:
+def endless(_found: LoopPaths, _tried: Tried[LoopSummary]) -> LoopSummary:
     x, y = Var("x", INTEGERS), Var("y", INTEGERS)
     while True:  # only the operations that the driver allows end this
         Region.of(less(mod(add(x, y), const(7)), mod(x, const(5)))).project_out((y,)).coalesce()
@@ -139,7 +139,7 @@ LOOPS = {
 @pytest.mark.parametrize("kind", FAILING)
 def test_a_method_that_fails_leaves_the_answers_of_the_others_as_they_are(kind: str, loop: str) -> None:
     plain = summarize(paths(LOOPS[loop]))
-    assert isinstance(plain, Summary)
+    assert isinstance(plain, LoopSummary)
     assert plain.method
     for methods in ((FAILING[kind], *METHODS), (METHODS[0], FAILING[kind], *METHODS[1:])):
         assert summarize(paths(LOOPS[loop]), methods) == plain
@@ -161,7 +161,7 @@ def test_a_loop_that_no_method_answers_is_refused_with_the_first_reason() -> Non
     assert found.detail == "no method applies to it"
 
 
-def partly(found: LoopPaths, tried: Tried[Summary]) -> Summary:
+def partly(found: LoopPaths, tried: Tried[LoopSummary]) -> LoopSummary:
     """As :func:`steps_towards`, but nothing is said for x > c."""
     whole = steps_towards(found, tried)
     (x,), (c,) = found.state, found.invariants
@@ -179,7 +179,7 @@ def test_a_complete_answer_is_taken_before_one_that_leaves_something_open() -> N
     assert regions["case"] > 300
     assert regions["residual"] > 300
     whole = summarize(paths(TOWARDS), (PARTLY, TOY))
-    assert isinstance(whole, Summary)
+    assert isinstance(whole, LoopSummary)
     assert (whole.method, whole.complete) == ("steps towards", True)
 
 
@@ -240,7 +240,7 @@ def test_a_method_for_the_states_of_the_entry_is_added_in_the_same_way(monkeypat
     found = paths(FROM_TEN)
     assert isinstance(found, LoopPaths)
     _, answer = nests.from_entry(graph(FROM_TEN), found, summarize(found, (PARTLY,)))
-    assert isinstance(answer, Summary)
+    assert isinstance(answer, LoopSummary)
     assert answer.method == "from ten"
     assert answer(x=250, c=10) == {"x": 10, "c": 10}
     with pytest.raises(ValueError, match="enters the loop only with"):
@@ -259,7 +259,7 @@ def test_a_method_for_the_entry_that_fails_leaves_the_others_as_they_are(monkeyp
     assert isinstance(found, LoopPaths)
     outcome = summarize(found, (PARTLY,))
     _, plain = nests.from_entry(graph(THREE_TO_TEN), found, outcome)
-    assert isinstance(plain, Summary)
+    assert isinstance(plain, LoopSummary)
     assert plain.complete
 
     def fails(_question: Entry, _tried: Tried[EntrySummary]) -> EntrySummary:

@@ -18,7 +18,7 @@ from loopless.queries.evaluation.calls import Calls
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.source import SourceOptions
-from loopless.summary import FunctionSummary, Summary
+from loopless.summary import CallSummary, LoopSummary
 from loopless.terms import holds
 from loopless_fuzz.campaigns.functions import Bench, compose_function
 from loopless_fuzz.campaigns.loops import read, summarize_loop
@@ -266,7 +266,7 @@ def compare(source: str, expected: Callable[..., bool], answers: int, host: Nati
         if answers >= LOOPS:
             assert voices["summary"].status == native.status, (args, voices["summary"])
         if answers >= WHOLE:
-            assert isinstance(whole, FunctionSummary)
+            assert isinstance(whole, CallSummary)
             assert voices["whole"].status == native.status, (args, voices["whole"])
 
 
@@ -399,7 +399,7 @@ def test_loops_over_arrays_of_truth_values_are_summarized_as_before() -> None:
     int g(int n) { _Bool p[64] = {0}; int k = 0; for (int i = 0; i < n && i < 64; i++) { p[i] = k > 3; k += 2; } return k; }
     """
     for answer in answers(source):
-        assert isinstance(answer.summary, Summary)
+        assert isinstance(answer.summary, LoopSummary)
         assert answer.summary.complete
         assert "invalid-bool" not in {part.kind for part in answer.summary.undefined}
 
@@ -437,7 +437,7 @@ def test_a_byte_of_a_parameter_that_is_no_bool_is_looked_at(tmp_path: Path) -> N
 def test_summaries_tell_of_shifts_that_overflow() -> None:
     source = "int f(int x) { int k = 0; while (x > 0 && k < 100) { x <<= 1; k++; } return k; }"
     (answer,) = answers(source)
-    assert isinstance(answer.summary, Summary)
+    assert isinstance(answer.summary, LoopSummary)
     x, k = (next(v for v in answer.summary.paths.state if v.name == name) for name in "xk")
     for value in (1, 3, 2**30 - 1, 2**30, INT_MAX):
         assert [u for u in answer.summary.undefined if holds(u.when, {x: value, k: 0})]

@@ -6,7 +6,7 @@ import pytest
 
 from automata_in_c import DETERMINISTIC, FIG_6A, WITH_INPUT, automaton, loop
 from figures_of_proteus import FIG_1A, FIG_1B
-from loopless.automaton import Automaton, State, Transition, build_automaton
+from loopless.automaton import PathAutomaton, State, Transition, build_automaton
 from loopless.logic import NotPresburger, Region
 from loopless.terms import (
     INTEGERS,
@@ -37,13 +37,13 @@ def same(a: Condition, b: Condition, given: Condition) -> bool:
     return (Region.of(a).over(within.variables) & within).is_equal(Region.of(b).over(within.variables) & within)
 
 
-def by_step(found: Automaton, var: Var) -> State:
+def by_step(found: PathAutomaton, var: Var) -> State:
     """The iterative state that changes ``var`` and nothing else."""
     (state,) = (s for s in found.states if s.iterative and list(s.path.update) == [var])
     return state
 
 
-def transition(found: Automaton, source: State, target: State) -> Transition:
+def transition(found: PathAutomaton, source: State, target: State) -> Transition:
     one = found.transition(source.name, target.name)
     assert one is not None
     return one
@@ -136,14 +136,14 @@ def test_counters_do_not_take_the_names_of_variables() -> None:
 def test_too_many_paths_are_refused() -> None:
     branches = "else ".join(f"if (x == {i}) y ^= {i + 1}; " for i in range(70))
     refused = build_automaton(loop(f"int f(int x, int y) {{ while (x < 90) {{ {branches} x++; }} return y; }}"))
-    assert not isinstance(refused, Automaton)
+    assert not isinstance(refused, PathAutomaton)
     assert refused.reason.label == "budget-exceeded"
 
 
 def test_what_the_logic_has_no_time_for_is_kept_and_marked() -> None:
     source = loop(FIG_1B)
     hurried = build_automaton(source, operations=20)
-    assert isinstance(hurried, Automaton)
+    assert isinstance(hurried, PathAutomaton)
     whole = automaton(FIG_1B)
     assert {(t.source, t.target) for t in whole.transitions} <= {(t.source, t.target) for t in hurried.transitions}
     vague = [t for t in hurried.transitions if not t.exact]

@@ -11,7 +11,7 @@ from loopless.bounds.methods.nontermination import Recurrent, recurrent
 from loopless.bounds.ranking.linear import rank
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
-from loopless.summary import Summary, summarize
+from loopless.summary import LoopSummary, summarize
 from loopless.terms import Var, evaluate, holds
 from loopless_fuzz.judging.loop_alone import LoopAlone
 from loopless_fuzz.judging.states import constants, draw_states
@@ -38,7 +38,7 @@ def test_no_run_leaves_a_recurrent_set(name, with_summary):
     g, found = graph(ENDLESS[name]), paths(ENDLESS[name])
     assert isinstance(found, LoopPaths)
     summary = summarize(found)
-    sets = recurrent(found, summary if with_summary and isinstance(summary, Summary) else None)
+    sets = recurrent(found, summary if with_summary and isinstance(summary, LoopSummary) else None)
     assert sets
     assert not any(s.chosen for s in sets)
     alone = LoopAlone(g, g.loops[0])

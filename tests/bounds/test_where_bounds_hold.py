@@ -6,7 +6,7 @@ import pytest
 
 from loopless.bounds import Bound, function_bounds
 from loopless.bounds.claims.of_summaries import _claimed, _piecewise, claim
-from loopless.summary import Summary, paths_of, summarize
+from loopless.summary import LoopSummary, paths_of, summarize
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -58,7 +58,7 @@ def test_pieces_are_not_told_where_they_are_longer_than_a_bound_and_leave_gaps_t
     """Of the greatest common divisor by subtraction little is summarized; a + b - 2 says more in fewer words."""
     g = graph("int f(int a, int b) { while (a != b) { if (a > b) a -= b; else b -= a; } return a; }")
     summary = summarize(paths_of(g, g.loops[0]))
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     assert not summary.complete
     a, b = (parameter.var for parameter in g.parameters)
     bound = Bound(maximum(ZERO, add(a, b, const(-2))), conjunction((less(ZERO, a), less(ZERO, b))))

@@ -13,7 +13,7 @@ import pytest
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph import Options, build
-from loopless.source.program import Program, load
+from loopless.source.program import SourceProgram, load
 
 C = r"""
 #include <stdlib.h>
@@ -228,7 +228,7 @@ CASES: dict[str, list[tuple[list[object], list[int]]]] = {
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
+def program(tmp_path_factory: pytest.TempPathFactory) -> SourceProgram:
     path = tmp_path_factory.mktemp("interpret") / "constructs.c"
     path.write_text(C)
     return load(path)
@@ -254,7 +254,7 @@ def oracle() -> Iterator[NativeOracle]:
     ],
 )
 def test_over_the_integers_signed_types_do_not_overflow(
-    program: Program, name: str, arguments: list[object], returned: int | None, outputs: tuple[list[int], ...]
+    program: SourceProgram, name: str, arguments: list[object], returned: int | None, outputs: tuple[list[int], ...]
 ) -> None:
     options = Options(mathematical=True)
     flowgraph = build(program.inlined.functions[name], program.inlined, options)
@@ -264,7 +264,7 @@ def test_over_the_integers_signed_types_do_not_overflow(
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_construct(program: Program, oracle: NativeOracle, name: str) -> None:
+def test_construct(program: SourceProgram, oracle: NativeOracle, name: str) -> None:
     from loopless.check.oracle.native import NativeRun
 
     cases = CASES[name]

@@ -15,7 +15,7 @@ from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import LoopCounts
 from loopless.queries.jobs import sandbox
 from loopless.queries.jobs.effort import effort_for, inductions_of
-from loopless.queries.program import Program, load
+from loopless.queries.program import AnalyzedProgram, load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason
 from loopless.terms import TRUE, Var, evaluate
@@ -28,7 +28,7 @@ OPEN = """int g(int x, int y, int z) {
 """
 
 
-def program(tmp_path, loops: int, settings: Settings, more: str = "") -> Program:
+def program(tmp_path, loops: int, settings: Settings, more: str = "") -> AnalyzedProgram:
     file = tmp_path / "a.c"
     file.write_text("".join(COUNTED.format(at=at) for at in range(loops)) + more)
     return load([file], settings)

@@ -18,7 +18,7 @@ from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.functions import summarize_whole
 from loopless.queries.settings import Settings
 from loopless.stepping import no_stepping
-from loopless.summary import FunctionSummary
+from loopless.summary import CallSummary
 from loopless_fuzz.generator.generate import PROFILES, generate, inputs, nondet_stream, print_program
 
 PROGRAM = """extern int __VERIFIER_nondet_int(void);
@@ -62,7 +62,7 @@ def evaluators(program, name: str) -> tuple[Evaluator, Interpreter]:
     """An evaluator that knows the summary of the function, and the judge."""
     function = program[name]
     graph, whole = function.graph(), summarize_whole(function)
-    assert isinstance(whole, FunctionSummary)
+    assert isinstance(whole, CallSummary)
     outcomes = {loop.name: summary_of(loop) for loop in function.loops}
     interpreter = Interpreter(program.source.inlined, graph)
     return Evaluator(graph, interpreter, lambda loop: outcomes[loop.name], whole), interpreter
@@ -125,7 +125,7 @@ def test_random_functions_against_native_runs(tmp_path) -> None:
             (tmp_path / "case.c").write_text(text, encoding="utf-8")
             function = session.load(tmp_path / "case.c")["f"]
             whole = summarize_whole(function)
-            if not isinstance(whole, FunctionSummary):
+            if not isinstance(whole, CallSummary):
                 continue
             outcomes = {loop.name: summary_of(loop) for loop in function.loops}
             interpreter = Interpreter(function.program.source.inlined, function.graph())

@@ -12,7 +12,7 @@ from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.loops.answer import Question
 from loopless.queries.loops.answers import answer_loop
 from loopless.queries.loops.name import own_name
-from loopless.queries.program import Program, is_called, load
+from loopless.queries.program import AnalyzedProgram, is_called, load
 from loopless.queries.settings import Settings
 from loopless.report.evaluation import evaluation_text
 from loopless.report.text import TextLayout, loop_summary
@@ -31,7 +31,7 @@ int outer(int n) { return inner(n) + inner(n - 1); }
 """
 
 
-def program(folder: Path, name: str, source: str) -> Program:
+def program(folder: Path, name: str, source: str) -> AnalyzedProgram:
     (folder / name).write_text(source)
     return load([folder / name], Settings(workers=1))
 

@@ -13,7 +13,7 @@ from loopless.check.oracle.native import NativeHost, NativeOracle
 from loopless.queries import program as session
 from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.functions import summarize_whole
-from loopless.summary import FunctionSummary
+from loopless.summary import CallSummary
 
 PROGRAM = """
 int seen;
@@ -47,7 +47,7 @@ def test_a_body_says_what_a_function_of_the_library_does(name: str, head: str, h
     assert name in plain["f"].reached.names
     f = program["f"]
     whole = summarize_whole(f)
-    assert isinstance(whole, FunctionSummary)
+    assert isinstance(whole, CallSummary)
     evaluator = Evaluator(f.graph(), Interpreter(program.source.inlined, f.graph()), lambda _: None, whole)
     run = evaluator.run([4], [])
     assert (run.by, run.return_value) == ("summary", VALUE)

@@ -10,7 +10,7 @@ from asking import automaton_of, paths_of, summary_of, type_of
 from loopless.errors import SourceError, UsageError
 from loopless.queries import program as session
 from loopless.refusals import Reason, Refused
-from loopless.summary import Summary
+from loopless.summary import LoopSummary
 from loopless.terms import evaluate, holds
 
 PROGRAM = """static int helper(int k) {
@@ -53,7 +53,7 @@ def test_a_loop_of_an_inlined_function_is_seen_in_its_caller_too(program):
 def test_a_summary_speaks_of_any_entry_values(program):
     (loop,) = program["f"].loops
     summary = summary_of(loop)
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     assert summary.complete
     x, n = (next(v for v in {*summary.paths.state, *summary.paths.invariants} if v.name == name) for name in "xn")
     for entry, limit in [(0, 7), (0, 8), (8, 7), (-5, 1_000_000_001)]:
@@ -126,7 +126,7 @@ def test_an_error_inside_one_function_is_a_refusal_of_that_function(program, mon
     refused, answered = again["f"].loops[0], again["helper"].loops[0]
     assert refused.id.refused.reason is Reason.ENGINE_FAILED
     assert "made to fail" in summary_of(refused).detail
-    assert isinstance(summary_of(answered), Summary)
+    assert isinstance(summary_of(answered), LoopSummary)
 
 
 def test_importing_the_package_imports_no_engine():

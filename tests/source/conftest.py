@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from loopless.source import Program, SourceOptions, load
+from loopless.source import SourceOptions, SourceProgram, load
 
 Write = Callable[[str, str], Path]
-Read = Callable[..., Program]
+Read = Callable[..., SourceProgram]
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def write(tmp_path: Path) -> Write:
 def read(write: Write) -> Read:
     """Load a program of one file, C unless ``name`` says otherwise."""
 
-    def do(text: str, name: str = "t.c", **options: object) -> Program:
+    def do(text: str, name: str = "t.c", **options: object) -> SourceProgram:
         return load(write(name, text), SourceOptions(**options))  # type: ignore[arg-type]
 
     return do

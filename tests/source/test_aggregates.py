@@ -12,7 +12,7 @@ from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.evaluation.calls import evaluate
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
-from loopless.source.ir import ArrayT, Function, Instruction, IntT, StructT
+from loopless.source.ir import ArrayT, Instruction, IntT, SourceFunction, StructT
 from loopless.source.reader import read_module
 from loopless.terms import evaluate as value_of
 
@@ -94,7 +94,7 @@ entry:
 
 
 def read(body: str) -> Iterator[Instruction]:
-    function: Function = read_module(MODULE.format(body=body)).functions["f"]
+    function: SourceFunction = read_module(MODULE.format(body=body)).functions["f"]
     return (i for i in function.instructions() if i.op in ("load", "store"))
 
 

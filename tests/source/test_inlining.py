@@ -23,7 +23,7 @@ from loopless.source.vocabulary import (
 )
 
 
-def callees(f: ir.Function) -> set[str]:
+def callees(f: ir.SourceFunction) -> set[str]:
     return {i.callee_name for i in f.instructions() if i.callee_name and not i.callee_name.startswith("llvm.")}
 
 

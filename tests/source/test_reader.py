@@ -136,7 +136,7 @@ def plain(value: object) -> object:
             return (value.kind, value.description, value.bits, value.signed, value.counts)
         case ir.LoopMark():
             return (plain(value.start), plain(value.end))
-        case ir.Instruction() | ir.Block() | ir.Function() | ir.GlobalVar() | DebugVariable():
+        case ir.Instruction() | ir.SourceBlock() | ir.SourceFunction() | ir.GlobalVar() | DebugVariable():
             fields = (f.name for f in dataclasses.fields(value))
             return tuple(plain(getattr(value, n)) for n in fields if n != "key")
         case dict():
@@ -147,11 +147,11 @@ def plain(value: object) -> object:
             return value
 
 
-def body(f: ir.Function) -> list[ir.Instruction]:
+def body(f: ir.SourceFunction) -> list[ir.Instruction]:
     return [i for i in f.instructions() if not i.is_debug]
 
 
-def only(f: ir.Function, op: str) -> ir.Instruction:
+def only(f: ir.SourceFunction, op: str) -> ir.Instruction:
     found = [i for i in f.instructions() if i.op == op]
     assert len(found) == 1, [i.op for i in f.instructions()]
     return found[0]

@@ -15,7 +15,7 @@ from loopless.queries.loops.answer import Question
 from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import load
 from loopless.refusals import Reason, Refused
-from loopless.summary import Summary, approximated
+from loopless.summary import LoopSummary, approximated
 from loopless.terms import text
 from loopless_fuzz.generator.generate import generate
 from loopless_fuzz.generator.printer import print_program
@@ -29,9 +29,9 @@ from loops_in_c import graph
 WHY = Refused(Reason.BUDGET, "here", "for this test")
 
 
-def coarsely(own: LoopPaths) -> Summary:
+def coarsely(own: LoopPaths) -> LoopSummary:
     found = approximated(own, WHY)
-    assert isinstance(found, Summary)
+    assert isinstance(found, LoopSummary)
     assert found.approximation is not None and not found.exact and not found.cases
     return found
 

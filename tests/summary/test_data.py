@@ -17,9 +17,9 @@ from loopless.paths import LoopPaths
 from loopless.portfolio import Tried
 from loopless.queries.call_values.layouts import layouts_in
 from loopless.queries.evaluation.evaluate import Evaluator
-from loopless.queries.program import Function, load
+from loopless.queries.program import AnalyzedFunction, load
 from loopless.refusals import Reason, Refused
-from loopless.summary import Residual, Summary, paths_of, readable, summarize
+from loopless.summary import LoopSummary, Residual, paths_of, readable, summarize
 from loopless.summary.methods import aggregation
 from loopless.terms import FALSE, Aggregate, EvaluationError, aggregates_in, as_declared, evaluate, holds, text
 
@@ -74,19 +74,19 @@ PROGRAMS = {
 CALLS = 120
 
 
-def _function(name: str, folder: Path) -> Function:
+def _function(name: str, folder: Path) -> AnalyzedFunction:
     file = folder / "case.c"
     file.write_text(PROGRAMS[name], encoding="utf-8")
     return load([file])[name]
 
 
-def _summaries(function: Function) -> dict[str, Summary]:
+def _summaries(function: AnalyzedFunction) -> dict[str, LoopSummary]:
     graph = function.graph()
     assert isinstance(graph, Flowgraph)
     found = {}
     for loop in graph.loops:
         outcome = summarize(paths_of(graph, loop, known=function.inner))  # type: ignore[arg-type]
-        assert isinstance(outcome, Summary), outcome
+        assert isinstance(outcome, LoopSummary), outcome
         found[loop.name] = outcome
     return found
 
@@ -125,7 +125,7 @@ def test_calls_by_summary_are_calls_by_interpretation(name: str, tmp_path: Path)
     assert jumped > CALLS / 2
 
 
-def _kinds(summary: Summary) -> set[str]:
+def _kinds(summary: LoopSummary) -> set[str]:
     nodes = [node for case in summary.cases for node in (case.when, case.iterations, *case.then.values())]
     return {part.kind for node in nodes for part in aggregates_in(node) if isinstance(part, Aggregate)}
 
@@ -159,7 +159,7 @@ def test_a_search_in_its_own_words(tmp_path: Path) -> None:
     assert iterations == {"0", "n - i", "first(k < n - i: a[i + k] == x)"}
 
 
-def _loop(source: str, folder: Path) -> tuple[Function, Summary]:
+def _loop(source: str, folder: Path) -> tuple[AnalyzedFunction, LoopSummary]:
     """The summary of the outermost loop of a function f."""
     file = folder / "case.c"
     file.write_text(source, encoding="utf-8")
@@ -168,7 +168,7 @@ def _loop(source: str, folder: Path) -> tuple[Function, Summary]:
     assert isinstance(graph, Flowgraph)
     outer = next(loop for loop in graph.loops if loop.parent is None)
     outcome = summarize(paths_of(graph, outer, known=function.inner))  # type: ignore[arg-type]
-    assert isinstance(outcome, Summary)
+    assert isinstance(outcome, LoopSummary)
     return function, outcome
 
 
@@ -251,7 +251,7 @@ def test_a_limit_takes_nothing_from_what_was_found(tmp_path: Path, monkeypatch: 
             raise BudgetExceeded
         whole(self, paths, affine=affine)
 
-    def in_part(self: aggregation._Loop) -> Summary:
+    def in_part(self: aggregation._Loop) -> LoopSummary:
         found = skeleton(self)
         first, *others = found.cases
         why = Refused(Reason.BUDGET, "here", "for this test")

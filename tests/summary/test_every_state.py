@@ -5,7 +5,7 @@ from __future__ import annotations
 import own_loops
 import pytest
 
-from loopless.summary import Summary, summarize
+from loopless.summary import LoopSummary, summarize
 from loopless_fuzz.judging.claims import Claims, judge_all
 from loopless_fuzz.judging.loop_alone import LoopAlone
 from loopless_fuzz.judging.states import all_states
@@ -15,11 +15,11 @@ OTHERS = ("up", "wrap", "stepn", "u_ne", "u_ne3", "u_ne7", "u_ge6", "u_ge16", "u
 PHASES = ("phases",)
 
 
-def judged(name: str, ctype: str) -> tuple[Summary, dict[str, int]]:
+def judged(name: str, ctype: str) -> tuple[LoopSummary, dict[str, int]]:
     graph = own_loops.graph(own_loops.program(own_loops.text(name), ctype))
     paths = own_loops.paths(graph)
     summary = summarize(paths)
-    assert isinstance(summary, Summary), summary
+    assert isinstance(summary, LoopSummary), summary
     (loop,) = graph.loops
     alone = LoopAlone(graph, loop, {path.id: path.condition for path in paths.iterative})
     claims = Claims(summary, alone.variables, {path.id: path.outputs for path in paths.exits})

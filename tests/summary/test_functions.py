@@ -13,11 +13,11 @@ from loopless.queries import program as session
 from loopless.queries.functions import summarize_whole
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
+    CallSummary,
     Diverges,
     FunctionCase,
-    FunctionSummary,
+    LoopSummary,
     Residual,
-    Summary,
     Undefined,
     paths_of,
     summarize,
@@ -49,14 +49,14 @@ ONE_INPUT = {
 }
 
 
-def composed(g: Flowgraph) -> FunctionSummary:
+def composed(g: Flowgraph) -> CallSummary:
     """The summary of the function, which must not be refused."""
     found = summarize_function(g, {loop.name: summarize(paths_of(g, loop)) for loop in g.loops})
     assert not isinstance(found, Refused), found
     return found
 
 
-def only_region(summary: FunctionSummary, values: Mapping[Var, int]) -> Region:
+def only_region(summary: CallSummary, values: Mapping[Var, int]) -> Region:
     """The one region that the state lies in."""
     (region,) = [region for region in summary.regions if holds(region.when, values)]
     return region
@@ -90,7 +90,7 @@ def entries(g: Flowgraph) -> Iterator[tuple[int, ...]]:
     return itertools.product(*(range(t.min, t.max + 1) for t in types))
 
 
-def state(g: Flowgraph, summary: FunctionSummary, arguments: Sequence[int], **more: int) -> dict[Var, int]:
+def state(g: Flowgraph, summary: CallSummary, arguments: Sequence[int], **more: int) -> dict[Var, int]:
     """The entry state: arguments, and globals with their values at the start of the program."""
     given = {p.var: value for p, value in zip(g.parameters, arguments, strict=True)}
     rest = {i.var: more.get(g.variables[i.var].shown, 0) for i in summary.inputs if i.kind in ("global", "pointee")}
@@ -186,7 +186,7 @@ def test_what_pointers_point_to_is_an_input_and_a_result() -> None:
         assert (evaluate(region.then.get(pointee, pointee), values),) == run.outcome.outputs[0]
 
 
-def residuals(summary: FunctionSummary) -> dict[Reason, Residual]:
+def residuals(summary: CallSummary) -> dict[Reason, Residual]:
     """The residual by its reasons."""
     return {residual.why.reason: residual for residual in summary.residual}
 
@@ -200,7 +200,7 @@ def test_a_refused_loop_costs_only_the_states_that_reach_it() -> None:
     refused = Refused(Reason.NESTED, "here", "made for this test")
     outcomes = {loop.name: summarize(paths_of(g, loop)) if loop is g.loops[0] else refused for loop in g.loops}
     summary = summarize_function(g, outcomes)
-    assert isinstance(summary, FunctionSummary)
+    assert isinstance(summary, CallSummary)
     (residual,) = summary.residual
     assert residual.why is refused
     n = g.parameters[0].var
@@ -212,11 +212,11 @@ def test_a_residual_of_a_loop_is_passed_on_with_its_reason() -> None:
     g = graph("int f(int n, int k) { if (k > 5) n = 7; while (n > 3) n -= 2; return n; }")
     (loop,) = g.loops
     known = summarize(paths_of(g, loop))
-    assert isinstance(known, Summary)
+    assert isinstance(known, LoopSummary)
     why = Refused(Reason.BUDGET, "here", "made for this test")
     # The case with iterations is taken for the residual.
     moved = next(case for case in known.cases if case.trace)
-    accelerated = Summary(
+    accelerated = LoopSummary(
         known.loop,
         known.paths,
         tuple(case for case in known.cases if case is not moved),
@@ -226,7 +226,7 @@ def test_a_residual_of_a_loop_is_passed_on_with_its_reason() -> None:
         known.method,
     )
     summary = summarize_function(g, {loop.name: accelerated})
-    assert isinstance(summary, FunctionSummary)
+    assert isinstance(summary, CallSummary)
     n, k = (p.var for p in g.parameters)
     for at, kept in itertools.product((-5, 3, 4, 9), (5, 6)):
         region = only_region(summary, {n: at, k: kept})
@@ -280,7 +280,7 @@ def test_a_loop_that_reads_what_was_written_before_is_not_answered() -> None:
     source = "int g[10]; int f(unsigned n) { %s unsigned i = 0; while (i < n && i < 10 && g[2] > 3) i++; return i; }"
     written, plain = graph(source % "if (n < 10) g[n] = 9;"), graph(source % "")
     found = summarize_function(written, {loop.name: summarize(paths_of(written, loop)) for loop in written.loops})
-    assert isinstance(found, FunctionSummary)
+    assert isinstance(found, CallSummary)
     assert set(residuals(found)) == {Reason.MEMORY}
     n = written.parameters[0].var
     others = {i.var: 0 for i in found.inputs if i.var is not n}
@@ -362,7 +362,7 @@ def test_calls_of_functions_that_compute_are_composed(calls) -> None:
     g = function.graph()
     assert "steps" in g.callees
     summary = summarize_whole(function)
-    assert isinstance(summary, FunctionSummary)
+    assert isinstance(summary, CallSummary)
     assert summary.complete
     interpreter = Interpreter(calls.source.inlined, g)
     values = (-300, -129, -128, -5, 0, 1, 9, 77, 100, 127, 128, 200, 255, 265, 1001)
@@ -397,7 +397,7 @@ def test_what_is_undefined_for_sure_is_not_in_the_residual_too() -> None:
     g = graph("long f(long n, long x) { long s = 0; while (s < 10) { x += s;\n n += x;\n s += 3; } return n; }")
     (loop,) = g.loops
     summary = summarize(paths_of(g, loop))
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     regions = [*(c.when for c in summary.cases), *(u.when for u in summary.undefined)]
     regions += [summary.diverges, *(r.when for r in summary.residual)]
     n, x = (p.var for p in g.parameters)

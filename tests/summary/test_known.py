@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from loopless.summary import Summary, summarize
+from loopless.summary import LoopSummary, summarize
 from loopless.terms import evaluate, holds
 from loops_in_c import paths
 
@@ -24,7 +24,7 @@ def run(n: int, k: int, s: int) -> dict[str, int]:
 
 def test_a_variable_that_changes_unseen_is_not_said_to_keep_its_value() -> None:
     summary = summarize(paths(SOURCE, names=["s"]))
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     by_name = {var.name: var for var in (*summary.paths.state, *summary.paths.invariants)}
     seen = set()
     for start in (

@@ -20,10 +20,10 @@ from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.functions import summarize_whole
 from loopless.queries.loops.answer import Question
 from loopless.queries.loops.answers import answer_loop
-from loopless.queries.program import Function, load
+from loopless.queries.program import AnalyzedFunction, load
 from loopless.refusals import Refused
 from loopless.report.smtlib import smtlib
-from loopless.summary import FunctionSummary, Summary, paths_of, summarize
+from loopless.summary import CallSummary, LoopSummary, paths_of, summarize
 from loopless.summary.function import Region
 from loopless.terms import EvaluationError, IntType, Read, Term, Var, aggregates_in, holds, walk_inside
 from loopless.terms import evaluate as value_of
@@ -84,13 +84,13 @@ CALLS = 150
 _LETTERS = (0, 1, 2, 2, 3, 5, -1, -88)
 
 
-def _function(name: str, folder: Path) -> Function:
+def _function(name: str, folder: Path) -> AnalyzedFunction:
     file = folder / "case.c"
     file.write_text(HEAD + {**STRAIGHT, **LOOPS}[name], encoding="utf-8")
     return load([file])[name]
 
 
-def _graph(function: Function) -> Flowgraph:
+def _graph(function: AnalyzedFunction) -> Flowgraph:
     graph = function.graph()
     assert isinstance(graph, Flowgraph)
     return graph
@@ -135,7 +135,7 @@ def _state(graph: Flowgraph, arguments: list[int | list[int]]) -> dict[Var, int]
     return state | {parameter.null: 0 for parameter in graph.parameters if parameter.null is not None}
 
 
-def _regions(outcome: FunctionSummary) -> list[Region]:
+def _regions(outcome: CallSummary) -> list[Region]:
     return [*outcome.cases, *outcome.undefined, *outcome.residual, *outcome.diverges]
 
 
@@ -145,7 +145,7 @@ def test_functions_do_what_their_summaries_say(name: str, tmp_path: Path) -> Non
     function = _function(name, tmp_path)
     graph = _graph(function)
     outcome = summarize_whole(function)
-    assert isinstance(outcome, FunctionSummary) and outcome.complete and outcome.exact, outcome
+    assert isinstance(outcome, CallSummary) and outcome.complete and outcome.exact, outcome
     calls = list(_calls(graph, random.Random(name)))
     with NativeOracle(tmp_path / "case.c") as oracle:
         natives = oracle.run_many(name, [NativeRun(arguments) for arguments in calls])
@@ -170,7 +170,7 @@ def test_of_comparisons_the_sign_is_told_and_no_more(callee: str, tmp_path: Path
     function = load([file])["f"]
     graph = _graph(function)
     outcome = summarize_whole(function)
-    assert isinstance(outcome, FunctionSummary) and outcome.complete
+    assert isinstance(outcome, CallSummary) and outcome.complete
     (chosen,) = (found.var for found in outcome.inputs if found.kind == "call")
     (case,) = outcome.cases
     assert isinstance(case.result, Term)
@@ -190,13 +190,13 @@ def test_of_comparisons_the_sign_is_told_and_no_more(callee: str, tmp_path: Path
             assert len(set(told.values())) > 1
 
 
-def _summaries(function: Function) -> Mapping[str, Summary]:
+def _summaries(function: AnalyzedFunction) -> Mapping[str, LoopSummary]:
     streams = function.over_streams
     assert isinstance(streams, Flowgraph)
     found = {}
     for loop in streams.loops:
         outcome = summarize(paths_of(streams, loop, known=function.inner))
-        assert isinstance(outcome, Summary), outcome
+        assert isinstance(outcome, LoopSummary), outcome
         found[loop.name] = outcome
     return found
 
@@ -237,7 +237,7 @@ def test_functions_around_loops_have_summaries(name: str, tmp_path: Path) -> Non
     function = _function(name, tmp_path)
     graph = _graph(function)
     outcome = summarize_whole(function)
-    assert isinstance(outcome, FunctionSummary) and outcome.complete and outcome.exact, outcome
+    assert isinstance(outcome, CallSummary) and outcome.complete and outcome.exact, outcome
     compared = 0
     for arguments in _calls(graph, random.Random(f"whole {name}")):
         bounded = [min(max(a, 0), 8) if p.name == "n" and isinstance(a, int) else a
@@ -261,12 +261,12 @@ def test_functions_of_smt_lib_have_names_of_their_own(tmp_path: Path) -> None:
     assert len(names) == len(set(names))
 
 
-def _whole(source: str, folder: Path, name: str = "f") -> tuple[Function, FunctionSummary]:
+def _whole(source: str, folder: Path, name: str = "f") -> tuple[AnalyzedFunction, CallSummary]:
     file = folder / "case.c"
     file.write_text(HEAD + source, encoding="utf-8")
     function = load([file])[name]
     outcome = summarize_whole(function)
-    assert isinstance(outcome, FunctionSummary)
+    assert isinstance(outcome, CallSummary)
     return function, outcome
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from loopless import terms as t
 from loopless.paths import LoopPaths
-from loopless.summary import Cycle, Merged, PathRun, Step, Summary, merged, readable
+from loopless.summary import Cycle, LoopSummary, Merged, PathRun, Step, merged, readable
 from loopless.summary.presentation.merging import alone, folded
 from loopless.summary.presentation.readable import Guards
 from loopless.terms import Var, const, evaluate, holds, less
@@ -39,7 +39,7 @@ BYTES = """int f(unsigned char a, signed char b) {
 SOURCES = {"fig1a": FIG_1A, "states": STATES, "exits": EXITS, "bytes": BYTES}
 
 
-def points(found: Summary, amount: int) -> list[dict[Var, int]]:
+def points(found: LoopSummary, amount: int) -> list[dict[Var, int]]:
     variables = sorted({*found.paths.state, *found.paths.invariants}, key=lambda v: v.key)
     chance = random.Random(7)
 
@@ -67,7 +67,7 @@ def language(trace: tuple[Step, ...], exit_path: str, entry: Mapping[Var, int]) 
     return "".join(map(part, trace)) + f"<{exit_path}>"
 
 
-def walk(found: Summary, entry: Mapping[Var, int]) -> str:
+def walk(found: LoopSummary, entry: Mapping[Var, int]) -> str:
     """The paths that a run takes, one after the other."""
     state, word = dict(entry), ""
     while True:

@@ -12,7 +12,7 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths
 from loopless.queries.evaluation.evaluate import Evaluator
-from loopless.summary import KnownLoops, Outcome, Summary, from_entry, paths_of, summarize
+from loopless.summary import KnownLoops, LoopSummary, Outcome, from_entry, paths_of, summarize
 from loopless.terms import const, evaluate, holds, less_equal
 from loopless_fuzz.judging.claims import Claims, judge_all
 from loopless_fuzz.judging.loop_alone import LoopAlone
@@ -336,8 +336,8 @@ def test_loops_around_one_share_what_is_known_of_it() -> None:
     together = [summarize(paths_of(g, loop, known=known)) for loop in g.loops]
     assert known.outcomes
     for one, other in zip(apart, together, strict=True):
-        assert isinstance(one, Summary)
-        assert isinstance(other, Summary)
+        assert isinstance(one, LoopSummary)
+        assert isinstance(other, LoopSummary)
         assert one.cases == other.cases
     before = len(known.outcomes)
     paths_of(g, g.loops[0], known=known)
@@ -353,7 +353,7 @@ def test_leaving_the_nest_from_inside() -> None:
 def test_sorting_whatever_the_array_holds() -> None:
     g = graph(SORTS)
     summary = summarize(paths_of(g, g.loops[0]))
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     assert summary.complete
     values = {"i": 0, "c": 0}
     for n in (2, 3, 40_000):
@@ -375,10 +375,10 @@ def test_what_is_known_at_the_entry_helps() -> None:
     g = graph(FEEDING_BACK)
     paths = paths_of(g, g.loops[0])
     outcome = summarize(paths)
-    assert not (isinstance(outcome, Summary) and outcome.complete)
+    assert not (isinstance(outcome, LoopSummary) and outcome.complete)
     assert isinstance(paths, LoopPaths)
     paths, outcome = from_entry(g, paths, outcome)
-    assert isinstance(outcome, Summary)
+    assert isinstance(outcome, LoopSummary)
     evaluator = Evaluator(g, Interpreter(None, g), lambda _: outcome)
     for n in (0, 1, 2, 5, 300):
         found = evaluator.run((n,), max_steps=0)
@@ -406,7 +406,7 @@ def test_what_is_known_at_the_entry_helps() -> None:
 def test_values_of_which_a_summary_does_not_speak_are_not_evaluated_by_it() -> None:
     g = graph("int f(int n) { int s = 0; while (n > 0) { s += 2; n--; } return s; }")
     summary = summarize(paths_of(g, g.loops[0]))
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     n = next(var for var in summary.paths.state if var.name == "n")
     elsewhere = replace(summary, entered=less_equal(n, const(3)))
     runs = [Evaluator(g, Interpreter(None, g), lambda _: elsewhere).run((k,)) for k in (3, 4)]
@@ -416,7 +416,7 @@ def test_values_of_which_a_summary_does_not_speak_are_not_evaluated_by_it() -> N
 def test_where_an_inner_loop_never_ends_the_nest_never_ends() -> None:
     g = graph(FOREVER)
     summary = summarize(paths_of(g, g.loops[0]))
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     run = Evaluator(g, Interpreter(None, g), lambda _: summary).run((3, 5))
     assert (run.status, run.by) == ("diverges", "summary")
     assert Evaluator(g, Interpreter(None, g), lambda _: summary).run((0, 5)).return_value == 0
@@ -473,7 +473,7 @@ def test_what_is_known_of_values_that_are_set_anew_is_not_asked_for() -> None:
     paths = paths_of(g, g.loops[0])
     assert isinstance(paths, LoopPaths)
     outcome = from_entry(g, paths, summarize(paths))[1]
-    assert isinstance(outcome, Summary)
+    assert isinstance(outcome, LoopSummary)
     alone = LoopAlone(g, g.loops[0], {path.id: path.condition for path in paths.iterative})
     assert outcome.entered.variables <= set(alone.entry)
 

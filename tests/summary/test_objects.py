@@ -12,7 +12,7 @@ from loopless.flowgraph import build
 from loopless.flowgraph.model import Flowgraph
 from loopless.refusals import Refused
 from loopless.source import load
-from loopless.summary import FunctionCase, FunctionSummary, Residual, Undefined, paths_of, summarize, summarize_function
+from loopless.summary import CallSummary, FunctionCase, Residual, Undefined, paths_of, summarize, summarize_function
 from loopless.terms import evaluate, holds
 
 pytestmark = pytest.mark.slow  # all inputs at 8 bits, natively
@@ -103,7 +103,7 @@ OUTSIDE = {
 }
 
 
-def summary_of(g: Flowgraph) -> FunctionSummary:
+def summary_of(g: Flowgraph) -> CallSummary:
     found = summarize_function(g, {loop.name: summarize(paths_of(g, loop)) for loop in g.loops})
     assert not isinstance(found, Refused), found
     return found

@@ -22,7 +22,7 @@ from loopless.report import functions as function_reports
 from loopless.report import html, text
 from loopless.report.json_report import loop as loop_json
 from loopless.report.smtlib import smtlib
-from loopless.summary import FunctionSummary, Outcome, Summary, merged, nests, paths_of, summarize, summarize_function
+from loopless.summary import CallSummary, LoopSummary, Outcome, merged, nests, paths_of, summarize, summarize_function
 from loopless.terms import FALSE, ZERO, Const, holds
 from loopless_fuzz.judging.claims import Claims
 from loopless_fuzz.judging.loop_alone import LoopAlone
@@ -50,12 +50,12 @@ FIG_1A = """int f(int x, int z, int n) {
 MARK = "over-approximate: a run from there may end otherwise"
 
 
-def guessed(found: Summary, which: Callable[[int], bool] = lambda _: True) -> Summary:
+def guessed(found: LoopSummary, which: Callable[[int], bool] = lambda _: True) -> LoopSummary:
     """The summary as if a method had only over-approximated: its cases, those of which it is so, are not exact."""
     return replace(found, cases=tuple(replace(case, exact=not which(at)) for at, case in enumerate(found.cases)))
 
 
-def running(found: Summary) -> Summary:
+def running(found: LoopSummary) -> LoopSummary:
     """The summary whose cases with iterations are not exact."""
     return guessed(found, lambda at: found.cases[at].iterations is not ZERO)
 
@@ -66,17 +66,17 @@ def inner_loops_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def toy(paths: LoopPaths | NoPaths) -> Outcome:
         found = summarize(paths)
-        return running(found) if isinstance(found, Summary) else found
+        return running(found) if isinstance(found, LoopSummary) else found
 
     monkeypatch.setattr(nests, "summarize", toy)
 
 
-def nest(source: str) -> tuple[LoopPaths, Summary]:
+def nest(source: str) -> tuple[LoopPaths, LoopSummary]:
     g = graph(source)
     paths = paths_of(g, g.loops[0])
     assert isinstance(paths, LoopPaths)
     found = summarize(paths)
-    assert isinstance(found, Summary)
+    assert isinstance(found, LoopSummary)
     return paths, found
 
 
@@ -149,18 +149,18 @@ def test_no_count_of_an_inexact_case_is_claimed() -> None:
     assert (partly.upper, partly.has_gap) == (None, True)
 
 
-def composed(source: str, change: Callable[[Summary], Summary]) -> FunctionSummary:
+def composed(source: str, change: Callable[[LoopSummary], LoopSummary]) -> CallSummary:
     g = graph(source)
     outcomes: dict[str, Outcome] = {}
     for loop in g.loops:
         outcome = summarize(paths_of(g, loop))
-        outcomes[loop.name] = change(outcome) if isinstance(outcome, Summary) else outcome
+        outcomes[loop.name] = change(outcome) if isinstance(outcome, LoopSummary) else outcome
     found = summarize_function(g, outcomes)
-    assert isinstance(found, FunctionSummary)
+    assert isinstance(found, CallSummary)
     return found
 
 
-def at(found: FunctionSummary, *values: int) -> object:
+def at(found: CallSummary, *values: int) -> object:
     return found.at(dict(zip((p.var for p in found.parameters if p.var is not None), values, strict=True)))
 
 
@@ -189,7 +189,7 @@ def test_a_call_of_a_function_with_an_inexact_case_is_not_exact() -> None:
     called = composed(LOOP, running)
     caller = graph("int g(int n); int f(int n) { return g(n) + 1; }")
     found = summarize_function(caller, {}, {"g": called}.get)
-    assert isinstance(found, FunctionSummary)
+    assert isinstance(found, CallSummary)
     assert {case.exact for case in found.cases} == {True, False}
 
 
@@ -215,7 +215,7 @@ def test_cases_are_put_together_only_where_both_are_exact_or_none() -> None:
 
 
 def evaluator(
-    change: Callable[[Summary], Summary], whole: FunctionSummary | None = None
+    change: Callable[[LoopSummary], LoopSummary], whole: CallSummary | None = None
 ) -> tuple[Flowgraph, Evaluator]:
     g = graph(LOOP)
     found = change(summary(LOOP))

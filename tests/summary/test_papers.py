@@ -14,7 +14,7 @@ from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
-from loopless.summary import Case, Summary, summarize
+from loopless.summary import Case, LoopSummary, summarize
 from loopless.terms import Var, evaluate, holds
 from loopless_fuzz.judging.claims import Claims, judge_all
 from loopless_fuzz.judging.loop_alone import LoopAlone
@@ -129,7 +129,7 @@ class Subject:
         return self.oracle.run_many("loop", [NativeRun([state[name] for name in self.names]) for state in states])
 
     def regions(self, state: State) -> list[tuple[str, object]]:
-        assert isinstance(self.summary, Summary)
+        assert isinstance(self.summary, LoopSummary)
         values = {var: state[name] for name, var in self.by_name.items() if name in state}
         hits: list[tuple[str, object]] = [("ok", case) for case in self.summary.cases if holds(case.when, values)]
         hits += [("diverges", None)] if holds(self.summary.diverges, values) else []

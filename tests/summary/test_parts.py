@@ -12,7 +12,7 @@ from loopless.logic import BudgetExceeded
 from loopless.paths import LoopPaths
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.refusals import Reason, Refused
-from loopless.summary import Summary, parts
+from loopless.summary import LoopSummary, parts
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.methods import elimination
 from loopless.summary.parts import PartQuestion, summarize_parts
@@ -28,7 +28,7 @@ SIGNS = (
 """Upwards by 3 for n > 0, upwards by -n for n < 0, for ever at n = 0."""
 
 
-def by_all(found: LoopPaths) -> Summary:
+def by_all(found: LoopPaths) -> LoopSummary:
     return summarize_parts(found, PART_METHODS)
 
 

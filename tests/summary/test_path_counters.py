@@ -22,7 +22,7 @@ from loopless.refusals import Reason, Refused
 from loopless.report import html, text
 from loopless.report.json_report import loop as loop_json
 from loopless.report.smtlib import smtlib
-from loopless.summary import Approximation, Case, Summary, approximated, nests, paths_of, summarize
+from loopless.summary import Approximation, Case, LoopSummary, approximated, nests, paths_of, summarize
 from loopless.summary.approximation.method import approximation
 from loopless_fuzz.generator.generate import generate, print_program
 from loopless_fuzz.judging.claims import Claims, judge_all, relation_holds
@@ -372,7 +372,7 @@ def test_exact_cases_stay_and_the_rest_is_approximated():
     """Where the budget of a method ends, its cases stay; the approximation is of the residual states only."""
     source = "int f(int x, int n) { while (x < n) x += 1; return x; }"
     exact = summarize(paths(source))
-    assert isinstance(exact, Summary)
+    assert isinstance(exact, LoopSummary)
     assert approximated(exact.paths, exact) is exact
     g = graph(source)
     x, n = variable(g, "x"), variable(g, "n")
@@ -383,7 +383,7 @@ def test_exact_cases_stay_and_the_rest_is_approximated():
         exact, cases=kept, residual=tuple(replace(shadow(exact.paths).residual[0], when=c.when) for c in left)
     )
     whole = approximated(exact.paths, partial)
-    assert isinstance(whole, Summary)
+    assert isinstance(whole, LoopSummary)
     assert whole.cases == kept
     assert not whole.complete
     assert not whole.exact

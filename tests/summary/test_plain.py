@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from judged import judge
 from loopless import terms as t
 from loopless.logic import is_quasi_affine
-from loopless.summary import FunctionSummary, paths_of, summarize, summarize_function
+from loopless.summary import CallSummary, paths_of, summarize, summarize_function
 from loopless.summary.presentation.nonlinear import decided, plainer
 from loopless.summary.presentation.readable import readable
 from loopless.terms import Condition, Term, Var
@@ -144,7 +144,7 @@ def test_where_a_function_overflows_is_a_range(text: str) -> None:
     """65535 * 65536 / 2 is the last sum below 2^31, 1860 * 1861 * 3721 / 6 the last one of squares, 2^30 the last power."""
     g = graph(text)
     found = summarize_function(g, {loop.name: summarize(paths_of(g, loop)) for loop in g.loops})
-    assert isinstance(found, FunctionSummary)
+    assert isinstance(found, CallSummary)
     cases, undefined = FUNCTIONS[text]
     assert [t.text(case.when) for case in found.cases] == cases
     assert [t.text(region.when) for region in found.undefined] == [undefined]

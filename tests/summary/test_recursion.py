@@ -11,9 +11,9 @@ from loopless.check.oracle.native import NativeLimits, NativeOracle, NativeRun
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
 from loopless.queries.functions import summarize_whole
-from loopless.queries.program import Function, load
+from loopless.queries.program import AnalyzedFunction, load
 from loopless.refusals import Reason, Refused
-from loopless.summary import FunctionSummary
+from loopless.summary import CallSummary
 
 MOST = 2**31 - 1
 SOURCES = {
@@ -27,17 +27,17 @@ SOURCES = {
 }
 
 
-def function(text: str, folder: Path, name: str = "f") -> Function:
+def function(text: str, folder: Path, name: str = "f") -> AnalyzedFunction:
     file = folder / "case.c"
     file.write_text(text)
     return load([file])[name]
 
 
-def evaluator(found: Function) -> Evaluator:
+def evaluator(found: AnalyzedFunction) -> Evaluator:
     graph = found.graph()
     assert isinstance(graph, Flowgraph)
     summary = summarize_whole(found)
-    assert isinstance(summary, FunctionSummary) and summary.complete, summary
+    assert isinstance(summary, CallSummary) and summary.complete, summary
     interpreter = Interpreter(found.program.source.inlined, graph)
     return Evaluator(graph, interpreter, lambda loop: Refused(Reason.NO_CLOSED_FORM, loop.name, "not asked"), summary)
 
@@ -121,7 +121,7 @@ int even(int n) { if (n == 0) return 1; return odd(n - 1); }
 int odd(int n) { if (n == 0) return 0; return even(n - 1); }
 """
     found = summarize_whole(function(text, tmp_path, "even"))
-    assert isinstance(found, FunctionSummary)
+    assert isinstance(found, CallSummary)
     (left,) = found.residual
     assert left.why.reason is Reason.RECURSION
     assert "through other functions" in left.why.detail

@@ -9,7 +9,7 @@ import pytest
 from judged import judge_alone
 from loopless import terms as t
 from loopless.logic import budget
-from loopless.summary import Cycle, Interleaving, Residual, Summary
+from loopless.summary import Cycle, Interleaving, LoopSummary, Residual
 from loopless.summary.portfolio import summarize_by_parts
 from loopless.summary.transitions.guarded import split
 from loopless.summary.transitions.oscillating_groups import Selector, find_group, separated
@@ -19,7 +19,7 @@ from loopless.summary.transitions.transformer import COUNTER
 from loops_in_c import graph, paths
 
 
-def kinds_of_step(summary: Summary) -> set[type]:
+def kinds_of_step(summary: LoopSummary) -> set[type]:
     return {type(step) for case in summary.cases for step in case.trace}
 
 

@@ -16,7 +16,7 @@ from loopless import terms as t
 from loopless.flowgraph import Options, build
 from loopless.paths import loop_paths
 from loopless.source import load
-from loopless.summary import Summary, summarize
+from loopless.summary import LoopSummary, summarize
 from loops_in_c import paths, summary
 
 State = dict[str, int]
@@ -211,7 +211,7 @@ def states(loop: Loop) -> list[State]:
     return [{n: pick(loop.types[n]) for n in names} for _ in range(800)]
 
 
-def regions_of(found: Summary, values: dict[t.Var, int]) -> list[tuple[str, object]]:
+def regions_of(found: LoopSummary, values: dict[t.Var, int]) -> list[tuple[str, object]]:
     """All regions that the entry state lies in."""
     hits: list[tuple[str, object]] = [("case", c) for c in found.cases if t.holds(c.when, values)]
     hits += [("diverges", None)] if t.holds(found.diverges, values) else []

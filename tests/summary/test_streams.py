@@ -20,12 +20,12 @@ from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.queries.functions import answer_functions, summarize_whole
 from loopless.queries.loops.answer import Question
 from loopless.queries.loops.answers import answer_loop
-from loopless.queries.program import Function, load
+from loopless.queries.program import AnalyzedFunction, load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason
 from loopless.report.functions import function_json
 from loopless.report.json_report import loop as loop_json
-from loopless.summary import FunctionSummary, Summary, paths_of, relative, summarize
+from loopless.summary import CallSummary, LoopSummary, paths_of, relative, summarize
 from loopless.terms import FALSE, aggregates_in, holds, text
 from loopless.terms import evaluate as value_of
 from loopless_fuzz.campaigns.loops import court, read, summarize_loop
@@ -53,24 +53,24 @@ PROGRAMS = {
 CALLS = 80
 
 
-def _function(name: str, folder: Path) -> Function:
+def _function(name: str, folder: Path) -> AnalyzedFunction:
     file = folder / "case.c"
     file.write_text(HEAD + PROGRAMS[name], encoding="utf-8")
     return load([file])[name]
 
 
-def _graphs(function: Function) -> tuple[Flowgraph, Flowgraph]:
+def _graphs(function: AnalyzedFunction) -> tuple[Flowgraph, Flowgraph]:
     graph, streams = function.graph(), function.over_streams
     assert isinstance(graph, Flowgraph) and isinstance(streams, Flowgraph)
     return graph, streams
 
 
-def _summaries(function: Function) -> dict[str, Summary]:
+def _summaries(function: AnalyzedFunction) -> dict[str, LoopSummary]:
     _, streams = _graphs(function)
     found = {}
     for loop in streams.loops:
         outcome = summarize(paths_of(streams, loop, known=function.inner))
-        assert isinstance(outcome, Summary), outcome
+        assert isinstance(outcome, LoopSummary), outcome
         found[loop.name] = outcome
     return found
 
@@ -137,7 +137,7 @@ def test_a_wrong_number_of_inputs_is_found(tmp_path: Path) -> None:
     (loop,) = subject.loops
     summarize_loop(subject, loop, LoopRow(loop.name))
     summary = subject.outcomes[loop.name]
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     reads = counter_of(INPUTS)
     for case in summary.cases:
         if reads in case.then:
@@ -221,7 +221,7 @@ def test_functions_take_inputs_as_one_stream(name: str, tmp_path: Path) -> None:
     function = load([file])[name]
     graph, _ = _graphs(function)
     outcome = summarize_whole(function)
-    assert isinstance(outcome, FunctionSummary) and outcome.complete and outcome.exact, outcome
+    assert isinstance(outcome, CallSummary) and outcome.complete and outcome.exact, outcome
     assert outcome.reads_streams and not any(found.kind == "nondet" for found in outcome.inputs)
     interpreter = Interpreter(function.program.source.inlined, graph)
     evaluator = Evaluator(graph, interpreter, lambda _: None, outcome)
@@ -238,7 +238,7 @@ def test_functions_whose_loops_take_nothing_name_their_inputs(tmp_path: Path) ->
     file = tmp_path / "case.c"
     file.write_text(HEAD + "int f(int n) { int x = I; for (int i = 0; i < n; i++) x ^= 1; return x; }")
     outcome = summarize_whole(load([file])["f"])
-    assert isinstance(outcome, FunctionSummary)
+    assert isinstance(outcome, CallSummary)
     assert [found.number for found in outcome.inputs if found.kind == "nondet"] == [1]
 
 
@@ -267,7 +267,7 @@ def test_values_are_numbered_from_the_beginning_of_the_function(tmp_path: Path) 
         " while (in() != 5) m++; return 100 * n + 10 * m + in(); }"
     )
     outcome = summarize_whole(load([file])["f"])
-    assert isinstance(outcome, FunctionSummary) and outcome.complete
+    assert isinstance(outcome, CallSummary) and outcome.complete
     assert not any(found.kind == "call" for found in outcome.inputs)
     for values, result in (((7, 0, 0, -1, 9), 9), ((1, -1, 0, 5, 3), 13), ((1, 0, -1, 5, 4), 104)):
 

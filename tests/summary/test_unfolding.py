@@ -12,7 +12,7 @@ from loopless.portfolio import NoAnswer, Tried
 from loopless.queries.evaluation.evaluate import Evaluator
 from loopless.refusals import Reason, Refused
 from loopless.stepping import no_stepping
-from loopless.summary import Summary, from_entry, paths_of, readable, summarize
+from loopless.summary import LoopSummary, from_entry, paths_of, readable, summarize
 from loopless.summary.entry import Entry
 from loopless.summary.methods import bounded_unrolling
 from loopless.terms import conjunction, const, equal, holds
@@ -77,7 +77,7 @@ int f(unsigned n, unsigned x, unsigned y) {
 START = {"i": 0, "s": 3, "state": 0}
 
 
-def short_runs(source: str) -> tuple[LoopPaths, Summary | None]:
+def short_runs(source: str) -> tuple[LoopPaths, LoopSummary | None]:
     """The loop, which the function enters with these values, put together from its iterations."""
     g = graph(source)
     paths = paths_of(g, g.loops[0])
@@ -91,7 +91,7 @@ def short_runs(source: str) -> tuple[LoopPaths, Summary | None]:
         return paths, None
 
 
-def judged(source: str, states: int) -> tuple[Summary, Judgement]:
+def judged(source: str, states: int) -> tuple[LoopSummary, Judgement]:
     """The summary, judged in states in which the program enters the loop."""
     g = graph(source)
     paths, outcome = short_runs(source)

@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from figures_of_proteus import FIG_1A, FIG_1B, FIG_1C, FIG_1D, FIG_1E, FIG_1F, NONDET
-from loopless.automaton import Automaton, build_automaton
+from loopless.automaton import PathAutomaton, build_automaton
 from loopless.paths import LoopPaths
 from loopless.terms import TRUE, Condition
 from loops_in_c import paths
@@ -76,7 +76,7 @@ def loop(source: str) -> LoopPaths:
 
 
 @functools.cache
-def automaton(source: str, precondition: Condition = TRUE) -> Automaton:
+def automaton(source: str, precondition: Condition = TRUE) -> PathAutomaton:
     found = build_automaton(loop(source), precondition)
-    assert isinstance(found, Automaton)
+    assert isinstance(found, PathAutomaton)
     return found

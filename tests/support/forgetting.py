@@ -8,7 +8,7 @@ from dataclasses import replace
 from loopless.flowgraph.model import Origin
 from loopless.paths import LoopPaths, Path, Unknown
 from loopless.refusals import Reason, Refused
-from loopless.summary import Summary
+from loopless.summary import LoopSummary
 from loopless.summary.approximation.method import approximated
 from loopless.terms import Var, substitute
 
@@ -45,8 +45,8 @@ def forgetful(paths: LoopPaths) -> Iterator[LoopPaths]:
         yield without(paths, var)
 
 
-def shadow(paths: LoopPaths) -> Summary:
+def shadow(paths: LoopPaths) -> LoopSummary:
     """The approximation of all states, as if nothing exact were known."""
     found = approximated(paths, Refused(Reason.INPUT_DEPENDENT, "here", "for the test"))
-    assert isinstance(found, Summary)
+    assert isinstance(found, LoopSummary)
     return found

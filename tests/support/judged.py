@@ -11,7 +11,7 @@ from loopless.check.oracle.native import NativeLimits, NativeOracle, NativeRun
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
 from loopless.queries.evaluation.evaluate import Evaluator
-from loopless.summary import Outcome, Summary, paths_of, summarize
+from loopless.summary import LoopSummary, Outcome, paths_of, summarize
 from loopless.terms import IntType, evaluate, holds
 from loopless_fuzz.judging.claims import Claims, judge_all
 from loopless_fuzz.judging.loop_alone import LoopAlone
@@ -38,7 +38,7 @@ def states(types: Sequence[IntType], count: int, seed: int) -> list[tuple[int, .
 
 def judge(
     g: Flowgraph,
-    summarize: Callable[[LoopPaths], Summary],
+    summarize: Callable[[LoopPaths], LoopSummary],
     entries: Iterable[tuple[int, ...]],
     max_steps: int = 100_000,
 ) -> Counter[str]:
@@ -73,7 +73,7 @@ def judge(
     return counts
 
 
-def natively(source: str, found: Summary, arguments: list[tuple[int, ...]]) -> dict[str, int]:
+def natively(source: str, found: LoopSummary, arguments: list[tuple[int, ...]]) -> dict[str, int]:
     """Evaluation by a summary of the only loop against native runs; how often each status was confirmed."""
     g = graph(source)
     evaluator = Evaluator(g, Interpreter(None, g), lambda _: found)
@@ -100,7 +100,7 @@ def judge_alone(
     seed: int = 1,
     near: Mapping[str, Sequence[int]] | None = None,
     max_steps: int = 5000,
-) -> tuple[Summary, Counter[str]]:
+) -> tuple[LoopSummary, Counter[str]]:
     """The summary of the first loop, judged from states at its header: how many lie in each region.
 
     All states where they are few and ``count`` is 0, else ``count`` of them. ``near``: for variables by name, values
@@ -110,7 +110,7 @@ def judge_alone(
     paths = paths_of(g, g.loops[0])
     assert isinstance(paths, LoopPaths), paths
     summary = summarize(paths)
-    assert isinstance(summary, Summary), summary
+    assert isinstance(summary, LoopSummary), summary
     alone = LoopAlone(g, g.loops[0], {path.id: path.condition for path in paths.iterative})
     claims = Claims(summary, alone.variables, {path.id: path.outputs for path in paths.exits})
     if count:

@@ -11,7 +11,7 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths, NoPaths
 from loopless.refusals import Refused
 from loopless.source import load
-from loopless.summary import Summary, paths_of, summarize
+from loopless.summary import LoopSummary, paths_of, summarize
 from loopless.terms import Var
 
 
@@ -32,7 +32,7 @@ def paths(source: str, loop: int = 0, names: list[str] | None = None) -> LoopPat
     return paths_of(g, g.loops[loop], interest)
 
 
-def summary(source: str, loop: int = 0) -> Summary:
+def summary(source: str, loop: int = 0) -> LoopSummary:
     """The summary of one loop, which must not be refused."""
     found = summarize(paths(source, loop))
     assert not isinstance(found, Refused), found

@@ -11,7 +11,7 @@ from loopless.check.certificates.property import Follows, Property, graph_of, vi
 from loopless.flowgraph.model import Flowgraph
 from loopless.logic.induction import entailed
 from loopless.refusals import Reason, Refused
-from loopless.source import Program, load
+from loopless.source import SourceProgram, load
 from loopless.terms import Var
 from loopless.verification.proofs import Proof, Search
 from loopless.verification.termination import TerminationSearch
@@ -21,7 +21,7 @@ HEAD = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n
 
 
 @functools.cache
-def program(source: str) -> Program:
+def program(source: str) -> SourceProgram:
     """The program with this ``main``."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "a.c"

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from loopless.automaton import Automaton, Transition
+from loopless.automaton import PathAutomaton, Transition
 from loopless.paths import LoopPaths, Path
 from loopless.terms import EvaluationError, IntType, Var, evaluate, holds
 
@@ -108,7 +108,7 @@ def agrees(transition: Transition, run: Run, memory: Memory) -> None:
             assert said == run.end[var], (var, transition, run)
 
 
-def transition_of(automaton: Automaton, run: Run) -> Transition:
+def transition_of(automaton: PathAutomaton, run: Run) -> Transition:
     """The transition that a run takes; there must be one."""
     source, target = automaton.state_of(run.path), automaton.state_of(run.following)
     found = automaton.transition(source.name, target.name)

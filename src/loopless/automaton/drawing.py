@@ -8,7 +8,7 @@ from textwrap import shorten
 from typing import Final
 
 from loopless import terms as t
-from loopless.automaton.model import Automaton, State, Transition
+from loopless.automaton.model import PathAutomaton, State, Transition
 from loopless.limits.automaton import DETAILED_TRANSITIONS, PICTURE_LINE
 
 _START: Final = "#2a5db0"
@@ -16,7 +16,7 @@ _WRONG: Final = "#b3261e"
 _WRONG_INSIDE: Final = "#fbe9e7"
 
 
-def dot(automaton: Automaton, title: str | None = None, *, folded: bool = False) -> str:
+def dot(automaton: PathAutomaton, title: str | None = None, *, folded: bool = False) -> str:
     """The automaton much as Proteus draws it: states are paths, with their condition and what an iteration changes;
     transitions say how often the path is taken before the next one follows (φ there), when that is so (ϕ) and what the
     values are then (U).
@@ -48,7 +48,7 @@ def dot(automaton: Automaton, title: str | None = None, *, folded: bool = False)
     return "\n".join(lines) + "\n"
 
 
-def number_of_edges(automaton: Automaton) -> int:
+def number_of_edges(automaton: PathAutomaton) -> int:
     """How many transitions a folded picture has."""
     if len(automaton.transitions) <= DETAILED_TRANSITIONS:
         return len(automaton.transitions)
@@ -60,7 +60,7 @@ def number_of_edges(automaton: Automaton) -> int:
 _Group = Sequence[State]
 
 
-def _groups(automaton: Automaton) -> list[_Group]:
+def _groups(automaton: PathAutomaton) -> list[_Group]:
     """The states in groups that look alike from all others, in the order of their first ones: iterative states with
     the same neighbours outside of the group, and the same from each to each inside; and all that are undefined.
     """
@@ -84,7 +84,7 @@ def _groups(automaton: Automaton) -> list[_Group]:
     return [tuple(group) for group in groups]
 
 
-def _between(automaton: Automaton, groups: Iterable[_Group]) -> dict[tuple[str, str], list[Transition]]:
+def _between(automaton: PathAutomaton, groups: Iterable[_Group]) -> dict[tuple[str, str], list[Transition]]:
     """The transitions from group to group, by the names of their first states."""
     home = {state.name: group[0].name for group in groups for state in group}
     found: dict[tuple[str, str], list[Transition]] = {}
@@ -96,7 +96,7 @@ def _between(automaton: Automaton, groups: Iterable[_Group]) -> dict[tuple[str, 
 # -- what is written --------------------------------------------------------------------------------------------------
 
 
-def _legend(automaton: Automaton, groups: Iterable[_Group]) -> list[str]:
+def _legend(automaton: PathAutomaton, groups: Iterable[_Group]) -> list[str]:
     """What the marks mean that this automaton has."""
     marks = {
         "arrow from nowhere: the loop may begin here": automaton.initial,
@@ -176,7 +176,7 @@ def _exit(state: State) -> str:
     return f"{kind}, line {exit.line}" if exit.line else kind
 
 
-def _edges(automaton: Automaton, groups: Sequence[_Group]) -> Iterator[str]:
+def _edges(automaton: PathAutomaton, groups: Sequence[_Group]) -> Iterator[str]:
     for (source, target), transitions in _between(automaton, groups).items():
         label = _label(transitions[0]) if len(transitions) == 1 else [f"in {len(transitions)} ways"]
         style = "" if all(transition.exact for transition in transitions) else ", style=dashed"

@@ -67,7 +67,7 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True)
-class Automaton:
+class PathAutomaton:
     """The path dependency automaton M = (S, init, accept, →) of a loop under a ``precondition``.
 
     States are named s1, s2, … in the order of the loop's paths, iterative before exit paths; transitions are ordered

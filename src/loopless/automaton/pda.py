@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from loopless import terms as t
-from loopless.automaton.model import Automaton, State, Transition
+from loopless.automaton.model import PathAutomaton, State, Transition
 from loopless.automaton.regions import Precision, View
 from loopless.automaton.runs import COUNTER, Ending, Runs
 from loopless.automaton.single import described, pieces_of_variable
@@ -19,7 +19,7 @@ _ONE_OR_MORE = COUNTER.ge(1)
 
 def build_automaton(
     paths: LoopPaths, precondition: t.Condition = t.TRUE, *, operations: int = TRANSITION_OPERATIONS
-) -> Automaton | Refused:
+) -> PathAutomaton | Refused:
     """The path dependency automaton of a loop, begun in states that fulfil ``precondition``.
 
     What the logic cannot follow is over-approximated and marked so; only too many paths are refused (as a value).
@@ -55,7 +55,7 @@ class _Builder:
         known = (*paths.state, *paths.invariants, *(var for path in paths.all for var in path.update))
         self.taken = {var.name for var in known}
 
-    def build(self, precondition: t.Condition) -> Automaton:
+    def build(self, precondition: t.Condition) -> PathAutomaton:
         with budget(COSTLY_TRANSITIONS * self.operations):
             transitions = [
                 transition
@@ -65,7 +65,7 @@ class _Builder:
             ]
         going_on = {transition.source for transition in transitions}
         states = tuple(self._state(path, precondition, going_on) for path in self.paths.all)
-        return Automaton(self.paths, states, tuple(transitions), precondition)
+        return PathAutomaton(self.paths, states, tuple(transitions), precondition)
 
     def _state(self, path: Path, precondition: t.Condition, going_on: set[str]) -> State:
         name = self.names[path.id]

@@ -16,7 +16,7 @@ LoopType = Literal[1, 2, 3, 4]
 
 
 @dataclass(frozen=True, slots=True)
-class Classification:
+class LoopClass:
     """What kind of loop a loop is.
 
     ``type``: Proteus's Table 1, None ("-") where the loop's paths are refused (``refused`` says why).
@@ -41,17 +41,17 @@ class Classification:
         return "-" if self.type is None else str(self.type)
 
 
-def classify(paths: LoopPaths | NoPaths, *, operations: int = EXECUTION_OPERATIONS) -> Classification:
+def classify(paths: LoopPaths | NoPaths, *, operations: int = EXECUTION_OPERATIONS) -> LoopClass:
     """The type of a loop. ``operations`` bounds the logic's work (isl operations)."""
     refused = paths.refused if isinstance(paths, NoPaths) else _gap(paths)
     if refused is not None or isinstance(paths, NoPaths):
         why = (refused.detail,) if refused is not None else ()
-        return Classification(paths.loop, None, None, None, decided=True, reasons=why, refused=refused)
+        return LoopClass(paths.loop, None, None, None, decided=True, reasons=why, refused=refused)
     atoms = loop_conditions(paths)
     order = execution(paths, operations=operations)
     induction = all(atom.induction for atom in atoms)
     reasons = tuple(dict.fromkeys((*(atom.reason for atom in atoms if atom.reason), *order.reasons)))
-    return Classification(
+    return LoopClass(
         paths.loop,
         _TABLE[induction, order.pattern],
         "IV" if induction else "NIV",

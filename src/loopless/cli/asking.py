@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from loopless.queries.functions import FunctionAnswer
     from loopless.queries.jobs.overrun import Overrun
     from loopless.queries.loops.answer import LoopAnswer, Question
-    from loopless.queries.program import Loop
+    from loopless.queries.program import AnalyzedLoop
     from loopless.queries.settings import Settings
 
 _A = TypeVar("_A")
@@ -61,7 +61,7 @@ def written_whole(request: Request, options: Mapping[str, Any], make: Callable[[
 class Asked:
     """What is asked about which loops, under which settings, and the deadline of the request."""
 
-    loops: Sequence[Loop]
+    loops: Sequence[AnalyzedLoop]
     question: Question
     settings: Settings
     until: float | None
@@ -125,7 +125,7 @@ class _Advising:
 
     def __init__(self, what: Asked) -> None:
         self.what = what
-        self.adviser: Callable[[Loop, LoopAnswer], LoopAnswer] | None = None
+        self.adviser: Callable[[AnalyzedLoop, LoopAnswer], LoopAnswer] | None = None
 
     def __call__(self, at: int, answer: LoopAnswer) -> LoopAnswer:
         if answer.answered or not self.what.question.entered:
@@ -141,7 +141,7 @@ def tell_as_found(
     request: Request,
     files: Sequence[Path],
     options: Mapping[str, Any],
-    maker: Callable[[Sequence[Loop]], Callable[[LoopAnswer], str]],
+    maker: Callable[[Sequence[AnalyzedLoop]], Callable[[LoopAnswer], str]],
     *,
     apart: bool = True,
 ) -> bool:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from loopless.queries.bounds.whole_program import ProgramBounds
     from loopless.queries.call_values.inputs import Given
     from loopless.queries.loops.name import LoopName
-    from loopless.queries.program import Function, Loop, Program
+    from loopless.queries.program import AnalyzedFunction, AnalyzedLoop, AnalyzedProgram
     from loopless.queries.settings import Settings
 
 
@@ -135,8 +135,8 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
 
 
 def _of_run(
-    program: Program,
-    entry: Function,
+    program: AnalyzedProgram,
+    entry: AnalyzedFunction,
     options: dict[str, Any],
     settings: Settings,
     until: float | None,
@@ -149,8 +149,8 @@ def _of_run(
 
 
 def _asked(
-    program: Program, options: dict[str, Any]
-) -> tuple[list[Loop], list[Function], list[Function], Function | None]:
+    program: AnalyzedProgram, options: dict[str, Any]
+) -> tuple[list[AnalyzedLoop], list[AnalyzedFunction], list[AnalyzedFunction], AnalyzedFunction | None]:
     """The loops that are asked for, the functions to be answered, those that values are given for, and the one whose
     cost is asked for.
     """
@@ -171,7 +171,11 @@ def _asked(
 
 
 def _cost(
-    function: Function, bound: FunctionBound | None, options: dict[str, Any], settings: Settings, until: float | None
+    function: AnalyzedFunction,
+    bound: FunctionBound | None,
+    options: dict[str, Any],
+    settings: Settings,
+    until: float | None,
 ) -> CostAnswer:
     """How much the variable that is asked for grows in a call of ``function``, whose bounds are known, perhaps."""
     from loopless.queries.bounds.answering import answer_bounds
@@ -182,7 +186,11 @@ def _cost(
 
 
 def _for_tools(
-    program: Program, loops: Sequence[Loop], found: _Found, files: Sequence[Path], options: dict[str, Any]
+    program: AnalyzedProgram,
+    loops: Sequence[AnalyzedLoop],
+    found: _Found,
+    files: Sequence[Path],
+    options: dict[str, Any],
 ) -> bool:
     """Print numbers in the form of a tool; whether there is one for each loop that is asked for."""
     if not loops and not found.runs:
@@ -218,7 +226,7 @@ def _is_text(options: dict[str, Any]) -> bool:
 
 
 def _tell_as_found(
-    request: Request, options: dict[str, Any], functions: Sequence[Function], names: Sequence[str]
+    request: Request, options: dict[str, Any], functions: Sequence[AnalyzedFunction], names: Sequence[str]
 ) -> int:
     """Print the bounds of loops function by function, as they are found; those of the functions are the last."""
     from loopless.queries.bounds.answering import bounds_as_found
@@ -340,7 +348,7 @@ def _say_aside(answers: list[FunctionBound], given: Given, *, alone: bool) -> No
         click.echo(f"loopless: {sentence}", err=True)
 
 
-def _numbered_otherwise(program: Program, loops: Iterable[LoopName | Loop]) -> set[str]:
+def _numbered_otherwise(program: AnalyzedProgram, loops: Iterable[LoopName | AnalyzedLoop]) -> set[str]:
     """The functions of loops that CBMC numbers otherwise; says why."""
     from loopless.queries.bounds.cbmc_numbering import numbered_otherwise
 

@@ -14,7 +14,7 @@ from loopless.cli.options import format_option, limits, reading
 
 if TYPE_CHECKING:
     from loopless.queries.loops.answer import LoopAnswer
-    from loopless.queries.program import Loop
+    from loopless.queries.program import AnalyzedLoop
 
 
 @click.command("loops", short_help="Name, place, nesting and status of every loop.")
@@ -36,7 +36,7 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     if options["format_"] == "text":
         from loopless.cli.asking import tell_as_found
 
-        def line(loops: Sequence[Loop]) -> Callable[[LoopAnswer], str]:
+        def line(loops: Sequence[AnalyzedLoop]) -> Callable[[LoopAnswer], str]:
             from loopless.report.loop_lines import indented  # late: it takes longer than reading the program
 
             return _Line(max((len(indented(loop.id)) for loop in loops), default=0)).text

@@ -15,7 +15,7 @@ from loopless.cli.options import format_option, limits, reading, selection
 
 if TYPE_CHECKING:
     from loopless.queries.loops.answer import LoopAnswer
-    from loopless.queries.program import Loop
+    from loopless.queries.program import AnalyzedLoop
 
 
 @click.command("summarize", short_help="What each loop does, as cases over its entry values.")
@@ -107,7 +107,7 @@ def _text(request: Request, files: tuple[Path, ...], options: dict[str, Any]) ->
 
     layout = (options["traces"], options["paths"], options["all_states"], options["all_cases"])
 
-    def paragraph(loops: Sequence[Loop]) -> Callable[[LoopAnswer], str]:
+    def paragraph(loops: Sequence[AnalyzedLoop]) -> Callable[[LoopAnswer], str]:
         from loopless.report.brevity import lines_for
 
         return _Paragraph(*layout, lines_for([loop.id.function for loop in loops])).text

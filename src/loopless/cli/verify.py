@@ -26,7 +26,7 @@ from loopless.queries.jobs.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.check.certificates.property import Property
-    from loopless.queries.program import Program
+    from loopless.queries.program import AnalyzedProgram
     from loopless.queries.settings import Settings
     from loopless.queries.verification.verdict import Verdict
 
@@ -162,7 +162,7 @@ def _chosen(properties: Any) -> Property | None:
 
 def _verified(
     files: tuple[Path, ...], property_: Property | None, settings: Settings, until: float | None
-) -> tuple[Verdict, Program]:
+) -> tuple[Verdict, AnalyzedProgram]:
     from loopless.queries.program import load_while_importing
 
     with in_time(until):
@@ -177,7 +177,7 @@ def _verified(
     return verify(program, property_ or Property.UNREACH_CALL, settings, until, seconds), program
 
 
-def _write(found: Verdict, program: Program, options: dict[str, Any]) -> None:
+def _write(found: Verdict, program: AnalyzedProgram, options: dict[str, Any]) -> None:
     """The files that were asked for, where there is something to write."""
     from loopless.queries.call_values.surroundings import surroundings
     from loopless.report.document import dump

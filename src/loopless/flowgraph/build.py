@@ -32,7 +32,7 @@ from loopless.source.debug import TypeKind as DebugKind
 
 
 def build(
-    function: ir.Function, module: ir.Module, options: Options | None = None, *, known: ir.Module | None = None
+    function: ir.SourceFunction, module: ir.Module, options: Options | None = None, *, known: ir.Module | None = None
 ) -> Flowgraph:
     """The flowgraph of a defined function of ``module``.
 
@@ -45,7 +45,7 @@ def build(
 
 
 class _Builder:
-    def __init__(self, function: ir.Function, memory: FunctionMemory) -> None:
+    def __init__(self, function: ir.SourceFunction, memory: FunctionMemory) -> None:
         self.function = function
         self.memory = memory
         self.uses: Uses = find_uses(function)
@@ -157,7 +157,7 @@ class _Builder:
 
     # -- blocks ---------------------------------------------------------------------------------------------------
 
-    def _declare_phis(self, blocks: Iterable[ir.Block]) -> None:
+    def _declare_phis(self, blocks: Iterable[ir.SourceBlock]) -> None:
         for block in blocks:
             for instruction in block.instructions:
                 if instruction.op == "phi" and instruction.result is not None:
@@ -196,7 +196,7 @@ class _Builder:
         # Without debug records the values of the IR are the variables that people know.
         return f"%{phi.result}", Kind.LOCAL if self.function.loc is None else Kind.TEMPORARY
 
-    def _block(self, block: ir.Block) -> None:
+    def _block(self, block: ir.SourceBlock) -> None:
         translator = self.translator
         translator.start(block.label)
         self._note_folded_overflow(block)
@@ -210,7 +210,7 @@ class _Builder:
             self._instruction(instruction)
         translator.finish(self.blocks)
 
-    def _note_folded_overflow(self, block: ir.Block) -> None:
+    def _note_folded_overflow(self, block: ir.SourceBlock) -> None:
         """A block with a constant that came of a signed overflow: whether the run meets it cannot be told from here."""
         if self.memory.options.wrapv:
             return
@@ -440,7 +440,7 @@ class _Builder:
             for label, block in blocks.items()
         }
 
-    def _first_place(self, block: ir.Block | None) -> ir.Loc | None:
+    def _first_place(self, block: ir.SourceBlock | None) -> ir.Loc | None:
         if block is None:
             return None
         found = (i.loc for i in block.instructions if i.loc is not None and i.loc.line and not i.is_debug)

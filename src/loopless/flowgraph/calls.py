@@ -163,7 +163,9 @@ def _library_uses(translator: Translator, instruction: ir.Instruction, name: str
             writable(translator, instruction.operands[index], instruction.loc, nothing)
 
 
-def _gone(translator: Translator, instruction: ir.Instruction, name: str, function: ir.Function | None) -> End | None:
+def _gone(
+    translator: Translator, instruction: ir.Instruction, name: str, function: ir.SourceFunction | None
+) -> End | None:
     """The end of a run at a call that does not come back, None where it does.
 
     It may end the program, or leave for a place above (``longjmp``), or run for ever: only for functions whose names
@@ -180,7 +182,7 @@ def _gone(translator: Translator, instruction: ir.Instruction, name: str, functi
     return End("unsupported", None, None, instruction.loc, refused)
 
 
-def _shown(function: ir.Function | None, name: str) -> str:
+def _shown(function: ir.SourceFunction | None, name: str) -> str:
     return in_source(name) if function is None or function.source_name == name else function.source_name
 
 

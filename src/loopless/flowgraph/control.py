@@ -10,7 +10,7 @@ _JUMPS = {"indirectbr": "a computed goto (indirectbr)", "callbr": "assembly that
 _HANDLERS = ("catchswitch", "catchret", "cleanupret")
 
 
-def untold_control(function: ir.Function, module: ir.Module) -> Refused | None:
+def untold_control(function: ir.SourceFunction, module: ir.Module) -> Refused | None:
     """Why the edges of ``function`` do not tell where its runs go, None where they do.
 
     Whatever is said of one of its loops would be said for too few ways into it, so none of them can be answered.
@@ -36,7 +36,7 @@ def _untold(instruction: ir.Instruction, module: ir.Module) -> tuple[str, Reason
     return "", Reason.UNKNOWN_CALL
 
 
-def _place(instruction: ir.Instruction, block: ir.Block, function: ir.Function) -> ir.Loc | None:
+def _place(instruction: ir.Instruction, block: ir.SourceBlock, function: ir.SourceFunction) -> ir.Loc | None:
     """Where the source has the instruction. clang makes one jump of all computed gotos, and gives it no place."""
     before = [other.terminator for other in function.blocks if block.label in other.successors]
     found = (each.loc for each in (instruction, *before) if each.loc is not None and each.loc.line)

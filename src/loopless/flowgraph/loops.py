@@ -17,7 +17,7 @@ from loopless.source import ir
 def loop_forest(
     blocks: Mapping[str, Block],
     entry: str,
-    function: ir.Function,
+    function: ir.SourceFunction,
     places: Mapping[str, ir.Loc | None],
     jumps: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[tuple[LoopInfo, ...], tuple[Refused, ...]]:
@@ -80,7 +80,7 @@ def _body(sources: Mapping[str, Sequence[str]], header: str, latches: Sequence[s
 def _irreducible(
     graph: Mapping[str, Sequence[str]],
     back: Mapping[str, list[str]],
-    function: ir.Function,
+    function: ir.SourceFunction,
     places: Mapping[str, ir.Loc | None],
     order: Mapping[str, int],
 ) -> tuple[Refused, ...]:
@@ -123,7 +123,7 @@ _PART: Final = re.compile(r"(.+)\.after\d+", re.DOTALL)
 """The name of what stands behind a check in a block, which has become a block of its own."""
 
 
-def _marks(function: ir.Function, blocks: Mapping[str, Block]) -> dict[str, ir.LoopMark]:
+def _marks(function: ir.SourceFunction, blocks: Mapping[str, Block]) -> dict[str, ir.LoopMark]:
     found = {block.label: block.loop for block in function.blocks if block.loop is not None}
     parts = ((label, _PART.fullmatch(label)) for label in blocks if label not in found)
     return found | {label: found[part[1]] for label, part in parts if part is not None and part[1] in found}
@@ -134,7 +134,7 @@ def _loop_place(
     latches: Sequence[str],
     marks: Mapping[str, ir.LoopMark],
     places: Mapping[str, ir.Loc | None],
-    function: ir.Function,
+    function: ir.SourceFunction,
     blocks: Mapping[str, Block],
 ) -> ir.Loc | None:
     for latch in latches:
@@ -163,7 +163,7 @@ def _names(  # noqa: PLR0917
     back: Mapping[str, list[str]],
     marks: Mapping[str, ir.LoopMark],
     places: Mapping[str, ir.Loc | None],
-    function: ir.Function,
+    function: ir.SourceFunction,
     bodies: Mapping[str, set[str]],
     blocks: Mapping[str, Block],
 ) -> dict[str, str]:

@@ -18,7 +18,7 @@ from loopless.source.debug import DebugVariable
 class GlobalNames:
     """The names of globals, as one function sees them."""
 
-    def __init__(self, function: ir.Function, module: ir.Module) -> None:
+    def __init__(self, function: ir.SourceFunction, module: ir.Module) -> None:
         self._function, self._module = function, module
 
     def name(self, described: DebugVariable) -> str:

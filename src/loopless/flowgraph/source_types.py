@@ -11,7 +11,7 @@ from loopless.source.debug import TypeKind as DebugKind
 
 
 def type_in(
-    base: Base, function: ir.Function, module: ir.Module, pointees: Mapping[Base, tuple[Base, int | None]]
+    base: Base, function: ir.SourceFunction, module: ir.Module, pointees: Mapping[Base, tuple[Base, int | None]]
 ) -> DebugType | None:
     """The source type of what is in an object of ``function``, None where debug records do not tell.
 
@@ -48,7 +48,7 @@ def type_in(
 
 
 def name_through_variable(
-    address: ir.Value, size: int, function: ir.Function, module: ir.Module, made: Mapping[str, ir.Instruction]
+    address: ir.Value, size: int, function: ir.SourceFunction, module: ir.Module, made: Mapping[str, ir.Instruction]
 ) -> tuple[str, bool | None]:
     """How C names the scalar at an address that is computed from a pointer variable, ``p->len``, and whether it is
     signed; empty where it does not. ``made``: the instructions of ``function`` by their results.
@@ -78,7 +78,7 @@ def name_through_variable(
 
 
 def is_declared_signed(
-    address: ir.Value, bits: int, function: ir.Function, module: ir.Module, made: Mapping[str, ir.Instruction]
+    address: ir.Value, bits: int, function: ir.SourceFunction, module: ir.Module, made: Mapping[str, ir.Instruction]
 ) -> bool | None:
     """Whether the integer at an address is declared with a sign, by the variable that the address is computed from;
     None where that is not known. ``made`` as of :func:`name_through_variable`.

@@ -30,7 +30,7 @@ class Uses:
     subtracted: frozenset[str] = frozenset()
 
 
-def find_uses(function: ir.Function) -> Uses:  # noqa: C901
+def find_uses(function: ir.SourceFunction) -> Uses:  # noqa: C901
     """The uses of all results of ``function``."""
     home: dict[str, str] = {}
     for block in function.blocks:
@@ -97,7 +97,7 @@ def _vote(instruction: ir.Instruction) -> int:
     return 0
 
 
-def _subtracted(function: ir.Function) -> frozenset[str]:
+def _subtracted(function: ir.SourceFunction) -> frozenset[str]:
     """The numbers of pointers each use of which is a difference of two such numbers."""
     made = {i.result for i in function.instructions() if i.op == "ptrtoint" and i.result is not None}
     found = set(made)
@@ -112,7 +112,7 @@ def _subtracted(function: ir.Function) -> frozenset[str]:
     return frozenset(found)
 
 
-def _truths(function: ir.Function) -> frozenset[str]:
+def _truths(function: ir.SourceFunction) -> frozenset[str]:
     """The loads of a byte that is used as a truth value, or promised to be one."""
     code = [i for i in function.instructions() if i.op in ("load", "trunc")]
     read = {i.operands[0] for i in code if i.op == "trunc" and i.type == ir.IntT(1) and i.flags & {marks.TRUTH, "nuw"}}
@@ -120,7 +120,7 @@ def _truths(function: ir.Function) -> frozenset[str]:
     return frozenset(i.result for i in loads if i.result and (i.value in read or marks.TRUTH in i.flags))
 
 
-def _lengths(function: ir.Function) -> frozenset[str]:
+def _lengths(function: ir.SourceFunction) -> frozenset[str]:
     """The values that are widened to a dimension of an array of variable length."""
     made = {i.result: i for i in function.instructions() if i.result is not None}
     waiting = [operand for i in made.values() if i.op == "alloca" for operand in i.operands]
@@ -138,7 +138,7 @@ def _lengths(function: ir.Function) -> frozenset[str]:
 _PROMISES = frozenset(("nsw", "nuw", "exact", "disjoint", "nneg"))
 
 
-def _speculates(function: ir.Function) -> bool:
+def _speculates(function: ir.SourceFunction) -> bool:
     """Whether the code may compute what it then does not use.
 
     Code as clang writes it keeps variables in memory and chooses by branches; it selects only between constants and

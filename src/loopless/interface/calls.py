@@ -16,7 +16,7 @@ from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.functions import outcomes_of
 from loopless.queries.jobs.deadline import in_time
 from loopless.queries.loops.answer import LoopAnswer, Question
-from loopless.queries.program import Function, deadline
+from loopless.queries.program import AnalyzedFunction, deadline
 from loopless.queries.settings import Settings
 
 if TYPE_CHECKING:
@@ -29,7 +29,9 @@ CALLED: Final = Question(classify=False)
 class KeptCalls:
     """The calls of a function, evaluated by a process that lives as long as this object."""
 
-    def __init__(self, function: Function, settings: Settings, loops: Callable[[], Sequence[LoopAnswer]]) -> None:
+    def __init__(
+        self, function: AnalyzedFunction, settings: Settings, loops: Callable[[], Sequence[LoopAnswer]]
+    ) -> None:
         """``loops`` gives the answers about the function's loops to :data:`CALLED`, where a call needs them."""
         until = deadline(settings)
         with in_time(until):

@@ -29,10 +29,7 @@ from loopless.queries.jobs.effort import shared
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.loops.name import LoopName
-from loopless.queries.program import Function as AnalyzedFunction
-from loopless.queries.program import Loop as AnalyzedLoop
-from loopless.queries.program import Program as AnalyzedProgram
-from loopless.queries.program import deadline
+from loopless.queries.program import AnalyzedFunction, AnalyzedLoop, AnalyzedProgram, deadline
 from loopless.queries.selection import check_variables, select_loops
 from loopless.queries.settings import Settings
 from loopless.queries.shown import Shown
@@ -40,7 +37,7 @@ from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Refused
 from loopless.report import html
 from loopless.report.functions import function_summary
-from loopless.source.ir import Function as SourceFunction
+from loopless.source.ir import SourceFunction
 
 _SUMMARY: Final = Question(merge=True, entered=True, approximate=True)
 _TYPE: Final = Question(summarize=False)

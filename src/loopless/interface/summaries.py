@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from loopless import terms as t
-from loopless.automaton import Automaton as AutomatonValue
-from loopless.automaton import Classification as ClassificationValue
-from loopless.automaton import State, Transition
+from loopless.automaton import LoopClass, PathAutomaton, State, Transition
 from loopless.interface.entry import evaluated, with_memory
 from loopless.interface.shown import Held
 from loopless.paths import LoopPaths
@@ -27,9 +25,17 @@ from loopless.report.names import Names
 from loopless.report.smtlib import smtlib
 from loopless.report.svg import picture
 from loopless.report.text import TextLayout, summaries, verdict
-from loopless.summary import Approximation, Case, Diverges, FunctionCase, Residual, SummaryInput, Undefined
-from loopless.summary import FunctionSummary as FunctionSummaryValue
-from loopless.summary import Summary as SummaryValue
+from loopless.summary import (
+    Approximation,
+    CallSummary,
+    Case,
+    Diverges,
+    FunctionCase,
+    LoopSummary,
+    Residual,
+    SummaryInput,
+    Undefined,
+)
 
 _T = TypeVar("_T")
 
@@ -38,7 +44,7 @@ class _Summarized(Held):
     """What summaries of loops and of functions have in common."""
 
     __slots__ = ()
-    _value: SummaryValue | FunctionSummaryValue
+    _value: LoopSummary | CallSummary
 
     @property
     def undefined(self) -> tuple[Undefined, ...]:
@@ -70,7 +76,7 @@ class Summary(_Summarized):
 
     answer: LoopAnswer
     """All that was found out with it."""
-    _value: SummaryValue = field(init=False)
+    _value: LoopSummary = field(init=False)
     _names: Names = field(init=False)
 
     def __post_init__(self) -> None:
@@ -210,7 +216,7 @@ class FunctionSummary(_Summarized):
 
     answer: FunctionAnswer
     """All that was found out with it."""
-    _value: FunctionSummaryValue = field(init=False)
+    _value: CallSummary = field(init=False)
     _names: Names = field(init=False)
 
     def __post_init__(self) -> None:
@@ -293,7 +299,7 @@ class Classification(Held):
     """All that was found out with it."""
 
     @property
-    def _value(self) -> ClassificationValue:
+    def _value(self) -> LoopClass:
         assert self.answer.classification is not None
         return self.answer.classification
 
@@ -352,7 +358,7 @@ class Automaton(Held):
     """All that was found out with it."""
 
     @property
-    def _value(self) -> AutomatonValue:
+    def _value(self) -> PathAutomaton:
         assert self.answer.automaton is not None
         return self.answer.automaton
 

@@ -24,7 +24,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
-from loopless.paths.execution import Finished, State, TooManyPaths, Unreadable
+from loopless.paths.execution import ExecutionState, Finished, TooManyPaths, Unreadable
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown
 from loopless.paths.readings import not_null
@@ -114,7 +114,7 @@ def loop_paths(
     return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(dict.fromkeys(assumptions)), counters)
 
 
-def _executed(body: Callable[[frozenset[t.Var]], Body]) -> tuple[Body, list[Finished[State]]]:
+def _executed(body: Callable[[frozenset[t.Var]], Body]) -> tuple[Body, list[Finished[ExecutionState]]]:
     """One iteration; what is read through pointers that iterations let point into other objects is not followed.
 
     Where an iteration makes a pointer null, nothing is read through it from then on.
@@ -307,7 +307,7 @@ class _Behind:
 
 def _exit_paths(
     graph: Flowgraph,
-    finished: list[Finished[State]],
+    finished: list[Finished[ExecutionState]],
     relevant: frozenset[t.Var],
     behind: _Behind,
 ) -> list[Path]:
@@ -329,13 +329,14 @@ def _exit_paths(
 
 
 def _merge(
-    finished: list[Finished[State]],
+    finished: list[Finished[ExecutionState]],
     exit: Exit | None,
     needed: frozenset[t.Var],
 ) -> list[Path]:
     """Paths of equal effect become one."""
     groups: dict[
-        tuple[tuple[tuple[t.Var, t.Term], ...], tuple[Unknown, ...], t.Term | None, bool], list[Finished[State]]
+        tuple[tuple[tuple[t.Var, t.Term], ...], tuple[Unknown, ...], t.Term | None, bool],
+        list[Finished[ExecutionState]],
     ] = {}
     for path in finished:
         if path.exit != exit:

@@ -8,10 +8,10 @@ from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Assume, Check, Flowgraph, LoopInfo
 from loopless.limits.paths import MAX_ENTRY_ALTERNATIVES, MAX_WAYS
-from loopless.paths.execution import State
+from loopless.paths.execution import ExecutionState
 
 
-def common_facts(states: Sequence[State], variables: Iterable[t.Var]) -> t.Condition:
+def common_facts(states: Sequence[ExecutionState], variables: Iterable[t.Var]) -> t.Condition:
     """What all of the partial paths know of the present values of ``variables``."""
     shown = frozenset(variables)
     each = [_facts(state.condition, state.values, shown) for state in states]

@@ -58,7 +58,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ExecutionState:
     """A partial path: what must hold, what has changed, what came from outside, where it went; and whether it is
     ``exact``: all steps on the way are.
     """
@@ -70,7 +70,7 @@ class State:
     exact: bool = True
 
 
-_S = TypeVar("_S", bound=State)
+_S = TypeVar("_S", bound=ExecutionState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +334,7 @@ class Execution(ABC, Generic[_S]):
             self.behind.add(pointer)
         return True
 
-    def arrays_at(self, state: State, nodes: Iterable[t.Node]) -> dict[str, str]:
+    def arrays_at(self, state: ExecutionState, nodes: Iterable[t.Node]) -> dict[str, str]:
         """What the objects are called here that ``nodes`` call as pointers are that lead to them."""
         arrays = {part.array for node in nodes for part in t.walk_inside(node) if isinstance(part, t.Read)}
         arrays = {array for array in arrays if not array.endswith(t.STREAM)}

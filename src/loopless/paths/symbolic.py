@@ -29,7 +29,7 @@ from loopless.flowgraph.words import Numbered, unknown_in_words
 from loopless.graphs import reverse_postorder
 from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.paths.context import common_facts
-from loopless.paths.execution import Execution, Finished, State, TooManyPaths, Unreadable, line_of
+from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
 from loopless.paths.model import Exit, Inner, InnerStep, Unknown
 from loopless.paths.relevance import Relevance
 from loopless.refusals import Reason, Refused
@@ -41,7 +41,7 @@ UNSEEN: Final = (Origin.MEMORY, Origin.UNINITIALISED)
 """Where unknown values come from that need not be told of where nothing depends on them."""
 
 
-class Body(Execution[State]):
+class Body(Execution[ExecutionState]):
     """One iteration of a loop, executed on symbols."""
 
     def __init__(
@@ -77,9 +77,11 @@ class Body(Execution[State]):
         """Whether some path goes past an inner loop."""
         return bool(self._found)
 
-    def run(self) -> list[Finished[State]]:
+    def run(self) -> list[Finished[ExecutionState]]:
         """All paths of one iteration. Raises :class:`TooManyPaths`, :class:`Unreadable`."""
-        waiting: dict[str, list[State]] = {self.loop.header: [State(t.conjuncts(self._given), {}, (), ())]}
+        waiting: dict[str, list[ExecutionState]] = {
+            self.loop.header: [ExecutionState(t.conjuncts(self._given), {}, (), ())]
+        }
         for label in self._order():
             states = self.merged(label, waiting.pop(label, []))
             self._visits += len(states)
@@ -119,12 +121,12 @@ class Body(Execution[State]):
     def decides(self, label: str) -> bool:
         return label in self.relevant.branches
 
-    def _onward(self, label: str, state: State) -> list[tuple[str, State]]:
+    def _onward(self, label: str, state: ExecutionState) -> list[tuple[str, ExecutionState]]:
         """Through a block, and to where that leads inside the loop."""
         if label in self.inner:
             return self._through_inner(self.inner[label], state)
         block = self.graph.blocks[label]
-        result: list[tuple[str, State]] = []
+        result: list[tuple[str, ExecutionState]] = []
         for after in self.through(block, state):
             if block.end is not None:
                 self.end(block, after)
@@ -135,10 +137,10 @@ class Body(Execution[State]):
     def needed(self, label: str) -> frozenset[t.Var]:
         return self.live[label] | self.counters.keys()
 
-    def same(self, state: State) -> tuple[object, ...]:
+    def same(self, state: ExecutionState) -> tuple[object, ...]:
         return spoken_of(state.unknowns, state.values.values())
 
-    def union(self, group: list[State]) -> State:
+    def union(self, group: list[ExecutionState]) -> ExecutionState:
         """One state for several with the same values; what memory held does not matter where nothing speaks of it."""
         whole = super().union(group)
         found = dict.fromkeys(unknown for state in group for unknown in state.unknowns)
@@ -146,7 +148,7 @@ class Body(Execution[State]):
 
     # -- inner loops --------------------------------------------------------------------------------------------------
 
-    def _through_inner(self, loop: LoopInfo, state: State) -> list[tuple[str, State]]:
+    def _through_inner(self, loop: LoopInfo, state: ExecutionState) -> list[tuple[str, ExecutionState]]:
         """Past an inner loop, by each of its steps."""
         inner = self._found[loop.header]
         place = str(loop.loc) if loop.loc is not None else self.where
@@ -154,7 +156,7 @@ class Body(Execution[State]):
             detail = f"the loop {loop.name} runs inside this one and has no summary: {inner.detail}"
             raise Unreadable(Refused(Reason.NESTED, place, f"{detail} [{inner.reason.code} {inner.reason.label}]"))
         self.assumptions |= dict.fromkeys(inner.assumptions)
-        result: list[tuple[str, State]] = []
+        result: list[tuple[str, ExecutionState]] = []
         for given in inner.steps:
             begun, step = self._with_values_for(self._as_called_here(given, state), state, loop)
             taken = self.under(begun, self.holding(begun, step.when), None)
@@ -171,7 +173,7 @@ class Body(Execution[State]):
                 result += self._along(self.graph.blocks[step.exit.block], step.exit.edge, after)
         return result
 
-    def _as_called_here(self, step: InnerStep, state: State) -> InnerStep:
+    def _as_called_here(self, step: InnerStep, state: ExecutionState) -> InnerStep:
         """A step where the memory that it reads is called as it is at the entry of the inner loop."""
         result = () if step.result is None else (step.result,)
         names = self.arrays_at(state, (step.when, *step.then.values(), *step.counts.values(), *result))
@@ -185,7 +187,9 @@ class Body(Execution[State]):
             result=t.renamed_arrays(step.result, names) if step.result is not None else None,
         )
 
-    def _with_values_for(self, step: InnerStep, state: State, loop: LoopInfo) -> tuple[State, InnerStep]:
+    def _with_values_for(
+        self, step: InnerStep, state: ExecutionState, loop: LoopInfo
+    ) -> tuple[ExecutionState, InnerStep]:
         """A step with unknown values for what it leaves open."""
         if not step.free:
             return state, step
@@ -212,7 +216,7 @@ class Body(Execution[State]):
         used = self.live[edge.target].union(*(value.variables for _, value in edge.assigns))
         return [term for var, term in step.then.items() if var in used]
 
-    def _stepped(self, state: State, step: InnerStep) -> State:
+    def _stepped(self, state: ExecutionState, step: InnerStep) -> ExecutionState:
         changed = {var: self.inside(state, term) for var, term in step.then.items() if self.wanted(var)}
         values = {**state.values, **changed}
         for name, count in step.counts.items():
@@ -227,7 +231,7 @@ class Body(Execution[State]):
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
-    def effect(self, state: State, statement: Statement) -> Sequence[State]:
+    def effect(self, state: ExecutionState, statement: Statement) -> Sequence[ExecutionState]:
         match statement:
             case Havoc(target=target, origin=origin, name=name, loc=loc, refused=refused):
                 return (self._unknown(state, target, origin, name, loc, refused),)
@@ -249,14 +253,14 @@ class Body(Execution[State]):
             case _:
                 raise AssertionError(statement)
 
-    def _drawn(self, state: State, call: Call) -> State:
+    def _drawn(self, state: ExecutionState, call: Call) -> ExecutionState:
         """The result of a call is some value."""
         assert call.target is not None
         return self._unknown(state, call.target, Origin.CALL, call.callee, call.loc, call.refused)
 
     def _unknown(
         self,
-        state: State,
+        state: ExecutionState,
         target: t.Var,
         origin: Origin,
         name: str,
@@ -264,7 +268,7 @@ class Body(Execution[State]):
         refused: Refused | None = None,
         *,
         shown: str = "",
-    ) -> State:
+    ) -> ExecutionState:
         """``shown``: how C names the memory that is read."""
         if not self.wanted(target) and origin is not Origin.NONDET:
             return state
@@ -272,7 +276,7 @@ class Body(Execution[State]):
         var = t.Var(self._unknowns.name(called), target.type)
         return self.take(state, Unknown(var, origin, name, loc, refused), target)
 
-    def _load(self, state: State, load: Load) -> State:
+    def _load(self, state: ExecutionState, load: Load) -> ExecutionState:
         if not self.wanted(load.target) and (load.target_object is None or not self.wanted(load.target_object)):
             return state
         found = self.loaded(state, load)
@@ -282,13 +286,13 @@ class Body(Execution[State]):
             state = self._unknown(state, target, Origin.MEMORY, found, load.loc, shown=load.shown)
         return state
 
-    def _edges(self, block: Block, state: State) -> list[tuple[str, State]]:
-        result: list[tuple[str, State]] = []
+    def _edges(self, block: Block, state: ExecutionState) -> list[tuple[str, ExecutionState]]:
+        result: list[tuple[str, ExecutionState]] = []
         for index, _, taken in self.ways(block, state):
             result += self._along(block, index, taken)
         return result
 
-    def _along(self, block: Block, index: int, state: State) -> list[tuple[str, State]]:
+    def _along(self, block: Block, index: int, state: ExecutionState) -> list[tuple[str, ExecutionState]]:
         """Over an edge that is taken: on inside the loop, back to its header, or out."""
         edge = block.edges[index]
         if len(self.finished) > 4 * MAX_PATHS:

@@ -13,7 +13,7 @@ from loopless.queries.jobs.running import run_each
 from loopless.queries.jobs.sandbox import Limits
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
-from loopless.queries.program import Loop, Program, load
+from loopless.queries.program import AnalyzedLoop, AnalyzedProgram, load
 from loopless.queries.settings import Settings
 
 
@@ -103,7 +103,7 @@ class AskFile:
             return unread(self.file, error)
 
 
-def loops_of(program: Program, functions: Sequence[str]) -> Sequence[Loop]:
+def loops_of(program: AnalyzedProgram, functions: Sequence[str]) -> Sequence[AnalyzedLoop]:
     """The loops of a program; with ``functions``, of those functions that it has."""
     return [loop for loop in program.loops if not functions or loop.function.name in functions]
 

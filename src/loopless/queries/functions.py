@@ -15,10 +15,10 @@ from loopless.queries.jobs.sandbox import Limits
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.loops.answers import answer_loop
-from loopless.queries.program import Function, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
-from loopless.summary import FunctionOutcome, FunctionSummary, Outcome, Summary, summarize_function
+from loopless.summary import CallSummary, FunctionOutcome, LoopSummary, Outcome, summarize_function
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class FunctionAnswer:
 
     name: str
     place: str
-    summary: FunctionSummary | None = None
+    summary: CallSummary | None = None
     refused: Refused | None = None
     loops: tuple[LoopAnswer, ...] = ()
     time_ms: float = 0.0
@@ -51,7 +51,7 @@ class FunctionAnswer:
 
 
 def answer_functions(
-    functions: Sequence[Function],
+    functions: Sequence[AnalyzedFunction],
     question: Question,
     settings: Settings,
     until: float | None = None,
@@ -70,7 +70,7 @@ def answer_functions(
 
 
 def composed(
-    functions: Sequence[Function],
+    functions: Sequence[AnalyzedFunction],
     own: Sequence[tuple[LoopAnswer, ...]],
     settings: Settings,
     until: float | None = None,
@@ -95,7 +95,7 @@ def outcomes_of(answers: Sequence[LoopAnswer]) -> dict[str, Outcome]:
     return {name: outcome for name, outcome in found.items() if outcome is not None}
 
 
-def _answer(function: Function, result: FunctionAnswer | Overrun) -> FunctionAnswer:
+def _answer(function: AnalyzedFunction, result: FunctionAnswer | Overrun) -> FunctionAnswer:
     if isinstance(result, FunctionAnswer):
         if result.summary is None or not function.stubs:
             return result
@@ -115,7 +115,7 @@ class ComposeFunction:
     memory matters.
     """
 
-    program: Program
+    program: AnalyzedProgram
     index: int
     outcomes: Mapping[str, Outcome]
     memory: bool = True
@@ -137,7 +137,7 @@ class ComposeFunction:
 
 
 def compose(
-    function: Function,
+    function: AnalyzedFunction,
     outcomes: Mapping[str, Outcome],
     known: dict[str, FunctionOutcome | None] | None = None,
     *,
@@ -148,7 +148,7 @@ def compose(
     ``memory``: whether what it writes to memory matters. ``known`` has the functions that are summarized already, by
     their names in the module.
     """
-    summaries = (outcome for outcome in outcomes.values() if isinstance(outcome, Summary))
+    summaries = (outcome for outcome in outcomes.values() if isinstance(outcome, LoopSummary))
     streams = any(stream_of(var) is not None for summary in summaries for var in summary.paths.state)
     graph = function.over_streams if streams else function.graph()
     if isinstance(graph, Refused):
@@ -166,7 +166,9 @@ def compose(
     return found_whole if isinstance(found_whole, Refused) else replace(found_whole, layouts=layouts_in(function))
 
 
-def summarize_whole(function: Function, known: dict[str, FunctionOutcome | None] | None = None) -> FunctionOutcome:
+def summarize_whole(
+    function: AnalyzedFunction, known: dict[str, FunctionOutcome | None] | None = None
+) -> FunctionOutcome:
     """The summary of ``function``, worked out in this process."""
     question = Question(classify=False)
     graph = function.graph()
@@ -175,8 +177,8 @@ def summarize_whole(function: Function, known: dict[str, FunctionOutcome | None]
 
 
 def summary_for_calls(
-    function: Function, outcomes: Mapping[str, Outcome], settings: Settings, time_s: float
-) -> FunctionSummary | None:
+    function: AnalyzedFunction, outcomes: Mapping[str, Outcome], settings: Settings, time_s: float
+) -> CallSummary | None:
     """The summary of ``function`` for evaluating calls, within this time; None where there is none, for any reason."""
     job = ComposeFunction(function.program, function.program.functions.index(function), outcomes)
     (found,) = run_all([job.run], Limits(time_s, settings.loop_memory_mb))

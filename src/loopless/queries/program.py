@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from loopless.flowgraph.callees.call_graph import CallGraph, ReachedFunctions
     from loopless.flowgraph.model import Flowgraph, LoopInfo
     from loopless.queries.returning import Returning
-    from loopless.source.ir import Function as SourceFunction
+    from loopless.source.ir import SourceFunction
     from loopless.source.loc import Loc
     from loopless.summary import KnownLoops
 
 
-class Loop:
+class AnalyzedLoop:
     """One loop of a program."""
 
-    def __init__(self, function: Function, id: LoopName) -> None:
+    def __init__(self, function: AnalyzedFunction, id: LoopName) -> None:
         self.function = function
         self.id = id
 
@@ -54,7 +54,7 @@ class Loop:
         return self.id.line
 
     @property
-    def parent(self) -> Loop | None:
+    def parent(self) -> AnalyzedLoop | None:
         """The loop around this one."""
         return next((loop for loop in self.function.loops if loop.name == self.id.parent), None)
 
@@ -62,10 +62,10 @@ class Loop:
         return f"<loop {self.name}>"
 
 
-class Function:
+class AnalyzedFunction:
     """One defined function: with the small functions that it calls inlined into it."""
 
-    def __init__(self, program: Program, code: SourceFunction) -> None:
+    def __init__(self, program: AnalyzedProgram, code: SourceFunction) -> None:
         self.program = program
         self.code = code
         self._graph: Flowgraph | Refused | Overrun | None = None
@@ -196,13 +196,13 @@ class Function:
         return str(self.code.loc) if self.code.loc is not None else self.name
 
     @functools.cached_property
-    def loops(self) -> tuple[Loop, ...]:
+    def loops(self) -> tuple[AnalyzedLoop, ...]:
         """The loops in textual order, those of inlined functions included."""
         return tuple(self._loop(id) for id in self._names())
 
-    def _loop(self, id: LoopName) -> Loop:
+    def _loop(self, id: LoopName) -> AnalyzedLoop:
         """One of its loops, as a class that is derived from this one may have them."""
-        return Loop(self, id)
+        return AnalyzedLoop(self, id)
 
     def _names(self) -> Iterator[LoopName]:
         module = self.program.source.inlined
@@ -270,10 +270,10 @@ def _may_loop(code: SourceFunction) -> bool:
     return bool(cycles({block.label: block.successors for block in code.blocks}))
 
 
-class Program:
+class AnalyzedProgram:
     """One program in memory."""
 
-    def __init__(self, program: source.Program, settings: Settings) -> None:
+    def __init__(self, program: source.SourceProgram, settings: Settings) -> None:
         self.source = program
         self.settings = settings
 
@@ -293,7 +293,7 @@ class Program:
         return repetitions(self.source.module)
 
     @functools.cached_property
-    def functions(self) -> tuple[Function, ...]:
+    def functions(self) -> tuple[AnalyzedFunction, ...]:
         """The defined functions, by file in the order given, then by line; those of stubs are the last."""
         order = {file: index for index, file in enumerate(self.files)}
 
@@ -304,13 +304,13 @@ class Program:
 
         return tuple(self._function(code) for code in sorted(self.source.module.defined(), key=place))
 
-    def _function(self, code: SourceFunction) -> Function:
+    def _function(self, code: SourceFunction) -> AnalyzedFunction:
         """One of its functions, as a class that is derived from this one may have them."""
-        return Function(self, code)
+        return AnalyzedFunction(self, code)
 
     @functools.cached_property
-    def _by_name(self) -> Mapping[str, list[Function]]:
-        found: dict[str, list[Function]] = {}
+    def _by_name(self) -> Mapping[str, list[AnalyzedFunction]]:
+        found: dict[str, list[AnalyzedFunction]] = {}
         for function in self.functions:
             found.setdefault(function.name, []).append(function)
         return found
@@ -318,7 +318,7 @@ class Program:
     def defines(self, place: Loc) -> bool:
         """Whether the function is defined in whose text the place stands."""
 
-        def has(function: Function) -> bool:
+        def has(function: AnalyzedFunction) -> bool:
             own = function.code.loc
             if own is None or own.file == place.file:
                 return True  # else a part of the function may stand in a file that it includes
@@ -363,7 +363,7 @@ class Program:
 
         return Transformers(found, walked, self.settings.apart)
 
-    def __getitem__(self, name: str) -> Function:
+    def __getitem__(self, name: str) -> AnalyzedFunction:
         """The function of that name in the source, or of that name in the IR. Raises ``UsageError``."""
         try:
             once = [function for function in self.functions if function.code.name not in self.repeated]
@@ -375,7 +375,7 @@ class Program:
             raise
 
     @property
-    def loops(self) -> tuple[Loop, ...]:
+    def loops(self) -> tuple[AnalyzedLoop, ...]:
         """The loops of all functions where they stand in the source (copies by inlining left out)."""
         own = (function for function in self.functions if function.is_listed)
         return tuple(loop for f in own for loop in f.loops if loop.id.inlined_from is None)
@@ -414,7 +414,7 @@ def is_called(code: SourceFunction, name: str) -> bool:
     return last in {own, plain, re.sub(r"<.*", "", plain)}
 
 
-def find_function(functions: Sequence[Function], name: str, where: str) -> Function:
+def find_function(functions: Sequence[AnalyzedFunction], name: str, where: str) -> AnalyzedFunction:
     """The function called ``name``. Raises ``UsageError`` that lists those there are."""
     found = [f for f in functions if f.name == name] or [f for f in functions if f.code.name == name]
     found = found or [f for f in functions if is_called(f.code, name)]
@@ -432,7 +432,7 @@ def load(
     paths: Iterable[Path | str] | Path | str,
     settings: Settings | None = None,
     **options: Any,
-) -> Program:
+) -> AnalyzedProgram:
     """Read a program: C, C++, LLVM assembly or bitcode, several files linked together.
 
     ``options`` are the fields of :class:`loopless.source.SourceOptions` (``data_model``, ``clang``, ``flags``,
@@ -449,10 +449,10 @@ def load(
         settings = replace(settings, source=replace(settings.source, **of_source))
     if options:
         settings = replace(settings, **options)
-    return Program(source.load(paths, settings.source), settings)
+    return AnalyzedProgram(source.load(paths, settings.source), settings)
 
 
-def load_while_importing(paths: Sequence[Path | str], settings: Settings, modules: Sequence[str]) -> Program:
+def load_while_importing(paths: Sequence[Path | str], settings: Settings, modules: Sequence[str]) -> AnalyzedProgram:
     """:func:`load`, importing ``modules`` while the compiler runs: what a command will need in its children."""
     import importlib
 

@@ -18,7 +18,7 @@ from loopless.graphs import components, cycles, predecessors, reachable
 from loopless.paths.build import called
 from loopless.queries.loops.name import LoopName
 from loopless.refusals import Reason, Refused
-from loopless.source.ir import Function, Instruction, Loc, Module, OtherConst
+from loopless.source.ir import Instruction, Loc, Module, OtherConst, SourceFunction
 from loopless.source.vocabulary import COMES_BACK, LEAVES, Meaning, effect_of, library_function, meaning_of
 
 _ENDING: Final = frozenset({Meaning.ASSUME, Meaning.ASSERT, Meaning.ERROR, Meaning.ABORT, Meaning.EXIT, Meaning.TARGET})
@@ -121,7 +121,7 @@ class Returning:
                     self._leaves[name] = found
                     grown = True
 
-    def _by_itself(self, function: Function, calls: Iterable[Instruction]) -> _Reason | None:
+    def _by_itself(self, function: SourceFunction, calls: Iterable[Instruction]) -> _Reason | None:
         """Why a call of a function need not return, by its own text."""
         if "noreturn" in function.attributes:
             return _Reason(f"{function.source_name} is declared not to return", None)
@@ -209,11 +209,11 @@ class Returning:
         return name in self._certain if name else not outside or instruction.callee_name in COMES_BACK
 
 
-def _calls(function: Function) -> Iterator[Instruction]:
+def _calls(function: SourceFunction) -> Iterator[Instruction]:
     return (i for i in reached_instructions(function) if i.op in ("call", "invoke", "callbr") and not i.is_debug)
 
 
-def _endless(function: Function) -> _Reason | None:
+def _endless(function: SourceFunction) -> _Reason | None:
     """A block that runs may come to and no way leads out of, for ever."""
     following = {block.label: block.successors for block in function.blocks}
     reached = set(reachable((function.entry.label,), following.__getitem__))
@@ -226,7 +226,7 @@ def _endless(function: Function) -> _Reason | None:
     return None
 
 
-def _may_repeat(function: Function) -> bool:
+def _may_repeat(function: SourceFunction) -> bool:
     """Whether some block may come after itself."""
     return bool(cycles({block.label: block.successors for block in function.blocks}))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
-from loopless.queries.program import Loop, Program
+from loopless.queries.program import AnalyzedLoop, AnalyzedProgram
 from loopless.refusals import Refused
 
 _LINE = re.compile(r"(.+):(\d+)")
@@ -17,7 +17,9 @@ _PLACE = re.compile(r"(.+:)?\d+(:\d+)?([~@].*)?", re.DOTALL)
 """What a place looks like: a line, a file and a line, with a column, or a loop's full name with its suffix."""
 
 
-def select_loops(program: Program, functions: Sequence[str] = (), places: Sequence[str] = ()) -> tuple[Loop, ...]:
+def select_loops(
+    program: AnalyzedProgram, functions: Sequence[str] = (), places: Sequence[str] = ()
+) -> tuple[AnalyzedLoop, ...]:
     """The loops in any of ``functions`` (by name) and at any of ``places``; all loops where nothing is named.
 
     A place is a loop's full name, ``FILE:LINE``, or ``LINE`` where the program has one file. Raises ``UsageError``
@@ -29,7 +31,7 @@ def select_loops(program: Program, functions: Sequence[str] = (), places: Sequen
     own = [loop for loop in everything if loop.id.inlined_from is None]
     if not places:
         return tuple(own)
-    found: dict[Loop, None] = {}
+    found: dict[AnalyzedLoop, None] = {}
     for place in places:
         matching = [loop for loop in everything if loop.name == place] or [loop for loop in own if _is_at(loop, place)]
         if not matching:
@@ -38,7 +40,7 @@ def select_loops(program: Program, functions: Sequence[str] = (), places: Sequen
     return tuple(loop for loop in everything if loop in found)
 
 
-def _is_at(loop: Loop, place: str) -> bool:
+def _is_at(loop: AnalyzedLoop, place: str) -> bool:
     if place.isdigit():
         return loop.line == int(place)
     plain = f"{loop.id.file}:{loop.line}:{loop.id.column}"
@@ -54,7 +56,7 @@ def _same_file(file: str, named: str) -> bool:
     return a == b or a.endswith(os.sep + b) or os.path.realpath(a) == os.path.realpath(b)
 
 
-def _no_loop(program: Program, loops: Sequence[Loop], place: str) -> str:
+def _no_loop(program: AnalyzedProgram, loops: Sequence[AnalyzedLoop], place: str) -> str:
     where = ", ".join(program.files)
     if _PLACE.fullmatch(place) is None:
         raise UsageError(
@@ -67,7 +69,7 @@ def _no_loop(program: Program, loops: Sequence[Loop], place: str) -> str:
     return f"there is no loop at {place}; there are loops at {shown}"
 
 
-def check_variables(loops: Iterable[Loop], names: Sequence[str]) -> None:
+def check_variables(loops: Iterable[AnalyzedLoop], names: Sequence[str]) -> None:
     """Raises ``UsageError`` if a name is no variable of any of the functions that hold ``loops``."""
     functions = list(dict.fromkeys(loop.function for loop in loops))
     known: dict[str, None] = {}

@@ -10,7 +10,7 @@ from loopless.queries.loops.name import split_place
 from loopless.report.json_report import expression, inputs_read, refused_json
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, reason_lines, region_lines
-from loopless.summary import FunctionCase, FunctionSummary, SummaryInput
+from loopless.summary import CallSummary, FunctionCase, SummaryInput
 
 _ENDS: Final = {
     "abort": "ends the program by abort",
@@ -50,14 +50,14 @@ def _lines(answer: FunctionAnswer) -> list[str]:
     return [*lines, *(["  assuming", *(f"    {assumption}" for assumption in found)] if found else [])]
 
 
-def _shortened(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[str]:
+def _shortened(case: FunctionCase, summary: CallSummary, names: Names) -> list[str]:
     """The lines about a case, with names for exit times that stand there more than once."""
     result = () if case.result is None else (case.result,)
     nodes = (case.when, *case.then.values(), *case.iterations.values(), *result)
     return names.shortened(lambda own: _case_lines(case, summary, own), nodes)
 
 
-def _case_lines(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[str]:
+def _case_lines(case: FunctionCase, summary: CallSummary, names: Names) -> list[str]:
     lines = condition_lines("  when ", case.when, names)
     lines += [] if case.exact else [f"    {OVER_APPROXIMATE}"]
     lines.append(f"    {end_words(case, names)}")
@@ -89,13 +89,13 @@ def origin(input: SummaryInput) -> str:
     return "the address as a number" if shown.startswith("&") else _INPUTS.get(input.kind, "")
 
 
-def short_loop(loop: str, summary: FunctionSummary) -> str:
+def short_loop(loop: str, summary: CallSummary) -> str:
     """A loop's name without the file and the function where they are those of the summary."""
     file = summary.place.rsplit(":", 2)[0]
     return f"the loop {loop.removeprefix(f'{file}:{summary.name}:')}"
 
 
-def assumptions_of(summary: FunctionSummary) -> list[str]:
+def assumptions_of(summary: CallSummary) -> list[str]:
     """All that the summary takes for granted, each once."""
     found = [*summary.assumptions, *(assumption for case in summary.cases for assumption in case.assumptions)]
     return list(dict.fromkeys(found))
@@ -119,7 +119,7 @@ def function_json(answer: FunctionAnswer) -> dict[str, Any]:
     }
 
 
-def _regions(summary: FunctionSummary | None) -> dict[str, Any]:
+def _regions(summary: CallSummary | None) -> dict[str, Any]:
     if summary is None:
         return {"inputs": [], "cases": [], "diverges": [], "undefined": [], "residual": []}
     names = Names(summary)

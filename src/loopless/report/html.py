@@ -10,7 +10,7 @@ from html import escape
 from typing import Final
 
 from loopless import terms as t
-from loopless.automaton import Classification
+from loopless.automaton import LoopClass
 from loopless.paths import Path
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.answer import LoopAnswer
@@ -31,7 +31,7 @@ from loopless.report.text import (
     values_apart,
     verdict,
 )
-from loopless.summary import Approximation, Case, FunctionCase, FunctionSummary, Merged, Summary
+from loopless.summary import Approximation, CallSummary, Case, FunctionCase, LoopSummary, Merged
 
 _LINE: Final = "1px solid rgba(128,128,128,.35)"
 _BOX: Final = "text-align:left;line-height:1.45;margin:.3em 0"
@@ -192,14 +192,14 @@ def _never(
     ]
 
 
-def _gaps(summary: Summary | FunctionSummary, names: Names, columns: int) -> list[str]:
+def _gaps(summary: LoopSummary | CallSummary, names: Names, columns: int) -> list[str]:
     """Where the run is undefined, and where nothing is said, with the reasons."""
     rows = []
     for undefined in summary.undefined:
         place = f" in line {undefined.line}" if undefined.line else ""
         about = f"undefined: {undefined.kind.replace('-', ' ')}{place}"
         rows.append(_region(undefined.when, [about], names, columns))
-    found = summary.approximation if isinstance(summary, Summary) else None
+    found = summary.approximation if isinstance(summary, LoopSummary) else None
     reasons: dict[Refused, list[t.Condition]] = {}
     for residual in summary.residual:
         reasons.setdefault(residual.why, []).append(residual.when)
@@ -240,7 +240,7 @@ def _region(when: t.Condition, about: Cell, names: Names, columns: int) -> str:
     return _abbreviated(lambda own: [condition(when, own), about], (when,), names, words=(1,), last=columns - 1)
 
 
-def classification(answer: LoopAnswer, found: Classification) -> str:
+def classification(answer: LoopAnswer, found: LoopClass) -> str:
     """The answer of ``classify`` about one loop."""
     decided = "" if found.decided else " (no regular pattern was found)"
     parts = [heading(answer.loop.name, f"type {found.label}")]
@@ -274,7 +274,7 @@ def function_summary(answer: FunctionAnswer) -> str:
     return box(parts)
 
 
-def _function_case(case: FunctionCase, summary: FunctionSummary, names: Names) -> list[Cell]:
+def _function_case(case: FunctionCase, summary: CallSummary, names: Names) -> list[Cell]:
     values = names.effects(case.then.items())
     counts = [
         f"{names.text(count)} of {short_loop(name, summary)}"

@@ -17,11 +17,11 @@ from loopless.summary import (
     Case,
     Cycle,
     Interleaving,
+    LoopSummary,
     Merged,
     PathRun,
     Residual,
     Step,
-    Summary,
     Undefined,
 )
 
@@ -119,7 +119,7 @@ def assumptions_of(answer: LoopAnswer) -> list[str]:
     """All that the answer takes for granted, each once."""
     found = list(answer.assumptions)
     found += answer.paths.assumptions if answer.paths is not None else ()
-    if isinstance(answer.summary, Summary):
+    if isinstance(answer.summary, LoopSummary):
         found += answer.summary.assumptions
         found += [assumption for case in answer.summary.cases for assumption in case.assumptions]
     return list(dict.fromkeys(found))
@@ -177,7 +177,7 @@ def _exit(exit: Exit) -> dict[str, Any]:
     return {"line": exit.line, "kind": exit.kind, **({"detail": exit.detail} if exit.detail else {})}
 
 
-def _case(case: Case, summary: Summary, names: Names) -> dict[str, Any]:
+def _case(case: Case, summary: LoopSummary, names: Names) -> dict[str, Any]:
     return {
         "when": expression(case.when, names),
         "exact": case.exact,

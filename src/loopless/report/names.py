@@ -13,7 +13,7 @@ from loopless import terms as t
 from loopless.flowgraph.model import NULL_PART, OBJECT_PART
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
-from loopless.summary import Approximation, Cycle, FunctionSummary, Step
+from loopless.summary import Approximation, CallSummary, Cycle, Step
 
 _NAMED = frozenset(("first_positive", "first_zero"))
 _FUNCTIONS = ("F", "G", "H", *(f"F{number}" for number in range(1, 20)))
@@ -34,7 +34,7 @@ class Names:
 
     def __init__(
         self,
-        answer: LoopAnswer | FunctionSummary | None,
+        answer: LoopAnswer | CallSummary | None,
         more: Iterable[t.Node] = (),
         shown: Mapping[t.Var, str] | None = None,
         *,
@@ -46,7 +46,7 @@ class Names:
         """
         self.extent = extent
         self.shown: Mapping[t.Var, str] = {**(answer.shown if answer is not None else {}), **(shown or {})}
-        spoken = _nodes_of_function(answer) if isinstance(answer, FunctionSummary) else nodes_of(answer)
+        spoken = _nodes_of_function(answer) if isinstance(answer, CallSummary) else nodes_of(answer)
         nodes = [*spoken, *more]
         occurring = sorted({var for node in nodes for var in node.variables}, key=lambda var: var.key)
         wanted = {var: self.shown.get(var, var.name) for var in occurring}
@@ -303,7 +303,7 @@ def _nodes_of_approximation(found: Approximation) -> Iterator[t.Node]:
     yield from (part.when for part in found.may_be_lost)
 
 
-def _nodes_of_function(summary: FunctionSummary) -> Iterator[t.Node]:
+def _nodes_of_function(summary: CallSummary) -> Iterator[t.Node]:
     yield from (input.var for input in summary.inputs)
     yield from (region.when for region in summary.regions)
     for case in summary.cases:

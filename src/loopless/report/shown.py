@@ -15,7 +15,7 @@ from loopless.queries.call_values.inputs import Given
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.call_values.surroundings import surroundings
 from loopless.queries.evaluation.evaluate import Evaluation
-from loopless.queries.program import Function, Loop, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedLoop, AnalyzedProgram
 from loopless.queries.verification.verdict import Verdict
 from loopless.report import html, html_bounds, html_programs
 from loopless.report.bounds import (
@@ -162,32 +162,32 @@ def assumptions(shown: Bound) -> list[str]:
     return granted_for(shown) if isinstance(shown, LoopBound) else granted(shown.within)
 
 
-text.register(Program, html_programs.program_lines)
-page.register(Program, html_programs.program)
-page.register(Function, html_programs.function)
-page.register(Loop, html_programs.loop)
+text.register(AnalyzedProgram, html_programs.program_lines)
+page.register(AnalyzedProgram, html_programs.program)
+page.register(AnalyzedFunction, html_programs.function)
+page.register(AnalyzedLoop, html_programs.loop)
 
 
-@text.register(Function)
-@text.register(Loop)
-def _(shown: Function | Loop) -> str:
+@text.register(AnalyzedFunction)
+@text.register(AnalyzedLoop)
+def _(shown: AnalyzedFunction | AnalyzedLoop) -> str:
     return shown.name
 
 
 @brief.register
-def _(shown: Program) -> str:
+def _(shown: AnalyzedProgram) -> str:
     names = list(dict.fromkeys(function.name for function in shown.functions))
     listed = ", ".join(names[:_FEW]) + (", …" if len(names) > _FEW else "") or "nothing"
     return f"program {', '.join(shown.files)}: functions {listed}"
 
 
 @brief.register
-def _(shown: Function) -> str:
+def _(shown: AnalyzedFunction) -> str:
     return f"function {shown.name} at {shown.place.removesuffix(':0')}"
 
 
 @brief.register
-def _(shown: Loop) -> str:
+def _(shown: AnalyzedLoop) -> str:
     inside = f" inside {shown.id.parent}" if shown.id.parent is not None else ""
     return f"loop {shown.name}{inside}"
 

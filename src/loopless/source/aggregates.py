@@ -15,12 +15,12 @@ from typing import Final
 
 from loopless.source.ir import (
     ArrayT,
-    Block,
     Gep,
     Instruction,
     IntT,
     Local,
     Param,
+    SourceBlock,
     StructT,
     Type,
     Value,
@@ -35,7 +35,7 @@ MOST_PIECES: Final = 16
 """Members of a register at most: as many as two registers have bytes."""
 
 
-def in_parts(blocks: tuple[Block, ...], params: Sequence[Param], layout: DataLayout) -> tuple[Block, ...]:
+def in_parts(blocks: tuple[SourceBlock, ...], params: Sequence[Param], layout: DataLayout) -> tuple[SourceBlock, ...]:
     """The blocks, in which each part of a structure that is read as a whole is read by itself.
 
     ``params``: those of the function, which may point to structures.
@@ -59,7 +59,7 @@ def _at(i: Instruction, address: Value, offset: int, name: str) -> Iterator[Inst
 # ------------------------------------------------------------------------------------------- values of several parts
 
 
-def _with_parts(blocks: tuple[Block, ...], layout: DataLayout) -> tuple[Block, ...]:
+def _with_parts(blocks: tuple[SourceBlock, ...], layout: DataLayout) -> tuple[SourceBlock, ...]:
     """The blocks, in which what ``extractvalue`` takes of a structure just read is read by itself."""
     read = {
         i.result
@@ -102,7 +102,7 @@ def _with_parts(blocks: tuple[Block, ...], layout: DataLayout) -> tuple[Block, .
     return tuple(replace(b, instructions=tuple(n for i in b.instructions for n in lowered(i))) for b in blocks)
 
 
-def _used_whole(blocks: tuple[Block, ...], wanted: Mapping[str, Mapping[Path, Local]]) -> Iterator[str]:
+def _used_whole(blocks: tuple[SourceBlock, ...], wanted: Mapping[str, Mapping[Path, Local]]) -> Iterator[str]:
     """The values that are used in another way than by their parts."""
     for block in blocks:
         for i in block.instructions:
@@ -161,7 +161,9 @@ def _offset(whole: Type, path: Path, layout: DataLayout) -> int:
 # ------------------------------------------------------------------------------------- numbers that are several members
 
 
-def _with_pieces(blocks: tuple[Block, ...], params: Sequence[Param], layout: DataLayout) -> tuple[Block, ...]:
+def _with_pieces(
+    blocks: tuple[SourceBlock, ...], params: Sequence[Param], layout: DataLayout
+) -> tuple[SourceBlock, ...]:
     """The blocks, in which a number that is a copy of several members of a structure is copied member by member.
 
     Such a number is read from one object and goes into others, whose members begin at the same bytes and have the same
@@ -193,7 +195,7 @@ def _with_pieces(blocks: tuple[Block, ...], params: Sequence[Param], layout: Dat
     return tuple(replace(b, instructions=tuple(n for i in b.instructions for n in lowered(i))) for b in blocks)
 
 
-def _copies(blocks: tuple[Block, ...], objects: _Objects) -> dict[str, list[Piece]]:
+def _copies(blocks: tuple[SourceBlock, ...], objects: _Objects) -> dict[str, list[Piece]]:
     """The numbers that are copied from structures to structures, each with the members that it consists of."""
     found: dict[str, list[Piece]] = {}
     for block in blocks:
@@ -221,7 +223,7 @@ def _stored(i: Instruction) -> str | None:
 class _Objects:
     """The objects that a function allocates, or is given by value, and what addresses point into them."""
 
-    def __init__(self, blocks: tuple[Block, ...], params: Sequence[Param], layout: DataLayout) -> None:
+    def __init__(self, blocks: tuple[SourceBlock, ...], params: Sequence[Param], layout: DataLayout) -> None:
         self.layout = layout
         self._into: dict[str, Type] = {}
         for param in params:
@@ -240,7 +242,7 @@ class _Objects:
                     self._behind[i.result] = first, at + i.gep.offset
         self._as = dict(self._copied(blocks))
 
-    def _copied(self, blocks: tuple[Block, ...]) -> Iterator[tuple[str, Type]]:
+    def _copied(self, blocks: tuple[SourceBlock, ...]) -> Iterator[tuple[str, Type]]:
         """The objects of types without a name, which are clang's own, with the type of what is copied there, or from
         there.
         """

@@ -7,9 +7,9 @@ from typing import Final
 
 from loopless.source.ir import (
     AddressOf,
-    Aggregate,
     ArrayT,
     BytesConst,
+    ConstantAggregate,
     FloatConst,
     FloatT,
     FunctionT,
@@ -246,7 +246,7 @@ class Constants:
             c.expect("(")
             element = self.typed(c, locals_)
             c.expect(")")
-            return Aggregate(t, (element,) * t.count) if isinstance(t, VectorT) else OtherConst(t, "splat")
+            return ConstantAggregate(t, (element,) * t.count) if isinstance(t, VectorT) else OtherConst(t, "splat")
         return self._expression(c, t, token, locals_)
 
     def _aggregate(self, c: Cursor, t: Type, opening: str, locals_: dict[str, Local]) -> Value:
@@ -259,7 +259,7 @@ class Constants:
             elements.append(self.typed(c, locals_))
         if packed:
             c.expect(">")
-        return Aggregate(t, tuple(elements))
+        return ConstantAggregate(t, tuple(elements))
 
     def _asm(self, c: Cursor, t: Type) -> Value:
         start = c.at - 1

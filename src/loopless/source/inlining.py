@@ -6,7 +6,7 @@ from typing import Final
 
 from loopless.graphs import components, cycles
 from loopless.limits.source import MAX_INLINED_LEAF, MAX_INLINED_SIZE, MAX_INLINING_GROWTH, SMALL_MODULE_SIZE
-from loopless.source.ir import Aggregate, Function, GlobalRef, Instruction, Module, OtherConst, Value
+from loopless.source.ir import ConstantAggregate, GlobalRef, Instruction, Module, OtherConst, SourceFunction, Value
 from loopless.source.vocabulary import RETURNS_TWICE, meaning_of
 
 _RESERVED: Final = ("__VERIFIER_", "__CPROVER_", "klee_")
@@ -51,14 +51,14 @@ def recursive_functions(module: Module) -> frozenset[str]:
     return frozenset(name for cycle in cycles(calls) for name in cycle)
 
 
-def _calls(f: Function, defined: dict[str, Function]) -> list[str]:
+def _calls(f: SourceFunction, defined: dict[str, SourceFunction]) -> list[str]:
     """The defined functions that ``f`` calls by name, one entry per call."""
     return [
         name for i in f.instructions() if i.op in ("call", "invoke") and (name := i.callee_name) in defined and name
     ]
 
 
-def _can_inline(f: Function, module: Module) -> bool:
+def _can_inline(f: SourceFunction, module: Module) -> bool:
     if (
         f.variadic
         or f.name.startswith(_RESERVED)
@@ -97,7 +97,7 @@ def _takes_block(v: Value) -> bool:
     match v:
         case OtherConst(op="blockaddress"):
             return True
-        case OtherConst(operands=parts) | Aggregate(elements=parts):
+        case OtherConst(operands=parts) | ConstantAggregate(elements=parts):
             return any(_takes_block(p) for p in parts)
         case GlobalRef() | _:
             return False

@@ -135,7 +135,7 @@ class FloatConst:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class ConstantAggregate:
     """A constant array, structure or vector, element by element."""
 
     type: Type
@@ -163,7 +163,7 @@ Value = (
     | ZeroInit
     | BytesConst
     | FloatConst
-    | Aggregate
+    | ConstantAggregate
     | OtherConst
 )
 
@@ -293,7 +293,7 @@ TERMINATORS = frozenset(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class SourceBlock:
     """A basic block; the terminator is the last instruction."""
 
     label: str
@@ -351,7 +351,7 @@ class Param:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Function:
+class SourceFunction:
     """A function, defined or only declared (then ``blocks`` is empty).
 
     ``variables`` maps the local that holds a variable's address (an alloca, or a ``byval``/``sret`` parameter) to the
@@ -364,7 +364,7 @@ class Function:
     result: Type
     params: tuple[Param, ...]
     variadic: bool
-    blocks: tuple[Block, ...]
+    blocks: tuple[SourceBlock, ...]
     attributes: frozenset[str]
     variables: Mapping[str, DebugVariable]
     loc: Loc | None
@@ -377,7 +377,7 @@ class Function:
         return not self.blocks
 
     @property
-    def entry(self) -> Block:
+    def entry(self) -> SourceBlock:
         return self.blocks[0]
 
     def instructions(self) -> Iterator[Instruction]:
@@ -414,7 +414,7 @@ class Module:
     name: str
     triple: str
     layout: DataLayout
-    functions: Mapping[str, Function]
+    functions: Mapping[str, SourceFunction]
     globals: Mapping[str, GlobalVar]
     aliases: Mapping[str, Value]
     debug_types: DebugTypes
@@ -432,6 +432,6 @@ class Module:
         found = self.functions.get(name) or self.globals.get(name)
         return found is not None and found.linkage == "extern_weak"
 
-    def defined(self) -> Iterator[Function]:
+    def defined(self) -> Iterator[SourceFunction]:
         """The functions with a body, in textual order."""
         return (f for f in self.functions.values() if f.blocks)

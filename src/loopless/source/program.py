@@ -19,7 +19,7 @@ from loopless.source.worker import WORKER
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Program:
+class SourceProgram:
     """One program.
 
     ``module`` is as written; ``inlined`` has small functions inlined into their callers (the same object where there
@@ -35,7 +35,7 @@ class Program:
     options: SourceOptions = field(default_factory=SourceOptions)
 
 
-def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None = None) -> Program:
+def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None = None) -> SourceProgram:
     """Read the program that the files make together: C, C++, LLVM assembly and bitcode, in any mixture.
 
     Raises:
@@ -67,7 +67,7 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
         inlined = stubs.told(read_module(WORKER.inline(text, chosen, options.timeout_s, what), names))
     model = "LLP64" if "windows" in module.triple else {32: "ILP32", 64: "LP64"}.get(module.pointer_bits, "other")
     shown = tuple(str(f) for f in files)
-    return Program(module, inlined, shown, module.triple, module.pointer_bits, model, options)
+    return SourceProgram(module, inlined, shown, module.triple, module.pointer_bits, model, options)
 
 
 def _stubs(files: Sequence[Path], options: SourceOptions, database: CompileDatabase | None) -> Stubs:

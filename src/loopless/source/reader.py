@@ -16,8 +16,6 @@ from loopless.source.debug import DebugVariable
 from loopless.source.instructions import Reader
 from loopless.source.ir import (
     REPEATED,
-    Block,
-    Function,
     FunctionT,
     GlobalVar,
     Instruction,
@@ -26,6 +24,8 @@ from loopless.source.ir import (
     Module,
     OpaqueT,
     Param,
+    SourceBlock,
+    SourceFunction,
     Type,
     Value,
     VoidT,
@@ -219,16 +219,16 @@ class _ModuleReader:
 
     # --------------------------------------------------------------------------------------------------- functions
 
-    def _function(self, head: str, body: list[str]) -> Function:
+    def _function(self, head: str, body: list[str]) -> SourceFunction:
         locals_: dict[str, Local] = {}
         try:
             function = self._head(head, locals_)
         except (Unread, KeyError, IndexError, ValueError):
             m = re.search(r'@("[^"]*"|[-\w.$]+)\(', head)
             name = name_of("@" + m.group(1)) if m else head
-            block = Block("0", (Instruction("unsupported", None, VoidT(), text=head),))
-            blocks: tuple[Block, ...] = (block,) if body else ()
-            return Function(name, "external", VoidT(), (), False, blocks, frozenset(), {}, None, name)
+            block = SourceBlock("0", (Instruction("unsupported", None, VoidT(), text=head),))
+            blocks: tuple[SourceBlock, ...] = (block,) if body else ()
+            return SourceFunction(name, "external", VoidT(), (), False, blocks, frozenset(), {}, None, name)
         if not body:
             return function
         blocks = tuple(self._blocks(body, locals_, str(sum(p.name.isdigit() for p in function.params))))
@@ -237,7 +237,7 @@ class _ModuleReader:
         params = tuple(_with_debug(function.params, blocks, variables))
         return replace(function, blocks=blocks, variables=variables, params=params)
 
-    def _head(self, head: str, locals_: dict[str, Local]) -> Function:
+    def _head(self, head: str, locals_: dict[str, Local]) -> SourceFunction:
         tokens = tokenize(head)
         dbg = None
         if tokens[0] == "define":
@@ -266,7 +266,7 @@ class _ModuleReader:
         result = self.constants.type(c)
         name = name_of(c.next())
         params, variadic = self._params(c, locals_)
-        return Function(
+        return SourceFunction(
             name,
             linkage,
             result,
@@ -325,14 +325,14 @@ class _ModuleReader:
                 raise Unread(token)
         return frozenset(words)
 
-    def _blocks(self, body: list[str], locals_: dict[str, Local], first: str) -> Iterator[Block]:
+    def _blocks(self, body: list[str], locals_: dict[str, Local], first: str) -> Iterator[SourceBlock]:
         """The blocks of a function; an unnamed first one has no label in the text but the number ``first``."""
         label, instructions = first, list[Instruction]()
         read = self.reader.instruction
         for line in body:
             if line[0] != " ":
                 if instructions:
-                    yield Block(label, tuple(instructions))
+                    yield SourceBlock(label, tuple(instructions))
                     instructions = []
                 m = _LABEL.match(line)
                 label = _label(m.group(1)) if m else line
@@ -344,7 +344,7 @@ class _ModuleReader:
                     instructions.append(found)
                     continue
             instructions.append(read(text, locals_))
-        yield Block(label, tuple(instructions))
+        yield SourceBlock(label, tuple(instructions))
 
 
 def _body(lines: Iterator[str]) -> list[str]:
@@ -374,7 +374,7 @@ def _trailing_align(c: Cursor) -> int:
     return 0
 
 
-def _with_repeated(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+def _with_repeated(blocks: tuple[SourceBlock, ...]) -> tuple[SourceBlock, ...]:
     """The blocks with a flag at each ``alloca`` that control may reach several times (``alloca()`` in a loop, say)."""
     inside = {block.label for block in blocks[1:] if any(i.op == "alloca" for i in block.instructions)}
     if not inside:
@@ -390,7 +390,7 @@ def _with_repeated(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
     )
 
 
-def _variables(blocks: tuple[Block, ...]) -> dict[str, DebugVariable]:
+def _variables(blocks: tuple[SourceBlock, ...]) -> dict[str, DebugVariable]:
     """The variable behind each address that a record declares as a whole; the first record counts."""
     variables: dict[str, DebugVariable] = {}
     for block in blocks:
@@ -403,7 +403,7 @@ def _variables(blocks: tuple[Block, ...]) -> dict[str, DebugVariable]:
 
 
 def _with_debug(
-    params: tuple[Param, ...], blocks: tuple[Block, ...], variables: Mapping[str, DebugVariable]
+    params: tuple[Param, ...], blocks: tuple[SourceBlock, ...], variables: Mapping[str, DebugVariable]
 ) -> Iterator[Param]:
     """The parameters with the source parameters that they carry.
 

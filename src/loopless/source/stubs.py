@@ -72,7 +72,7 @@ class Stubs:
 
     known: Mapping[str, Stub] = field(default_factory=dict)
     modules: tuple[tuple[str, str], ...] = ()
-    declared: Mapping[str, ir.Function] = field(default_factory=dict)
+    declared: Mapping[str, ir.SourceFunction] = field(default_factory=dict)
 
     def linked(self, module: ir.Module) -> tuple[tuple[str, str], ...]:
         """The modules (name and text) of which the program declares functions. Raises ``SourceError`` where the program
@@ -120,7 +120,7 @@ def read_stubs(files: Iterable[Path], options: SourceOptions, command: CompileCo
     """
     known: dict[str, Stub] = {}
     modules: list[tuple[str, str]] = []
-    declared: dict[str, ir.Function] = {}
+    declared: dict[str, ir.SourceFunction] = {}
     for file in files:
         if file.suffix.lower() not in C_SUFFIXES:
             raise UsageError(f"{file} is no C file (.c, .h, .i): stubs are written in C (--stubs)")
@@ -267,7 +267,7 @@ def _notes(text: str, module: ir.Module) -> dict[str, _Notes]:
 
 def _integers(value: ir.Value | None) -> tuple[int, ...]:
     match value:
-        case ir.Aggregate(elements=parts):
+        case ir.ConstantAggregate(elements=parts):
             return tuple(part.value if isinstance(part, ir.IntConst) else 0 for part in parts)
         case ir.ZeroInit(type=ir.StructT(fields=fields)):
             return (0,) * len(fields)
@@ -278,7 +278,7 @@ def _integers(value: ir.Value | None) -> tuple[int, ...]:
 # -- what it means ----------------------------------------------------------------------------------------------------
 
 
-def _stub(prototype: _Prototype, found: ir.Function, notes: _Notes, file: str) -> Stub | None:
+def _stub(prototype: _Prototype, found: ir.SourceFunction, notes: _Notes, file: str) -> Stub | None:
     """What is said of a function; None where nothing is."""
     name, place = prototype.name, f"{file}:{notes.line}"
     if not found.is_declaration:
@@ -294,7 +294,7 @@ def _stub(prototype: _Prototype, found: ir.Function, notes: _Notes, file: str) -
     return Stub(name, place, effects=effects, returns=returns, attributes=attributes)
 
 
-def _effects(prototype: _Prototype, found: ir.Function, notes: _Notes, place: str) -> LibraryFunction | None:
+def _effects(prototype: _Prototype, found: ir.SourceFunction, notes: _Notes, place: str) -> LibraryFunction | None:
     name = prototype.name
     gone = "noreturn" in found.attributes
     modes = [(word.removeprefix(_ACCESS), given) for word, given in notes.words if word.startswith(_ACCESS)]
@@ -355,7 +355,7 @@ def _modes(
         yield index, mode
 
 
-def _range(given: tuple[int, ...], found: ir.Function, place: str) -> tuple[int, int]:
+def _range(given: tuple[int, ...], found: ir.SourceFunction, place: str) -> tuple[int, int]:
     """The ends of a result, as numbers."""
     if not isinstance(found.result, ir.IntT):
         raise SourceError(f"{place}: loopless_returns is for functions that return an integer")
@@ -370,7 +370,7 @@ def _range(given: tuple[int, ...], found: ir.Function, place: str) -> tuple[int,
     return low, high
 
 
-def _check_type(stub: Stub, said: ir.Function, found: ir.Function) -> None:
+def _check_type(stub: Stub, said: ir.SourceFunction, found: ir.SourceFunction) -> None:
     """Raises ``SourceError`` where the program declares a function with another type."""
     unprototyped = found.variadic and not found.params
     same = said.result == found.result and (
@@ -384,7 +384,7 @@ def _check_type(stub: Stub, said: ir.Function, found: ir.Function) -> None:
         )
 
 
-def _type(function: ir.Function) -> str:
+def _type(function: ir.SourceFunction) -> str:
     parameters = [*(_shown(p.type) for p in function.params), *(["..."] if function.variadic else [])]
     return f"{_shown(function.result)} ({', '.join(parameters)})"
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from loopless.summary.approximation.method import approximated
 from loopless.summary.composition import summarize_function
-from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, PassedLoop, SummaryInput
+from loopless.summary.function import CallSummary, Diverges, FunctionCase, FunctionOutcome, PassedLoop, SummaryInput
 from loopless.summary.model import (
     Approximation,
     Case,
     Cycle,
     Interleaving,
+    LoopSummary,
     Outcome,
     PathRun,
     Residual,
     Step,
-    Summary,
     Undefined,
 )
 from loopless.summary.nests import KnownLoops, from_entry, paths_of
@@ -28,21 +28,21 @@ from loopless.summary.rewrite.entry import fixed_by
 __all__ = [
     "Approximation",
     "AtEntry",
+    "CallSummary",
     "Case",
     "Cycle",
     "Diverges",
     "FunctionCase",
     "FunctionOutcome",
-    "FunctionSummary",
     "Interleaving",
     "KnownLoops",
+    "LoopSummary",
     "Merged",
     "Outcome",
     "PassedLoop",
     "PathRun",
     "Residual",
     "Step",
-    "Summary",
     "SummaryInput",
     "Traced",
     "Undefined",

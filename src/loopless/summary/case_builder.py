@@ -11,7 +11,17 @@ from loopless.limits.summary import MAX_REDUNDANCY_NODES, MAX_REDUNDANCY_QUESTIO
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.refusals import Reason, Refused
-from loopless.summary.model import Case, Cycle, Interleaving, PathRun, Residual, Step, Summary, Undefined, first_to_fail
+from loopless.summary.model import (
+    Case,
+    Cycle,
+    Interleaving,
+    LoopSummary,
+    PathRun,
+    Residual,
+    Step,
+    Undefined,
+    first_to_fail,
+)
 from loopless.summary.obligations.along_run import Undecided, for_ever, growth, repeats
 from loopless.summary.rewrite.auxiliary import Revealed, later, preimage
 from loopless.summary.transitions.elimination import ExitSegment
@@ -74,9 +84,9 @@ class Cases:
         self.undefined += other.undefined
         self.residual += other.residual
 
-    def summary(self, paths: LoopPaths, method: str = "", entered: t.Condition = t.TRUE) -> Summary:
+    def summary(self, paths: LoopPaths, method: str = "", entered: t.Condition = t.TRUE) -> LoopSummary:
         """All that is collected, as the summary of the loop with these ``paths``."""
-        return Summary(
+        return LoopSummary(
             paths.loop,
             paths,
             tuple(self.cases),

@@ -19,7 +19,7 @@ from loopless.paths.execution import Finished
 from loopless.paths.joining import join
 from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
-from loopless.summary.function import Diverges, FunctionCase, FunctionOutcome, FunctionSummary, SummaryInput
+from loopless.summary.function import CallSummary, Diverges, FunctionCase, FunctionOutcome, SummaryInput
 from loopless.summary.function_paths import Callees, FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome, Residual, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
@@ -50,7 +50,7 @@ def summarize_function(
     return summary
 
 
-def _summary(paths: FunctionPaths) -> FunctionSummary:
+def _summary(paths: FunctionPaths) -> CallSummary:
     graph = paths.graph
     cases, residual = _cases(paths)
     ended = [(f.exit, f.state) for f in paths.finished if f.exit is not None]
@@ -70,7 +70,7 @@ def _summary(paths: FunctionPaths) -> FunctionSummary:
     states = [f.state for f in paths.finished] + [s for s, _ in paths.residual] + [s for s, _ in paths.diverging]
     changed = {var for case in cases for var in case.then}
     named = {var: info.shown for var, info in graph.variables.items() if info.is_source}
-    return FunctionSummary(
+    return CallSummary(
         graph.source_name,
         paths.where,
         graph.parameters,

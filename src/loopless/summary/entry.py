@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.paths.model import LoopPaths, NoPaths
-from loopless.summary.model import Outcome, Summary
+from loopless.summary.model import LoopSummary, Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,4 +30,4 @@ class EntrySummary:
     """A summary of the states in which a loop is entered, and the paths that it is about."""
 
     paths: LoopPaths
-    summary: Summary
+    summary: LoopSummary

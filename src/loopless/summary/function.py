@@ -84,7 +84,7 @@ def told(region: Region) -> tuple[t.Term, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionSummary:
+class CallSummary:
     """What a call of a function does, as a function of its ``inputs``.
 
     Every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``, ``residual``.
@@ -164,5 +164,5 @@ class FunctionSummary:
                 raise ValueError(str(why))
 
 
-FunctionOutcome = FunctionSummary | Refused
+FunctionOutcome = CallSummary | Refused
 """What summarizing a function gives."""

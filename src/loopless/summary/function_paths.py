@@ -35,20 +35,20 @@ from loopless.graphs import reverse_postorder
 from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.paths import Exit, seen_at_ends
 from loopless.paths.build import called, calls_return, changed_variables
-from loopless.paths.execution import Execution, Finished, State, TooManyPaths, Unreadable, line_of
+from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
 from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
-from loopless.summary.function import FunctionCase, FunctionOutcome, FunctionSummary, PassedLoop
-from loopless.summary.model import Case, Outcome, Summary, nodes_of, with_arrays
+from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
+from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
 
 Callees = Callable[[str], "FunctionOutcome | None"]
 """The summary of a function of the program, by its name; None where its body is not known."""
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionPath(State):
+class FunctionPath(ExecutionState):
     """A path through the function: the loops passed, what is taken for granted, and the loops whose iterations are not
     known.
     """
@@ -224,7 +224,7 @@ class FunctionPaths(Execution[FunctionPath]):
             edge = self.graph.blocks[case.exit.block].edges[case.exit.edge]
             yield edge.target, self.along(after, edge)
 
-    def _uncounted(self, summary: Summary, case: Case) -> str | None:
+    def _uncounted(self, summary: LoopSummary, case: Case) -> str | None:
         """A stream of which the loop may read, not telling how much, where more of it may be read behind."""
         if case.exit.edge is None:
             return None
@@ -234,7 +234,7 @@ class FunctionPaths(Execution[FunctionPath]):
         lost = (var for var in sorted(changed & behind) if var not in known)
         return next((stream for var in lost if (stream := stream_of(var)) is not None), None)
 
-    def _set_aside(self, summary: Summary, state: FunctionPath) -> None:
+    def _set_aside(self, summary: LoopSummary, state: FunctionPath) -> None:
         """The parts of ``state`` that the loop has no exit for."""
         for undefined in summary.undefined:
             exit = Exit("undefined", undefined.line, summary.loop.header, detail=undefined.kind)
@@ -248,7 +248,7 @@ class FunctionPaths(Execution[FunctionPath]):
             if unknown is not None:
                 self._give_up(unknown, residual.why)
 
-    def _usable(self, loop: LoopInfo, state: FunctionPath) -> Summary | Refused:
+    def _usable(self, loop: LoopInfo, state: FunctionPath) -> LoopSummary | Refused:
         """The loop's summary where it says all that the loop does."""
         outcome = self.outcomes.get(loop.name)
         if outcome is None:
@@ -370,7 +370,7 @@ class FunctionPaths(Execution[FunctionPath]):
         if isinstance(bindings, Refused):
             self._give_up(state, bindings)
             return
-        assert isinstance(summary, FunctionSummary)
+        assert isinstance(summary, CallSummary)
         state = replace(state, assumptions=_joined(state.assumptions, summary.assumptions))
         for case in summary.cases:
             taken = self.under(state, self._of(case.when, bindings), call.loc)

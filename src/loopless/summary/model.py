@@ -122,7 +122,7 @@ class Approximation:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class LoopSummary:
     """What a loop does, as a function of its entry values.
 
     For a deterministic loop every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``,
@@ -219,11 +219,11 @@ def _lines_of(approximation: Approximation) -> list[str]:
     return lines
 
 
-Outcome = Summary | Refused
+Outcome = LoopSummary | Refused
 """What summarizing a loop gives."""
 
 
-def nodes_of(summary: Summary) -> Iterator[t.Term | t.Condition]:
+def nodes_of(summary: LoopSummary) -> Iterator[t.Term | t.Condition]:
     """All conditions and terms of the cases and regions."""
     yield summary.diverges
     for case in summary.cases:
@@ -237,7 +237,7 @@ def nodes_of(summary: Summary) -> Iterator[t.Term | t.Condition]:
     yield from (residual.when for residual in summary.residual)
 
 
-def with_arrays(summary: Summary, names: Mapping[str, str]) -> Summary:
+def with_arrays(summary: LoopSummary, names: Mapping[str, str]) -> LoopSummary:
     """The cases and regions where the arrays ``names`` are called as these say; without what is beside them."""
     if not names:
         return summary

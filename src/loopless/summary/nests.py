@@ -18,7 +18,7 @@ from loopless.refusals import Refused
 from loopless.summary.approximation.method import approximation
 from loopless.summary.entry import Entry
 from loopless.summary.methods.entry_invariants import about, inductive_facts
-from loopless.summary.model import Outcome, Summary
+from loopless.summary.model import LoopSummary, Outcome
 from loopless.summary.portfolio import ENTRY_METHODS, summarize
 from loopless.summary.transitions.system import place_of
 
@@ -65,7 +65,7 @@ def paths_of(
     def inner(within: LoopInfo, used: tuple[t.Var, ...], context: t.Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
         asked = _Question(within.header, used, checks, t.TRUE)
         outcome = _in_context(graph, within, asked, context, inside)
-        if approximate and not (isinstance(outcome, Summary) and outcome.complete):
+        if approximate and not (isinstance(outcome, LoopSummary) and outcome.complete):
             loose = paths_of(graph, within, used, all_checks=checks, known=inside, approximate=True)
             if isinstance(loose, LoopPaths):
                 return _approximate_steps(loose, context, graph)
@@ -80,7 +80,7 @@ def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: t.C
     if kept is t.TRUE:
         return _outcome(graph, loop, asked, known)
     found = _outcome(graph, loop, replace(asked, given=kept), known)
-    if isinstance(found, Summary) and found.complete:
+    if isinstance(found, LoopSummary) and found.complete:
         return found
     return _outcome(graph, loop, asked, known) if isinstance(found, Refused) else found
 
@@ -110,7 +110,7 @@ def from_entry(
     """Where ``outcome``, the summary by ``paths``, is not complete: paths and a summary of the states in which the
     program enters the loop, if that is complete, or the only one.
     """
-    if isinstance(outcome, Summary) and outcome.complete:
+    if isinstance(outcome, LoopSummary) and outcome.complete:
         return paths, outcome
     try:
         facts = t.conjunction(fact for fact in t.conjuncts(entry_facts(graph, paths.loop)) if _is_plain(fact))
@@ -168,7 +168,7 @@ def _approximate_steps(paths: LoopPaths, context: t.Condition, graph: Flowgraph)
     return Inner(tuple(steps), frozenset(paths.shown), paths.assumptions)
 
 
-def _steps(summary: Summary, graph: Flowgraph) -> Inner:
+def _steps(summary: LoopSummary, graph: Flowgraph) -> Inner:
     """What a loop does, as a step of a path around it."""
     loop = summary.loop
     names = {other.name for other in graph.loops if other.header in loop.blocks}

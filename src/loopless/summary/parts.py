@@ -22,7 +22,7 @@ from loopless.paths.model import LoopPaths
 from loopless.portfolio import Method, NoAnswer, Tried, answered
 from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import CaseBuilder, Cases
-from loopless.summary.model import Summary
+from loopless.summary.model import LoopSummary
 from loopless.summary.transitions.elimination import ExitSegment
 from loopless.summary.transitions.partition import cells
 from loopless.summary.transitions.system import ControlSystem, build_system, place_of
@@ -49,7 +49,7 @@ class PartAnswer:
     methods: tuple[str, ...]
 
 
-def summarize_parts(paths: LoopPaths, methods: Sequence[Method[PartQuestion, CaseBuilder]]) -> Summary:
+def summarize_parts(paths: LoopPaths, methods: Sequence[Method[PartQuestion, CaseBuilder]]) -> LoopSummary:
     """The summary of a loop without inputs, each part by the first of ``methods`` that leaves nothing open.
 
     Raises :class:`NoAnswer`, :class:`loopless.logic.BudgetExceeded`, :class:`loopless.terms.TermTooLarge`.

@@ -28,7 +28,7 @@ from loopless.summary.methods import (
     entry_values,
     partitioning,
 )
-from loopless.summary.model import Outcome, Summary, Undefined
+from loopless.summary.model import LoopSummary, Outcome, Undefined
 from loopless.summary.parts import PartQuestion, summarize_parts
 from loopless.summary.rewrite.inner_loops import settled
 from loopless.summary.rewrite.univariate import with_intervals
@@ -47,18 +47,18 @@ PART_METHODS: Final[tuple[Method[PartQuestion, CaseBuilder], ...]] = (
 """For a part of a loop with several iterative paths."""
 
 
-def summarize_by_parts(paths: LoopPaths) -> Summary:
+def summarize_by_parts(paths: LoopPaths) -> LoopSummary:
     """The summary of a loop by :data:`PART_METHODS`. Raises :class:`loopless.portfolio.NoAnswer`, or one of
     :data:`loopless.portfolio.LIMITS`.
     """
     return summarize_parts(paths, PART_METHODS)
 
 
-def _by_parts(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+def _by_parts(paths: LoopPaths, _: Tried[LoopSummary]) -> LoopSummary:
     return summarize_by_parts(paths)
 
 
-def _may_have_parts(paths: LoopPaths, tried: Tried[Summary]) -> bool:
+def _may_have_parts(paths: LoopPaths, tried: Tried[LoopSummary]) -> bool:
     """What wraps around many times is nothing for isl, whose budget then does not bound the time."""
     why = [*tried.refused, *(part.why for part in (tried.answer.residual if tried.answer is not None else ()))]
     if tried.refused and tried.refused[0].reason is Reason.WRAP:
@@ -66,7 +66,7 @@ def _may_have_parts(paths: LoopPaths, tried: Tried[Summary]) -> bool:
     return not (any(refused.reason is Reason.WRAP for refused in why) and earliest_exit.wraps_many_times(paths))
 
 
-METHODS: Final[tuple[Method[LoopPaths, Summary], ...]] = (
+METHODS: Final[tuple[Method[LoopPaths, LoopSummary], ...]] = (
     *earliest_exit.OF_ONE_PATH,
     aggregation.METHOD,
     Method("parts", "ours", _by_parts, _may_have_parts),
@@ -81,7 +81,7 @@ ENTRY_METHODS: Final[tuple[Method[Entry, EntrySummary], ...]] = (
 """For a loop without a complete summary: of the states in which the program enters it."""
 
 
-def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, Summary]] = METHODS) -> Outcome:
+def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, LoopSummary]] = METHODS) -> Outcome:
     """The summary of a loop from its paths; a refusal where nothing can be said."""
     if isinstance(paths, NoPaths):
         return paths.refused
@@ -93,15 +93,15 @@ def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, Su
         place = str(first.loc) if first.loc is not None else place_of(paths)
         return Refused(Reason.INPUT_DEPENDENT, place, first.words)
     found = _answered(paths, methods)
-    if paths.counters and not (isinstance(found, Summary) and found.complete):
+    if paths.counters and not (isinstance(found, LoopSummary) and found.complete):
         # A count without a closed form must not stand in the way of the values.
         other = _uncounted(paths, methods)
-        if isinstance(other, Summary) and (other.complete or isinstance(found, Refused)):
+        if isinstance(other, LoopSummary) and (other.complete or isinstance(found, Refused)):
             found = other
     return found if isinstance(found, Refused) else settled(found)
 
 
-def _uncounted(paths: LoopPaths, methods: Sequence[Method[LoopPaths, Summary]]) -> Outcome | None:
+def _uncounted(paths: LoopPaths, methods: Sequence[Method[LoopPaths, LoopSummary]]) -> Outcome | None:
     """The summary without counts of inner loops; None where that takes too long."""
     try:
         with budget(UNCOUNTED_OPERATIONS):
@@ -110,7 +110,7 @@ def _uncounted(paths: LoopPaths, methods: Sequence[Method[LoopPaths, Summary]]) 
         return None
 
 
-def _answered(paths: LoopPaths, methods: Sequence[Method[LoopPaths, Summary]]) -> Outcome:
+def _answered(paths: LoopPaths, methods: Sequence[Method[LoopPaths, LoopSummary]]) -> Outcome:
     """The summary, named after its method; the first refusal where there is none."""
     plain = with_intervals(paths)
     tried = answered(methods, plain, place_of(paths), complete=lambda summary: summary.complete)
@@ -119,7 +119,7 @@ def _answered(paths: LoopPaths, methods: Sequence[Method[LoopPaths, Summary]]) -
     return _ending(replace(tried.answer, paths=paths, method=tried.answer.method or tried.method))
 
 
-def _ending(found: Summary) -> Summary:
+def _ending(found: LoopSummary) -> LoopSummary:
     """The summary where no run goes on for ever: pointers that are moved on leave their objects at last. That accesses
     stay inside, which is taken for granted, lets no check of the paths say so.
     """

@@ -30,7 +30,15 @@ from loopless.verification.shapes import (
     is_plain,
     is_plainest,
 )
-from loopless.verification.transitions import OPEN, START, VIOLATION, Transition, TransitionSystem, Violates, multiplies
+from loopless.verification.transitions import (
+    OPEN,
+    START,
+    VIOLATION,
+    CutpointTransition,
+    TransitionSystem,
+    Violates,
+    multiplies,
+)
 
 Invariants = Mapping[str, tuple[t.Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
@@ -149,7 +157,7 @@ class Search:
     # -- proofs -------------------------------------------------------------------------------------------------------
 
     def excluded(
-        self, transition: Transition, known: Mapping[str, Sequence[t.Condition]], check_ms: int = 2000
+        self, transition: CutpointTransition, known: Mapping[str, Sequence[t.Condition]], check_ms: int = 2000
     ) -> bool:
         """Whether what is known at its source excludes a transition."""
         return entailed(replace(transition, update={}), known.get(transition.source, ()), t.FALSE, check_ms)
@@ -308,7 +316,7 @@ class Search:
                 origin: Origin,
                 block: str,
                 number: int,
-                transition: Transition = transition,
+                transition: CutpointTransition = transition,
                 values: Mapping[t.Var, int] = values,
             ) -> int:
                 del target, origin
@@ -319,7 +327,7 @@ class Search:
             found[tuple(run.inputs[: run.before_cutpoint])] = None
         return list(found)
 
-    def _followed(self, chosen: Sequence[tuple[Transition, Mapping[t.Var, int]]]) -> Suspect | None:
+    def _followed(self, chosen: Sequence[tuple[CutpointTransition, Mapping[t.Var, int]]]) -> Suspect | None:
         """The inputs of the run that takes these transitions."""
         position = 0
         labels = [transition.target for transition, _ in chosen]
@@ -345,7 +353,7 @@ class Search:
     # -- shorter proofs -----------------------------------------------------------------------------------------------
 
     def shortened(
-        self, known: Invariants, goals: Sequence[tuple[Transition, t.Condition]], seconds: float
+        self, known: Invariants, goals: Sequence[tuple[CutpointTransition, t.Condition]], seconds: float
     ) -> dict[str, tuple[t.Condition, ...]]:
         """Of ``known``, which is inductive, what is enough for itself and for ``goals``: conditions behind transitions.
         First what the proofs of Z3 use, then without each conjunct in turn, as far as time allows.
@@ -376,13 +384,18 @@ class Search:
                     waiting += [(step, one) for step in self.inner if step.target == transition.source]
         return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until)
 
-    def _aside(self, known: Mapping[str, Sequence[t.Condition]], until: float) -> list[tuple[Transition, t.Condition]]:
+    def _aside(
+        self, known: Mapping[str, Sequence[t.Condition]], until: float
+    ) -> list[tuple[CutpointTransition, t.Condition]]:
         """What undefined behaviour is excluded stays so: else it would be taken for granted."""
         excluded = (term for term in self.system.failing if clock.counted() < until and self.excluded(term, known, 300))
         return [(replace(term, update={}), t.FALSE) for term in excluded]
 
     def _enough(
-        self, known: dict[str, tuple[t.Condition, ...]], goals: Sequence[tuple[Transition, t.Condition]], until: float
+        self,
+        known: dict[str, tuple[t.Condition, ...]],
+        goals: Sequence[tuple[CutpointTransition, t.Condition]],
+        until: float,
     ) -> dict[str, tuple[t.Condition, ...]] | None:
         """The first of a few parts of ``known`` that is enough: what speaks of single variables, equations, both, then
         what has no large numbers.
@@ -395,7 +408,10 @@ class Search:
         return None
 
     def _without_each(
-        self, kept: dict[str, tuple[t.Condition, ...]], goals: Sequence[tuple[Transition, t.Condition]], until: float
+        self,
+        kept: dict[str, tuple[t.Condition, ...]],
+        goals: Sequence[tuple[CutpointTransition, t.Condition]],
+        until: float,
     ) -> dict[str, tuple[t.Condition, ...]]:
         """Without the conjuncts that the others make needless, the longest first."""
         every = [(label, part) for label, parts in kept.items() for part in parts]
@@ -412,7 +428,7 @@ class Search:
                 kept[label] = rest
         return kept
 
-    def safety_goals(self) -> list[tuple[Transition, t.Condition]]:
+    def safety_goals(self) -> list[tuple[CutpointTransition, t.Condition]]:
         """That no transition into a violation is taken."""
         return [(replace(transition, update={}), t.FALSE) for transition in self.bad]
 

@@ -42,7 +42,7 @@ from loopless.verification.rank_components import (
     sides_of,
 )
 from loopless.verification.runs import ProgramRun
-from loopless.verification.transitions import START, Transition, TransitionSystem
+from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class TerminationSearch:
     def _rank(
         self,
         labels: Sequence[str],
-        transitions: Sequence[Transition],
+        transitions: Sequence[CutpointTransition],
         ranks: dict[str, list[t.Term]],
         until: float,
         depth: int,
@@ -220,7 +220,7 @@ class TerminationSearch:
     def _part(
         self,
         labels: Sequence[str],
-        transitions: Sequence[Transition],
+        transitions: Sequence[CutpointTransition],
         ranks: dict[str, list[t.Term]],
         until: float,
         depth: int,
@@ -240,7 +240,7 @@ class TerminationSearch:
     def _divided(
         self,
         labels: Sequence[str],
-        transitions: Sequence[Transition],
+        transitions: Sequence[CutpointTransition],
         ranks: dict[str, list[t.Term]],
         until: float,
         depth: int,
@@ -302,8 +302,8 @@ class TerminationSearch:
             ranks[label] += [t.ite(atom, a, b) for a, b in zip(one, other, strict=True)]
 
     def _components(
-        self, labels: Sequence[str], transitions: Sequence[Transition], until: float
-    ) -> list[tuple[Component, list[Transition]]]:
+        self, labels: Sequence[str], transitions: Sequence[CutpointTransition], until: float
+    ) -> list[tuple[Component, list[CutpointTransition]]]:
         """Components that no transition raises and some lower, each with what is left of the transitions: one that some
         lower for good, else a few that some lower on some ways.
         """
@@ -315,7 +315,7 @@ class TerminationSearch:
         far = [term for term in terms if term not in near]
         state = {label: self.system.state[label] for label in labels}
         affine = ({at: cut(term) for at, term in one.items()} for one in self.affine.components(state, transitions))
-        partial: list[tuple[Component, list[Transition]]] = []
+        partial: list[tuple[Component, list[CutpointTransition]]] = []
         for some in (alike(near, labels), affine, alike(far, labels)):
             found = self._components_of(some, transitions, until)
             if any(len(left) < len(transitions) for _, left in found):
@@ -324,9 +324,9 @@ class TerminationSearch:
         return partial[:MAX_PARTIAL_RANKS]
 
     def _components_of(
-        self, ranks: Iterable[Component], transitions: Sequence[Transition], until: float
-    ) -> list[tuple[Component, list[Transition]]]:
-        partial: list[tuple[Component, list[Transition]]] = []
+        self, ranks: Iterable[Component], transitions: Sequence[CutpointTransition], until: float
+    ) -> list[tuple[Component, list[CutpointTransition]]]:
+        partial: list[tuple[Component, list[CutpointTransition]]] = []
         for rank in ranks:
             if clock.counted() > until:
                 break
@@ -345,11 +345,11 @@ class TerminationSearch:
     def _known(self, label: str) -> tuple[t.Condition, ...]:
         return tuple(self.safety.found.get(label, ()))
 
-    def _keeps(self, transition: Transition, rank: Component) -> bool:
+    def _keeps(self, transition: CutpointTransition, rank: Component) -> bool:
         """Whether the rank is no larger behind the transition."""
         return self._shown(transition, t.less_equal(*behind_and_before(transition, rank)))
 
-    def _left(self, transition: Transition, rank: Component) -> Transition | None:
+    def _left(self, transition: CutpointTransition, rank: Component) -> CutpointTransition | None:
         """The part of a transition that does not lower the rank; None where there is none."""
         after, before = behind_and_before(transition, rank)
         if self._shown(transition, after.lt(before)):
@@ -365,12 +365,12 @@ class TerminationSearch:
     def _asking(self, known: tuple[t.Condition, ...], condition: t.Condition) -> Entailing:
         return Entailing((*known, condition), self._context)
 
-    def _shown(self, transition: Transition, wanted: t.Condition) -> bool:
+    def _shown(self, transition: CutpointTransition, wanted: t.Condition) -> bool:
         if wanted is t.TRUE:
             return True
         return self._before(self._known(transition.source), transition.condition).entails(wanted, 300)
 
-    def _terms(self, labels: Sequence[str], transitions: Sequence[Transition]) -> list[t.Term]:
+    def _terms(self, labels: Sequence[str], transitions: Sequence[CutpointTransition]) -> list[t.Term]:
         """Terms that may fall: what conditions compare, variables, their differences and sums."""
         shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
         found: dict[t.Term, None] = {}
@@ -401,9 +401,9 @@ class TerminationSearch:
         ordered = [value for value in (*firsts, *found, *pairs) if not isinstance(value, t.Const)]
         return [term for term in dict.fromkeys(ordered) if t.smt(cut(term)) is not None][:MAX_RANK_TERMS]
 
-    def goals(self, ranks: Mapping[str, Sequence[t.Term]]) -> list[tuple[Transition, t.Condition]]:
+    def goals(self, ranks: Mapping[str, Sequence[t.Term]]) -> list[tuple[CutpointTransition, t.Condition]]:
         """That the ranks fall with each transition that may be taken again, and nothing is left unfollowed."""
-        found: list[tuple[Transition, t.Condition]] = []
+        found: list[tuple[CutpointTransition, t.Condition]] = []
         onward: dict[str, list[str]] = {label: [] for label in self.system.cutpoints}
         for transition in self.cyclic:
             onward[transition.source].append(transition.target)
@@ -467,7 +467,7 @@ class TerminationSearch:
         for label in labels:
             staying = t.disjunction(transition.condition for transition in inside if transition.source == label)
             facts = (fact for transition in inside if transition.source == label for fact in transition.facts)
-            stuck = Transition(label, "", t.conjunction((~staying, *facts)), {}, ())
+            stuck = CutpointTransition(label, "", t.conjunction((~staying, *facts)), {}, ())
             fixed = self._with_chosen(stuck, chosen, self._inputs_at(label))
             if not entailed(fixed, kept[label], t.FALSE, 1000):
                 return None
@@ -486,8 +486,8 @@ class TerminationSearch:
         ]
 
     def _with_chosen(
-        self, transition: Transition, chosen: Mapping[tuple[str, int], int], inputs: Iterable[Any] | None = None
-    ) -> Transition:
+        self, transition: CutpointTransition, chosen: Mapping[tuple[str, int], int], inputs: Iterable[Any] | None = None
+    ) -> CutpointTransition:
         """The transition in which inputs of the program have these values."""
         values: dict[t.Var, t.Term] = {}
         for one in transition.inputs if inputs is None else inputs:

@@ -75,7 +75,7 @@ class TransitionAccess:
 
 
 @dataclass(frozen=True, slots=True)
-class Transition:
+class CutpointTransition:
     """All ways from the cutpoint ``source`` to ``target`` under ``condition``, over the variables at the source and the
     ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed. ``taken``: all values
     from outside that are taken on the way, in their order, also those on which nothing depends. ``accesses``: what it
@@ -102,9 +102,9 @@ class TransitionSystem:
 
     graph: Flowgraph
     cutpoints: tuple[str, ...]
-    transitions: tuple[Transition, ...]
+    transitions: tuple[CutpointTransition, ...]
     state: Mapping[str, tuple[t.Var, ...]]
-    failing: tuple[Transition, ...] = ()
+    failing: tuple[CutpointTransition, ...] = ()
     open: tuple[Refused, ...] = ()
 
 
@@ -185,8 +185,8 @@ class _Maker:
         self.written: Written = written_objects(graph, graph.blocks)
         self.moved = frozenset(assigned_in(graph)) if ways > 1 else frozenset[t.Var]()
         """The variables that some statement or edge assigns."""
-        self.transitions: list[Transition] = []
-        self.failing: list[Transition] = []
+        self.transitions: list[CutpointTransition] = []
+        self.failing: list[CutpointTransition] = []
         self.open: list[Refused] = []
         self.start = START
         self.inputs: list[TransitionInput] = []
@@ -227,7 +227,7 @@ class _Maker:
         used = condition.variables.union(*(term.variables for term in update.values()))
         inputs = tuple(one for one in self.inputs if one.var in used)
         told = (state.taken, state.accesses, tuple(self.facts))
-        self.transitions.append(Transition(self.start, target, condition, update, inputs, loc, *told))
+        self.transitions.append(CutpointTransition(self.start, target, condition, update, inputs, loc, *told))
 
     def _kept(self, label: str, states: Sequence[_State]) -> Sequence[_State]:
         """The states with which runs go on from ``label``: those that come to the same are one, and so are all where
@@ -279,7 +279,7 @@ class _Maker:
                 unknown = Refused(Reason.UNSUPPORTED_INSTRUCTION, self.graph.source_name, "not followed")
                 self._opened(block.end.refused or unknown, state)
             elif block.end.kind == "undefined":
-                self.failing.append(Transition(self.start, UNDEFINED, state.condition, {}, (), block.end.loc))
+                self.failing.append(CutpointTransition(self.start, UNDEFINED, state.condition, {}, (), block.end.loc))
             return
         for edge in block.edges:
             condition = state.condition & t.substitute(edge.condition, state.values)
@@ -353,7 +353,7 @@ class _Maker:
         else:
             failing = state.condition & ~condition
             if failing is not t.FALSE:
-                self.failing.append(Transition(self.start, UNDEFINED, failing, {}, (), check.loc))
+                self.failing.append(CutpointTransition(self.start, UNDEFINED, failing, {}, (), check.loc))
         state.condition = state.condition & condition
 
     def _input(self, state: _State, target: t.Var, origin: Origin, label: str, index: int, part: str = "") -> t.Var:
@@ -434,7 +434,7 @@ def _together(states: Sequence[_State]) -> tuple[TransitionAccess, ...]:
     return (*every[0][:common], *((TransitionAccess(None),) if differ else ()))
 
 
-def variables_of(transitions: Iterable[Transition]) -> frozenset[t.Var]:
+def variables_of(transitions: Iterable[CutpointTransition]) -> frozenset[t.Var]:
     """The variables that occur, inputs included."""
     found: set[t.Var] = set()
     for transition in transitions:
@@ -445,7 +445,7 @@ def variables_of(transitions: Iterable[Transition]) -> frozenset[t.Var]:
     return frozenset(found)
 
 
-def multiplies(transitions: Iterable[Transition]) -> bool:
+def multiplies(transitions: Iterable[CutpointTransition]) -> bool:
     """Whether there are products of variables, in what is assigned or in what is asked of them."""
     nodes = (
         part
@@ -456,11 +456,11 @@ def multiplies(transitions: Iterable[Transition]) -> bool:
     return any(isinstance(n, t.Sum) and any(sum(e for _, e in m) > 1 for m, _ in n.items) for n in nodes)
 
 
-def apart(transition: Transition) -> list[Transition]:
+def apart(transition: CutpointTransition) -> list[CutpointTransition]:
     """The transition as several without choices in what it updates, which make products hard; it alone where these
     would be too many.
     """
-    waiting, done = [transition], list[Transition]()
+    waiting, done = [transition], list[CutpointTransition]()
     while waiting:
         if len(waiting) + len(done) > MAX_APART:
             return [transition]

@@ -30,8 +30,8 @@ from loopless.logic import (
     simplify,
 )
 from loopless.summary.exit_time.exponential import consequences
-from loopless.summary.function import FunctionSummary
-from loopless.summary.model import Summary
+from loopless.summary.function import CallSummary
+from loopless.summary.model import LoopSummary
 from loopless.summary.presentation.nonlinear import decided
 
 
@@ -83,7 +83,7 @@ COMPOSITION: Final = "composition"
 Pieces = Sequence[tuple[t.Condition, t.Term]]
 
 
-def claim(summary: Summary | None, bounds: Bounds) -> Claim:
+def claim(summary: LoopSummary | None, bounds: Bounds) -> Claim:
     """The iterations of one entry of a loop, from its summary, if there is one, and from bounds on them."""
     if summary is None:
         return _named(_by_bounds(bounds), "", bounds)
@@ -105,7 +105,7 @@ def _named(found: Claim, counted_by: str, bounds: Bounds) -> Claim:
     return replace(found, method=", ".join(dict.fromkeys(name for name in names if name)))
 
 
-def claim_of_call(summary: FunctionSummary | None, loop: str, bounds: Bounds) -> Claim:
+def claim_of_call(summary: CallSummary | None, loop: str, bounds: Bounds) -> Claim:
     """The iterations of a loop, by its name, in one call of its function."""
     if summary is None or loop not in summary.loops:  # a summary says nothing of loops that it does not know
         return _named(_by_bounds(bounds), "", bounds)

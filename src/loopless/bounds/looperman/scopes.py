@@ -37,7 +37,7 @@ from loopless.limits.bounds import MAX_HARD_CONDITIONS, MAX_SCOPE_ITERATIONS
 from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.logic import feasible
 from loopless.paths.build import changed_variables, simplest
-from loopless.paths.execution import Execution, Finished, State, TooManyPaths, Unreadable, line_of
+from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
 from loopless.paths.model import Exit, Unknown
 from loopless.paths.symbolic import obstacle
 from loopless.refusals import Reason, Refused
@@ -69,7 +69,7 @@ class HavocLoop:
 
 
 @dataclass(frozen=True, slots=True)
-class SymbolicState(State):
+class SymbolicState(ExecutionState):
     """Where a path is: a state, the inner loops that it passed, the blocks of the scope that it may have visited."""
 
     passed: tuple[HavocLoop, ...] = ()

@@ -19,7 +19,7 @@ from loopless.flowgraph.model import Call, Flowgraph, Kind
 from loopless.limits.bounds import MAX_PIECES
 from loopless.logic import simplify
 from loopless.refusals import Reason, Refused
-from loopless.summary.function import FunctionSummary
+from loopless.summary.function import CallSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Cost:
 _SEEN: Final = (Kind.GLOBAL, Kind.POINTEE)
 
 
-def cost_of(graph: Flowgraph, variable: t.Var, summary: FunctionSummary | None = None) -> Cost:
+def cost_of(graph: Flowgraph, variable: t.Var, summary: CallSummary | None = None) -> Cost:
     """Bounds on the growth of ``variable``, over the function's inputs; exactly where its summary says it."""
     kind = graph.variables[variable].kind
     # A variable of the function itself begins as nothing: what it is in the end is what it has grown by.
@@ -60,7 +60,7 @@ def _grows(term: t.Term) -> Fraction:
     return grows.degree if grows is not None else Fraction(1000)
 
 
-def _by_summary(summary: FunctionSummary, variable: t.Var, start: t.Term) -> Cost | None:
+def _by_summary(summary: CallSummary, variable: t.Var, start: t.Term) -> Cost | None:
     """The growth in all calls that end, if the summary has few enough cases."""
     if summary.residual or not summary.exact:
         return None

@@ -28,7 +28,7 @@ from loopless.limits.bounds import (
 )
 from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, budget, feasible, satisfiable
 from loopless.paths import LoopPaths, Path
-from loopless.summary import Summary
+from loopless.summary import LoopSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Recurrent:
     assumptions: tuple[str, ...]
 
 
-def recurrent(paths: LoopPaths, summary: Summary | None = None) -> tuple[Recurrent, ...]:
+def recurrent(paths: LoopPaths, summary: LoopSummary | None = None) -> tuple[Recurrent, ...]:
     """Recurrent sets of a loop, none where none are found. With ``summary`` first the one of which it says that the
     loop diverges.
     """
@@ -66,7 +66,7 @@ def recurrent(paths: LoopPaths, summary: Summary | None = None) -> tuple[Recurre
     return tuple(found)
 
 
-def _candidates(paths: LoopPaths, summary: Summary | None) -> Iterator[t.Condition]:
+def _candidates(paths: LoopPaths, summary: LoopSummary | None) -> Iterator[t.Condition]:
     if summary is not None and summary.diverges is not t.FALSE:
         yield summary.diverges
     whole = system(paths, t.TRUE, split=False)

@@ -31,7 +31,7 @@ from loopless.check.certificates.judge import CertifiedClaim, Judgement, judged,
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
 from loopless.flowgraph.model import ContractSignature
-from loopless.source import Program, SourceOptions, load
+from loopless.source import SourceOptions, SourceProgram, load
 from loopless.source.targets import SourceTarget
 
 FORMAT: Final = "loopless-certificate"
@@ -163,7 +163,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     return judgement_json(found)
 
 
-def _judged_run(program: Program, document: Mapping[str, Any], seconds: float) -> Judgement:
+def _judged_run(program: SourceProgram, document: Mapping[str, Any], seconds: float) -> Judgement:
     from loopless.check.certificates.repeating import judged_run  # few certificates need the interpreter
 
     told = document["program"]

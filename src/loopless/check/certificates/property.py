@@ -19,7 +19,7 @@ from loopless.flowgraph.memory.array_cells import with_cells
 from loopless.flowgraph.memory.initial_memory import begins_at, begun, never_written
 from loopless.flowgraph.model import THROUGH_POINTER, Call, Check, End, Flowgraph, Havoc, Origin, Statement
 from loopless.refusals import Reason, Refused
-from loopless.source import Program
+from loopless.source import SourceProgram
 from loopless.source.ir import Module
 from loopless.source.vocabulary import COMES_BACK, Meaning, effect_of, meaning_of
 
@@ -106,7 +106,7 @@ def calls_nothing_back(name: str, module: Module) -> bool:
 
 
 def graph_of(  # noqa: PLR0913
-    program: Program,
+    program: SourceProgram,
     entry: str,
     property_: Property,
     *,

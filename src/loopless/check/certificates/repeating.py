@@ -9,13 +9,13 @@ from loopless.check.certificates.judge import Judgement
 from loopless.check.interpreter.run import Interpreter, InterpreterRun
 from loopless.flowgraph import Options, build
 from loopless.limits.check import MAX_REPEATING_STEPS
-from loopless.source import Program
+from loopless.source import SourceProgram
 
 
 class Follower:
     """Runs of a program from ``entry``, with inputs of which the last one comes again and again."""
 
-    def __init__(self, program: Program, entry: str, *, mathematical: bool = False, wrapv: bool = False) -> None:
+    def __init__(self, program: SourceProgram, entry: str, *, mathematical: bool = False, wrapv: bool = False) -> None:
         options = Options(mathematical, wrapv, apart=False)
         module = program.inlined
         graph = build(module.functions[entry], module, options)
@@ -30,7 +30,7 @@ class Follower:
 
 
 def judged_run(
-    program: Program, entry: str, inputs: Sequence[int], *, mathematical: bool, wrapv: bool, seconds: float
+    program: SourceProgram, entry: str, inputs: Sequence[int], *, mathematical: bool, wrapv: bool, seconds: float
 ) -> Judgement:
     """Whether the run with these inputs repeats a state.
 

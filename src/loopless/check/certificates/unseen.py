@@ -17,7 +17,7 @@ from loopless.flowgraph.memory.initial_memory import CONSTRUCTORS
 from loopless.flowgraph.model import Assign, Assume, Block, Check, Flowgraph, Kind
 from loopless.limits.check import MAX_UNSEEN_BLOCKS
 from loopless.refusals import Reason, Refused
-from loopless.source.ir import Function, Module, OtherConst
+from loopless.source.ir import Module, OtherConst, SourceFunction
 from loopless.source.vocabulary import Meaning, meaning_of
 
 ANY_TIME: Final = frozenset(
@@ -78,7 +78,7 @@ def _assembly(module: Module, *, only_errors: bool) -> Refused | None:
     return None
 
 
-def _is_as_named(function: Function, module: Module, meaning: Meaning, *, only_errors: bool) -> bool:
+def _is_as_named(function: SourceFunction, module: Module, meaning: Meaning, *, only_errors: bool) -> bool:
     """Whether the definition of a function does what its name means."""
     match meaning:
         case Meaning.ENTRY | Meaning.TARGET:
@@ -96,7 +96,7 @@ def _is_as_named(function: Function, module: Module, meaning: Meaning, *, only_e
             return False
 
 
-def _stops(function: Function, module: Module, how: Collection[str]) -> bool:
+def _stops(function: SourceFunction, module: Module, how: Collection[str]) -> bool:
     """Whether a call ends so where its argument is 0, and comes back where it is not."""
     stopped, passed = _ends(function, module, (0,)), _ends(function, module, _TRUTHS)
     return all(end in how for end in stopped) and all(end == "return" for end in passed)
@@ -105,7 +105,7 @@ def _stops(function: Function, module: Module, how: Collection[str]) -> bool:
 _TRUTHS: Final = (1, 2, -1, 100)
 
 
-def _ends(function: Function, module: Module, arguments: tuple[int, ...]) -> Iterator[str]:
+def _ends(function: SourceFunction, module: Module, arguments: tuple[int, ...]) -> Iterator[str]:
     """How calls with each of these arguments end; without any, how a call ends that no argument matters to."""
     graph = build(function, module, Options(apart=False))
     scalars = [parameter.var for parameter in graph.parameters]

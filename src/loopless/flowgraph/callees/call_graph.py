@@ -8,7 +8,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from loopless.graphs import reachable
-from loopless.source.ir import AddressOf, Aggregate, Function, GlobalRef, Instruction, Module, OtherConst, Value
+from loopless.source.ir import (
+    AddressOf,
+    ConstantAggregate,
+    GlobalRef,
+    Instruction,
+    Module,
+    OtherConst,
+    SourceFunction,
+    Value,
+)
 from loopless.source.vocabulary import Meaning, effect_of, meaning_of
 
 NOT_BY_NAME: Final = "what is not defined here calls no function of the program by its name"
@@ -59,7 +68,7 @@ class CallGraph:
                     if instruction.callee is not None and not isinstance(instruction.callee, GlobalRef):
                         yield instruction.callee
 
-    def calls(self, function: Function) -> tuple[tuple[str, ...], str]:
+    def calls(self, function: SourceFunction) -> tuple[tuple[str, ...], str]:
         """The defined functions that a function, of this module or one with its names, calls by name, and what it calls
         that is not known (a name, "a pointer"; empty: nothing).
         """
@@ -124,7 +133,7 @@ class CallGraph:
         return self._found[name]
 
 
-def reached_instructions(function: Function) -> Iterator[Instruction]:
+def reached_instructions(function: SourceFunction) -> Iterator[Instruction]:
     """The instructions that control may come to."""
     by_label = {block.label: block for block in function.blocks}
     for label in reachable((function.entry.label,), lambda label: by_label[label].successors):
@@ -148,7 +157,7 @@ def mentioned(value: Value) -> Iterator[str]:
     match value:
         case GlobalRef(name=name) | AddressOf(name=name):
             yield name
-        case Aggregate(elements=parts):
+        case ConstantAggregate(elements=parts):
             for part in parts:
                 yield from mentioned(part)
         case OtherConst(operands=parts, text=text):

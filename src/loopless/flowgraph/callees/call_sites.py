@@ -144,7 +144,7 @@ class _Sites:
 # -- the values of a call ---------------------------------------------------------------------------------------------
 
 
-def widths(code: ir.Function) -> tuple[int | None, ...]:
+def widths(code: ir.SourceFunction) -> tuple[int | None, ...]:
     """The widths of the parameters of a function as it is compiled."""
     return tuple(param.type.bits if isinstance(param.type, ir.IntT) else None for param in code.params)
 

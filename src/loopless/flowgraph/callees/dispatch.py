@@ -34,7 +34,7 @@ def dispatched(module: ir.Module, fixed: frozenset[str]) -> ir.Module:
     return module if same else replace(module, functions=functions)
 
 
-def _function(function: ir.Function, module: ir.Module, fixed: frozenset[str]) -> ir.Function:
+def _function(function: ir.SourceFunction, module: ir.Module, fixed: frozenset[str]) -> ir.SourceFunction:
     calls = [i for i in function.instructions() if i.op == "call" and _is_indirect(i)]
     if not calls:
         return function
@@ -87,7 +87,7 @@ def _by_table(
     if gep is None or not isinstance(gep.base, ir.GlobalRef) or gep.offset or len(gep.steps) != 1:
         return None
     table = module.globals.get(gep.base.name)
-    if table is None or gep.base.name not in fixed or not isinstance(table.initializer, ir.Aggregate):
+    if table is None or gep.base.name not in fixed or not isinstance(table.initializer, ir.ConstantAggregate):
         return None
     entries = table.initializer.elements
     index, stride = gep.steps[0]
@@ -110,7 +110,7 @@ def _entry(place: ir.GlobalRef | ir.AddressOf, module: ir.Module) -> ir.Value | 
     variable, offset = module.globals[place.name], place.offset if isinstance(place, ir.AddressOf) else 0
     if isinstance(variable.type, ir.PtrT):
         return variable.initializer if offset == 0 else None
-    entries = variable.initializer.elements if isinstance(variable.initializer, ir.Aggregate) else ()
+    entries = variable.initializer.elements if isinstance(variable.initializer, ir.ConstantAggregate) else ()
     index, rest = divmod(offset, module.pointer_bits // 8)
     is_array = isinstance(variable.type, ir.ArrayT) and isinstance(variable.type.element, ir.PtrT)
     return entries[index] if is_array and not rest and 0 <= index < len(entries) else None
@@ -130,7 +130,7 @@ def _fits(name: str, call: ir.Instruction, module: ir.Module) -> bool:
 class _Made:
     """The blocks of a function with branches for calls."""
 
-    def __init__(self, function: ir.Function, chosen: Mapping[int, _Choice]) -> None:
+    def __init__(self, function: ir.SourceFunction, chosen: Mapping[int, _Choice]) -> None:
         self.function, self.chosen = function, chosen
         self.last: dict[str, str] = {}
         """By the label of a block that is taken apart, that of its last part."""
@@ -138,14 +138,14 @@ class _Made:
         self._names = {i.result for i in function.instructions() if i.result is not None}
         self._names |= {param.name for param in function.params}
 
-    def blocks(self) -> tuple[ir.Block, ...]:
+    def blocks(self) -> tuple[ir.SourceBlock, ...]:
         """All blocks, in order."""
         made = [part for block in self.function.blocks for part in self._parts(block)]
         return tuple(self._renamed(block) for block in made)
 
-    def _parts(self, block: ir.Block) -> list[ir.Block]:
+    def _parts(self, block: ir.SourceBlock) -> list[ir.SourceBlock]:
         label, begun = block.label, list[ir.Instruction]()
-        parts: list[ir.Block] = []
+        parts: list[ir.SourceBlock] = []
         for instruction in block.instructions:
             choice = self.chosen.get(id(instruction))
             if choice is None:
@@ -153,28 +153,28 @@ class _Made:
                 continue
             behind = self._label(block.label, "behind")
             head, arms, result = self._branch(block.label, behind, instruction, choice)
-            parts.append(ir.Block(label, (*begun, *head)))
+            parts.append(ir.SourceBlock(label, (*begun, *head)))
             parts += arms
             label, begun = behind, result
-        parts.append(ir.Block(label, tuple(begun)))
+        parts.append(ir.SourceBlock(label, tuple(begun)))
         self.last[block.label] = label
         return parts
 
     def _branch(
         self, label: str, behind: str, call: ir.Instruction, choice: _Choice
-    ) -> tuple[list[ir.Instruction], list[ir.Block], list[ir.Instruction]]:
+    ) -> tuple[list[ir.Instruction], list[ir.SourceBlock], list[ir.Instruction]]:
         """What ends the block in front of a call, the blocks of the calls, and what stands behind them."""
-        arms: dict[str, ir.Block] = {}
+        arms: dict[str, ir.SourceBlock] = {}
         incoming: list[tuple[ir.Value, str]] = []
         for name in choice.cases:
             own = self._label(label, "to")
             result = self._name(call.result) if call.result is not None else None
             made = replace(call, callee=ir.GlobalRef(name), result=result)
-            arms[name] = ir.Block(own, (made, _jump(behind, call)))
+            arms[name] = ir.SourceBlock(own, (made, _jump(behind, call)))
             if result is not None:
                 incoming.append((ir.Local(result, call.type), own))
         undefined = ir.Instruction("unreachable", None, ir.VoidT(), loc=call.loc)
-        nowhere = ir.Block(self._label(label, "nowhere"), (undefined,))
+        nowhere = ir.SourceBlock(self._label(label, "nowhere"), (undefined,))
         phi = ir.Instruction("phi", call.result, call.type, incoming=tuple(incoming), loc=call.loc)
         behind_it = [phi] if call.result is not None else []
         if choice.index is not None:
@@ -185,7 +185,7 @@ class _Made:
             )
             return [switch], [*arms.values(), nowhere], behind_it
         assert call.callee is not None
-        tests: list[ir.Block] = []
+        tests: list[ir.SourceBlock] = []
         names = list(choice.cases)
         labels = [label, *(self._label(label, "or") for _ in names[1:]), nowhere.label]
         for number, name in enumerate(names):
@@ -195,10 +195,10 @@ class _Made:
             )
             targets = (arms[name].label, labels[number + 1])
             jump = ir.Instruction("br", None, ir.VoidT(), (ir.Local(test, ir.IntT(1)),), targets=targets, loc=call.loc)
-            tests.append(ir.Block(labels[number], (asked, jump)))
+            tests.append(ir.SourceBlock(labels[number], (asked, jump)))
         return list(tests[0].instructions), [*tests[1:], *arms.values(), nowhere], behind_it
 
-    def _renamed(self, block: ir.Block) -> ir.Block:
+    def _renamed(self, block: ir.SourceBlock) -> ir.SourceBlock:
         """The block whose values come from the last parts of blocks."""
         if not any(i.op == "phi" for i in block.instructions):
             return block

@@ -104,7 +104,7 @@ def entered(graph: Flowgraph, body: BodyOf, contract_of: ContractOf = lambda _: 
     )
 
 
-def given_any_pointers(function: ir.Function, pointer_bits: int) -> ir.Function:
+def given_any_pointers(function: ir.SourceFunction, pointer_bits: int) -> ir.SourceFunction:
     """The function as any call may come to it: its pointer parameters point anywhere. An answer about a function by
     itself takes for granted, and lists, that these do not overlap with one another and with globals.
     """

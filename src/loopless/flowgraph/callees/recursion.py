@@ -68,7 +68,9 @@ class _Gathered:
     values: list[t.Term]
 
 
-def as_loop(function: ir.Function, module: ir.Module, options: Options | None = None) -> Flowgraph | Refused | None:
+def as_loop(
+    function: ir.SourceFunction, module: ir.Module, options: Options | None = None
+) -> Flowgraph | Refused | None:
     """The flowgraph of ``function`` without its calls of itself; None where it has none, else why they stay."""
     if not any(_calls(instruction, function.name) for instruction in function.instructions()):
         return None
@@ -85,7 +87,7 @@ def _calls(instruction: ir.Instruction, name: str) -> bool:
     return instruction.op in ("call", "invoke") and instruction.callee_name == name
 
 
-def _apart(function: ir.Function, module: ir.Module) -> tuple[ir.Function, ir.Module]:
+def _apart(function: ir.SourceFunction, module: ir.Module) -> tuple[ir.SourceFunction, ir.Module]:
     """The function with its calls of itself as calls of a stranger that touches no memory.
 
     So its globals are variables; that such a call may change them is known to the translator, by the name.
@@ -106,7 +108,7 @@ def _apart(function: ir.Function, module: ir.Module) -> tuple[ir.Function, ir.Mo
 class _Unrolled:
     """One function on its way to loops."""
 
-    def __init__(self, function: ir.Function, graph: Flowgraph) -> None:
+    def __init__(self, function: ir.SourceFunction, graph: Flowgraph) -> None:
         self.function = function
         self.old = graph
         self.blocks = dict(graph.blocks)

@@ -26,9 +26,9 @@ class CallPlaces:
     calls speak of.
     """
 
-    callee: ir.Function
+    callee: ir.SourceFunction
     operands: tuple[ir.Value, ...]
-    caller: ir.Function
+    caller: ir.SourceFunction
     points: PointsTo
     module: ir.Module
     holders: Holders
@@ -81,14 +81,18 @@ class CallPlaces:
         return frozenset(found)
 
 
-def copied(function: ir.Function, operands: tuple[ir.Value, ...], points: PointsTo, known: ir.Module) -> Iterator[Cell]:
+def copied(
+    function: ir.SourceFunction, operands: tuple[ir.Value, ...], points: PointsTo, known: ir.Module
+) -> Iterator[Cell]:
     """What is read to make the callee's own copies of structures."""
     for param, operand in zip(function.params, operands, strict=False):
         if param.byval is not None and is_pointer(operand):
             yield from cells_of(points.of(operand), known.layout.size_of(param.byval))
 
 
-def seen_by_callers(cells: Iterable[Cell], function: ir.Function, points: PointsTo, named: Holders) -> Iterator[Cell]:
+def seen_by_callers(
+    cells: Iterable[Cell], function: ir.SourceFunction, points: PointsTo, named: Holders
+) -> Iterator[Cell]:
     """The places that callers see: not those of locals, nor of the copies that structures are passed as."""
     parameters: dict[Base, list[Base]] = {}
     for param in function.params:
@@ -120,7 +124,7 @@ def holders_of(cells: Iterable[Cells], named: Holders) -> Holders:
     return found
 
 
-def _is_told(base: Base, function: ir.Function, points: PointsTo, named: Holders) -> bool:
+def _is_told(base: Base, function: ir.SourceFunction, points: PointsTo, named: Holders) -> bool:
     """Whether callers can find out which object a formal pointee is: by one parameter, or a global, and by pointers at
     constant places.
     """

@@ -55,7 +55,7 @@ def _by_base(cells: Cells) -> dict[Base, list[Cell]]:
     return found
 
 
-def around(function: ir.Function, points: PointsTo, module: ir.Module, known: ir.Module) -> Exposure:
+def around(function: ir.SourceFunction, points: PointsTo, module: ir.Module, known: ir.Module) -> Exposure:
     """What is known around ``function`` of ``module``, by what is found of the functions of ``known``."""
     facts = facts_of(known)
     calls = [i for i in function.instructions() if i.op in ("call", "invoke", "callbr")]

@@ -44,7 +44,7 @@ def _fill(
         case ir.AddressOf():
             relocations.append((at, value.name, value.offset))
             return True
-        case ir.Aggregate():
+        case ir.ConstantAggregate():
             return _fill_aggregate(module, value, data, at, relocations)
         case _:
             return False
@@ -52,7 +52,7 @@ def _fill(
 
 def _fill_aggregate(
     module: ir.Module,
-    value: ir.Aggregate,
+    value: ir.ConstantAggregate,
     data: bytearray,
     at: int,
     relocations: list[tuple[int, str, int]],

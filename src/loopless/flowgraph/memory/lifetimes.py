@@ -29,14 +29,14 @@ Around = tuple[tuple[int, int], ...]
 """The blocks of the source around a place, from the inside out."""
 
 
-def with_lifetimes(function: ir.Function, module: ir.Module) -> ir.Function:
+def with_lifetimes(function: ir.SourceFunction, module: ir.Module) -> ir.SourceFunction:
     """``function`` with the ends of lives that matter; the same object where none does."""
     return with_lifetimes_and_points(function, module)[0]
 
 
 def with_lifetimes_and_points(
-    function: ir.Function, module: ir.Module, *, apart: bool = True
-) -> tuple[ir.Function, PointsTo]:
+    function: ir.SourceFunction, module: ir.Module, *, apart: bool = True
+) -> tuple[ir.SourceFunction, PointsTo]:
     """As :func:`with_lifetimes`, and where the pointers of the function point, ``apart`` as in :func:`.analyse`."""
     function = with_own_heap(function, module)
     lives = _Lives(function)
@@ -87,7 +87,7 @@ def _marker(instruction: ir.Instruction, kind: str) -> str | None:
 class _Lives:
     """The local objects of a function whose lives end before it does, and where each instruction stands."""
 
-    def __init__(self, function: ir.Function) -> None:
+    def __init__(self, function: ir.SourceFunction) -> None:
         self.function = function
         fixed = {i.result for i in function.instructions() if i.op == "alloca" and i.result is not None and i.is_single}
         self.scopes = _own_scopes(function, fixed)
@@ -147,7 +147,9 @@ class _Lives:
             self._through(block, before[block.label], found)
         return found
 
-    def _through(self, block: ir.Block, living: frozenset[str], found: dict[_Position, set[str]]) -> frozenset[str]:
+    def _through(
+        self, block: ir.SourceBlock, living: frozenset[str], found: dict[_Position, set[str]]
+    ) -> frozenset[str]:
         """What may live at the end of ``block``; the ends of lives on the way go to ``found``."""
         first = next((n for n, i in enumerate(block.instructions) if i.op != "phi" and not i.is_debug), 0)
         for index, i in enumerate(block.instructions):
@@ -173,7 +175,7 @@ class _Lives:
         return living
 
 
-def _own_scopes(function: ir.Function, fixed: Container[str]) -> dict[str, Around]:
+def _own_scopes(function: ir.SourceFunction, fixed: Container[str]) -> dict[str, Around]:
     """By object the scope that its life ends with: of the variables that records name it, the outermost in whose scope
     all uses of the object stand.
 
@@ -200,7 +202,7 @@ def _own_scopes(function: ir.Function, fixed: Container[str]) -> dict[str, Aroun
     return {name: min(scopes, key=len) for name, scopes in found.items() if scopes}
 
 
-def _surely_dead(function: ir.Function, marked: set[str]) -> dict[_Position, frozenset[str]]:
+def _surely_dead(function: ir.SourceFunction, marked: set[str]) -> dict[_Position, frozenset[str]]:
     """By position the objects with markers that do not live there, on whatever way control came. What a marker begins
     does not live before it (LLVM's language reference).
     """
@@ -239,7 +241,7 @@ class _Added:
     def before(self, position: _Position, instruction: ir.Instruction) -> None:
         self.instructions.setdefault(position, []).append(instruction)
 
-    def into(self, function: ir.Function) -> ir.Function:
+    def into(self, function: ir.SourceFunction) -> ir.SourceFunction:
         if not self.instructions:
             return function
         blocks = []
@@ -264,7 +266,7 @@ def _renamed(instruction: ir.Instruction, names: Mapping[str, str]) -> ir.Instru
     return replace(instruction, operands=tuple(map(other, instruction.operands)), gep=gep)
 
 
-def _uses_behind(function: ir.Function, lives: _Lives, points: PointsTo, added: _Added) -> None:
+def _uses_behind(function: ir.SourceFunction, lives: _Lives, points: PointsTo, added: _Added) -> None:
     """Pointers that are computed while an object lives, and used when it does not any more."""
     for block in function.blocks:
         for index, i in enumerate(block.instructions):
@@ -290,7 +292,7 @@ _Stale = tuple[Base, int, str]
 
 
 def _pointers_behind(
-    function: ir.Function, lives: _Lives, ends: Mapping[_Position, set[str]], points: PointsTo, added: _Added
+    function: ir.SourceFunction, lives: _Lives, ends: Mapping[_Position, set[str]], points: PointsTo, added: _Added
 ) -> None:
     """Pointers in variables to objects whose lives end, where they are read in a later life of the same object; where
     it does not live at all, :func:`_uses_behind` sees it.
@@ -313,7 +315,7 @@ def _pointers_behind(
 
 
 def _read_later(
-    function: ir.Function, lives: _Lives, ends: Mapping[_Position, set[str]], points: PointsTo, stale: set[_Stale]
+    function: ir.SourceFunction, lives: _Lives, ends: Mapping[_Position, set[str]], points: PointsTo, stale: set[_Stale]
 ) -> dict[_Position, frozenset[_Stale]]:
     """By position the pointers that may be read behind it, where the object may live, before they are written again."""
     at_start: dict[str, frozenset[_Stale]] = {block.label: frozenset() for block in function.blocks}
@@ -341,7 +343,7 @@ def _read_later(
     return found
 
 
-def _repeated(function: ir.Function) -> frozenset[str]:
+def _repeated(function: ir.SourceFunction) -> frozenset[str]:
     """The blocks that control may reach more than once."""
     successors = {block.label: list(block.successors) for block in function.blocks}
     return frozenset(label for cycle in cycles(successors) for label in cycle)

@@ -37,7 +37,7 @@ class MemberPlace:
     count: int | None = None
 
 
-def members(function: ir.Function, module: ir.Module) -> Mapping[str, MemberPlace]:
+def members(function: ir.SourceFunction, module: ir.Module) -> Mapping[str, MemberPlace]:
     """By the names of addresses, the member arrays that they lie in."""
     steps = {i.result: i for i in function.instructions() if i.op == "getelementptr" and i.gep is not None and i.result}
     if not any(i.gep is not None and i.gep.steps and isinstance(i.gep.source, ir.ArrayT) for i in steps.values()):
@@ -152,7 +152,7 @@ def _is_open_in(type: ir.Type, offset: int, array: ir.Type, module: ir.Module) -
             return None
 
 
-def _used_otherwise(function: ir.Function, found: Mapping[str, MemberPlace], module: ir.Module) -> set[str]:
+def _used_otherwise(function: ir.SourceFunction, found: Mapping[str, MemberPlace], module: ir.Module) -> set[str]:
     """The addresses that are used for more than accesses to what is there in the same block, or behind a call."""
     other: set[str] = set()
     below: dict[str, str] = {}

@@ -166,7 +166,7 @@ class Touched:
 class _Body:
     """What is to be known of a function before its callees are: its own accesses, calls, and what it gives away."""
 
-    function: ir.Function
+    function: ir.SourceFunction
     points: PointsTo
     reads: set[Cell] = field(default_factory=set)
     writes: set[Cell] = field(default_factory=set)
@@ -181,11 +181,13 @@ class _Body:
 
 
 @functools.lru_cache(maxsize=4)
-def _analysed(module: ir.Module) -> dict[tuple[str, bool], tuple[ir.Function, PointsTo]]:  # noqa: ARG001  the key
+def _analysed(module: ir.Module) -> dict[tuple[str, bool], tuple[ir.SourceFunction, PointsTo]]:  # noqa: ARG001  the key
     return {}
 
 
-def with_points(function: ir.Function, module: ir.Module, *, apart: bool = True) -> tuple[ir.Function, PointsTo]:
+def with_points(
+    function: ir.SourceFunction, module: ir.Module, *, apart: bool = True
+) -> tuple[ir.SourceFunction, PointsTo]:
     """The function with the ends of lives that matter, and where its pointers point (``apart`` as there)."""
     if module.functions.get(function.name) is not function:
         return with_lifetimes_and_points(function, module, apart=apart)
@@ -198,7 +200,7 @@ def with_points(function: ir.Function, module: ir.Module, *, apart: bool = True)
 # -- one function -----------------------------------------------------------------------------------------------------
 
 
-def _body(function: ir.Function, module: ir.Module) -> _Body:
+def _body(function: ir.SourceFunction, module: ir.Module) -> _Body:
     own, points = with_points(function, module)
     body = _Body(function, points, escaped=set(points.escaped), named=dict(points.pointees))
     for instruction in own.instructions():
@@ -256,7 +258,7 @@ def _callees(instruction: ir.Instruction, points: PointsTo, module: ir.Module) -
     return names
 
 
-def is_internal(found: ir.GlobalVar | ir.Function) -> bool:
+def is_internal(found: ir.GlobalVar | ir.SourceFunction) -> bool:
     """Whether no other module can name it."""
     return found.linkage in _INTERNAL
 
@@ -274,7 +276,7 @@ class Caller:
     after, which grow by what only calls speak of.
     """
 
-    function: ir.Function
+    function: ir.SourceFunction
     points: PointsTo
     module: ir.Module
     named: dict[Base, tuple[Base, int | None]]

@@ -13,7 +13,7 @@ from loopless.source import ir
 from loopless.source.vocabulary import POINTS_INTO_FIRST
 
 
-def compared_with_null(function: ir.Function, points: PointsTo, module: ir.Module) -> list[Base]:
+def compared_with_null(function: ir.SourceFunction, points: PointsTo, module: ir.Module) -> list[Base]:
     """The objects of the parameters that ``function`` compares with null, in the order in which it does."""
     found: dict[Base, None] = {}
     origins: _Origins | None = None
@@ -31,7 +31,7 @@ def compared_with_null(function: ir.Function, points: PointsTo, module: ir.Modul
 class _Origins:
     """Where the pointers of a function come from: copies, steps, and variables that only loads and stores touch."""
 
-    def __init__(self, function: ir.Function, module: ir.Module) -> None:
+    def __init__(self, function: ir.SourceFunction, module: ir.Module) -> None:
         self.module = module
         self.made = {i.result: i for i in function.instructions() if i.result is not None}
         self.stored: dict[str, list[ir.Value]] = {}

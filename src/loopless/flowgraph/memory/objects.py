@@ -58,7 +58,7 @@ class Slot:
 class FunctionMemory:
     """Objects, slots and names of one function."""
 
-    function: ir.Function
+    function: ir.SourceFunction
     module: ir.Module
     options: Options
     points: PointsTo
@@ -372,7 +372,7 @@ class FunctionMemory:
 
 
 def describe_memory(
-    function: ir.Function,
+    function: ir.SourceFunction,
     module: ir.Module,
     options: Options,
     points: PointsTo | None = None,

@@ -28,7 +28,7 @@ def is_allocated(name: str) -> bool:
     return name.endswith(_OBJECT)
 
 
-def with_own_heap(function: ir.Function, module: ir.Module) -> ir.Function:
+def with_own_heap(function: ir.SourceFunction, module: ir.Module) -> ir.SourceFunction:
     """The function with local objects for the memory that it allocates and keeps to itself."""
     if not any(i.callee_name == "malloc" for i in function.instructions()):
         return function
@@ -121,7 +121,7 @@ class _Spread:
     freed: list[ir.Instruction] = field(default_factory=list)
 
 
-def _kept(function: ir.Function, result: str, module: ir.Module) -> _Spread | None:
+def _kept(function: ir.SourceFunction, result: str, module: ir.Module) -> _Spread | None:
     """What holds the result of a call, None where it may come to somewhere else."""
     spread = _Spread({result})
     known = None
@@ -134,7 +134,7 @@ def _kept(function: ir.Function, result: str, module: ir.Module) -> _Spread | No
     return None if _outlived(function, spread) else spread
 
 
-def _outlived(function: ir.Function, spread: _Spread) -> bool:
+def _outlived(function: ir.SourceFunction, spread: _Spread) -> bool:
     """Whether a run may use a pointer behind a call that frees it."""
     blocks = {block.label: block for block in function.blocks}
     for call in spread.freed:
@@ -147,7 +147,7 @@ def _outlived(function: ir.Function, spread: _Spread) -> bool:
     return False
 
 
-def _follow(i: ir.Instruction, spread: _Spread, function: ir.Function, module: ir.Module) -> bool:
+def _follow(i: ir.Instruction, spread: _Spread, function: ir.SourceFunction, module: ir.Module) -> bool:
     held = [value for value in i.operands if isinstance(value, ir.Local) and value.name in spread.values]
     if i.op == "load" and isinstance(i.operands[0], ir.Local) and i.operands[0].name in spread.holders:
         spread.values.add(i.result or "")
@@ -180,7 +180,7 @@ def _follow(i: ir.Instruction, spread: _Spread, function: ir.Function, module: i
             return False
 
 
-def _by_name_alone(name: str, function: ir.Function) -> bool:
+def _by_name_alone(name: str, function: ir.SourceFunction) -> bool:
     """Whether a local is there, and its address is used for nothing but to read and write it."""
     there = False
     for i in function.instructions():

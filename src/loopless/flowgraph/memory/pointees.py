@@ -110,7 +110,7 @@ def formal_content(
 def alike_by_type(
     state: PointsTo,
     found: Base,
-    function: ir.Function,
+    function: ir.SourceFunction,
     module: ir.Module,
     holders: Mapping[Base, tuple[Base, int | None]],
 ) -> list[Base]:
@@ -130,7 +130,7 @@ def content_at_call(
     state: PointsTo,
     base: Base,
     offset: int | None,
-    function: ir.Function,
+    function: ir.SourceFunction,
     module: ir.Module,
     holders: dict[Base, tuple[Base, int | None]],
 ) -> PointerTargets:
@@ -197,7 +197,7 @@ def initial_pointers(module: ir.Module, base: Base, offset: int | None) -> tuple
     return PointerTargets(places), variable.constant
 
 
-def late_loads(function: ir.Function, clobbers: Iterable[tuple[str, int]]) -> frozenset[str]:
+def late_loads(function: ir.SourceFunction, clobbers: Iterable[tuple[str, int]]) -> frozenset[str]:
     """The names of loads that may come behind an instruction at one of the positions (block and index)."""
     first: dict[str, int] = {}
     for label, index in clobbers:

@@ -49,7 +49,7 @@ _TOUCHING = frozenset(("load", "store", "call", "invoke", "cmpxchg", "atomicrmw"
 """Instructions that read or write memory."""
 
 
-def analyse(function: ir.Function, module: ir.Module, *, apart: bool = True) -> PointsTo:
+def analyse(function: ir.SourceFunction, module: ir.Module, *, apart: bool = True) -> PointsTo:
     """Where the pointers of ``function`` point.
 
     ``apart``: what pointers in memory point to is an object of its own, taken not to overlap with others; else such a
@@ -87,12 +87,12 @@ class _Given:
 class _State(PointsTo):
     """A result on its way."""
 
-    function: ir.Function = field(compare=False)
+    function: ir.SourceFunction = field(compare=False)
     given: _Given
     initial: dict[tuple[Base, int | None], tuple[PointerTargets, bool]] = field(default_factory=dict)
 
 
-def _solve(function: ir.Function, module: ir.Module, given: _Given) -> PointsTo:
+def _solve(function: ir.SourceFunction, module: ir.Module, given: _Given) -> PointsTo:
     result = _State(function=function, members=given.members, given=given)
     for name, first in given.leader.items():
         base = Base("parameter", first)
@@ -111,7 +111,7 @@ def _solve(function: ir.Function, module: ir.Module, given: _Given) -> PointsTo:
     return result
 
 
-def _late(function: ir.Function, module: ir.Module) -> frozenset[str]:
+def _late(function: ir.SourceFunction, module: ir.Module) -> frozenset[str]:
     """The loads behind something that may have stored pointers where it cannot be seen."""
     found = []
     for block in function.blocks:
@@ -151,7 +151,7 @@ def _unheard_of(state: PointsTo, instructions: list[ir.Instruction]) -> bool:
     return found
 
 
-def _compared(state: PointsTo, function: ir.Function) -> Iterator[tuple[PointerTargets, PointerTargets]]:
+def _compared(state: PointsTo, function: ir.SourceFunction) -> Iterator[tuple[PointerTargets, PointerTargets]]:
     """What pointers point to that are ordered, compared or subtracted."""
     numbers: dict[str, ir.Value] = {}
     for instruction in function.instructions():

@@ -9,7 +9,7 @@ from loopless.flowgraph.memory.places import Base
 from loopless.source import ir
 
 
-def stack_slot_of(param: ir.Param, function: ir.Function, memory: FunctionMemory) -> tuple[Base, int] | None:
+def stack_slot_of(param: ir.Param, function: ir.SourceFunction, memory: FunctionMemory) -> tuple[Base, int] | None:
     """The variable in memory that clang copies the parameter to at the very start, and that alone."""
     stack_slots = _uses_of_parameters(function).get(param.name, [])
     if len(stack_slots) != 1 or stack_slots[0][1].op != "store" or stack_slots[0][0] is not function.entry:
@@ -29,9 +29,9 @@ def stack_slot_of(param: ir.Param, function: ir.Function, memory: FunctionMemory
 
 
 @functools.lru_cache(maxsize=1)
-def _uses_of_parameters(function: ir.Function) -> dict[str, list[tuple[ir.Block, ir.Instruction]]]:
+def _uses_of_parameters(function: ir.SourceFunction) -> dict[str, list[tuple[ir.SourceBlock, ir.Instruction]]]:
     """By parameter the instructions that use it, no more than two of each: who asks wants to know of a single one."""
-    found: dict[str, list[tuple[ir.Block, ir.Instruction]]] = {param.name: [] for param in function.params}
+    found: dict[str, list[tuple[ir.SourceBlock, ir.Instruction]]] = {param.name: [] for param in function.params}
     for block in function.blocks if found else ():
         for instruction in block.instructions:
             if instruction.is_debug:
@@ -46,7 +46,7 @@ def _uses_of_parameters(function: ir.Function) -> dict[str, list[tuple[ir.Block,
 
 
 def _part(
-    param: ir.Param, address: ir.Local, store: ir.Instruction, function: ir.Function, memory: FunctionMemory
+    param: ir.Param, address: ir.Local, store: ir.Instruction, function: ir.SourceFunction, memory: FunctionMemory
 ) -> tuple[Base, int] | None:
     """The scalar in a structure that an integer parameter is copied to: clang passes small structures in pieces."""
     places = memory.points.of(address).places
@@ -73,7 +73,7 @@ def _part(
     return None
 
 
-def _first_touch(alloca: str, store: ir.Instruction, function: ir.Function) -> bool:
+def _first_touch(alloca: str, store: ir.Instruction, function: ir.SourceFunction) -> bool:
     """Whether ``store`` is the first instruction of the entry block that mentions the alloca."""
     for instruction in function.entry.instructions:
         if instruction is store:

@@ -8,11 +8,11 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths.build import changed_variables
 from loopless.queries.assume.c_arithmetic import IntegerKind, Reading
 from loopless.queries.assume.conditions import Named, parse_condition
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.selection import variables_named
 
 
-def assumption_of(function: Function, graph: Flowgraph, loop: LoopInfo, text: str | None) -> t.Condition | None:
+def assumption_of(function: AnalyzedFunction, graph: Flowgraph, loop: LoopInfo, text: str | None) -> t.Condition | None:
     """The assumption over this function's variables; None where there is none, or it speaks of other functions."""
     if text is None:
         return None

@@ -23,7 +23,7 @@ from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.loops.exit_counts import Counts, counts_alone
-from loopless.queries.program import Function, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 
@@ -32,14 +32,16 @@ METHODS: Final = ("all", "looperman")
 
 
 def answer_bounds(
-    functions: Sequence[Function], method: str, settings: Settings, until: float | None = None
+    functions: Sequence[AnalyzedFunction], method: str, settings: Settings, until: float | None = None
 ) -> list[FunctionBound]:
     """The bounds of ``functions``, in their order, each under its limits."""
     effort = effort_for(functions, settings)
     return _settled(functions, method, effort, until)
 
 
-def _settled(functions: Sequence[Function], method: str, effort: Effort, until: float | None) -> list[FunctionBound]:
+def _settled(
+    functions: Sequence[AnalyzedFunction], method: str, effort: Effort, until: float | None
+) -> list[FunctionBound]:
     """The bounds of functions, with what follows from those that they call."""
     found = answers_by_themselves(functions, method, effort, until)
     others = awaited(functions, found)
@@ -48,7 +50,7 @@ def _settled(functions: Sequence[Function], method: str, effort: Effort, until: 
 
 
 def bounds_as_found(
-    functions: Sequence[Function],
+    functions: Sequence[AnalyzedFunction],
     method: str,
     settings: Settings,
     until: float | None = None,
@@ -72,7 +74,7 @@ def bounds_as_found(
     needed = [(asked_with(function, bodies) & own) | {function.code.name} for function in functions]
     left = list(range(len(functions)))
 
-    def settled_one(function: Function) -> FunctionBound:
+    def settled_one(function: AnalyzedFunction) -> FunctionBound:
         found = [known[function.code.name]]
         others = awaited([function], found)
         missing = [other for other in others if other.code.name not in known]
@@ -89,7 +91,7 @@ def bounds_as_found(
 
 
 def _by_themselves_as_found(
-    functions: Sequence[Function],
+    functions: Sequence[AnalyzedFunction],
     method: str,
     effort: Effort,
     until: float | None,
@@ -123,7 +125,7 @@ def _by_themselves_as_found(
 
 
 def answers_by_themselves(
-    functions: Sequence[Function], method: str, effort: Effort, until: float | None = None
+    functions: Sequence[AnalyzedFunction], method: str, effort: Effort, until: float | None = None
 ) -> list[FunctionBound]:
     """The bounds as far as each function says by itself."""
     inductions = [inductions_of(function) for function in functions]
@@ -152,13 +154,13 @@ def answers_by_themselves(
     return answers
 
 
-def _without_summaries(function: Function) -> FunctionAnswer:
+def _without_summaries(function: AnalyzedFunction) -> FunctionAnswer:
     loops = tuple(LoopAnswer(replace(loop.id, info=None)) for loop in function.loops)
     return FunctionAnswer(function.name, function.place, loops=loops)
 
 
 def _summarized(
-    functions: Sequence[Function], inductions: Sequence[Inductions], effort: Effort, until: float | None
+    functions: Sequence[AnalyzedFunction], inductions: Sequence[Inductions], effort: Effort, until: float | None
 ) -> list[FunctionAnswer]:
     """The summaries of loops and functions; those of loops that are counted already have less time."""
     loops = [loop for function in functions for loop in function.loops]
@@ -172,7 +174,7 @@ def _summarized(
     return composed(functions, own, effort.settings, until, memory=False)
 
 
-def _overrun(function: Function, answer: FunctionAnswer, known: KnownClaims, overrun: Overrun) -> FunctionBound:
+def _overrun(function: AnalyzedFunction, answer: FunctionAnswer, known: KnownClaims, overrun: Overrun) -> FunctionBound:
     """What was found until the search for bounds took too long, else what the summaries alone say."""
     if isinstance(overrun.noted, FunctionBound):
         noted, detail = overrun.noted, f"the search for better bounds was not finished: {overrun.detail}"
@@ -192,7 +194,7 @@ def _overrun(function: Function, answer: FunctionAnswer, known: KnownClaims, ove
 class BoundFunction:
     """The job of bounding one function by itself, whose searches are done in other processes."""
 
-    program: Program
+    program: AnalyzedProgram
     index: int
     """Of the function among those of the program."""
     method: str
@@ -209,7 +211,7 @@ class BoundFunction:
 class SearchBounds:
     """The job of searching for the bounds of one function, beside the summaries of ``answer`` and what is ``known``."""
 
-    program: Program
+    program: AnalyzedProgram
     index: int
     """Of the function among those of the program."""
     answer: FunctionAnswer

@@ -23,7 +23,7 @@ from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.returning import NO_CALLS, CallNotes
 from loopless.queries.shown import Shown, presentation
 from loopless.refusals import Refused
-from loopless.summary import FunctionSummary
+from loopless.summary import CallSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class FunctionBound(Bound):
     """Another upper bound on the iterations of all loops, which may be larger but be of a lower class."""
     over_inputs: t.Term | None = None
     """A bound over the inputs alone, where that of ``call`` is over values that the call reads."""
-    summary: FunctionSummary | None = None
+    summary: CallSummary | None = None
     """What the function does, where that is known."""
     ambiguous: frozenset[str] = frozenset()
     """Source names of several of the variables of which the bounds speak, or may: by such a name none is meant."""

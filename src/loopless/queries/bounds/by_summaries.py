@@ -25,15 +25,15 @@ from loopless.queries.call_values.layouts import layouts_in
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.loops.never_ending import Entries, LoopClaims
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import leaving
 from loopless.refusals import Reason, Refused
-from loopless.summary import FunctionSummary
+from loopless.summary import CallSummary
 
 
 def loop_bound(  # noqa: PLR0913  each is known of the loop by another way
     loop: LoopAnswer,
-    whole: FunctionSummary | None,
+    whole: CallSummary | None,
     refused: Refused,
     entry: Claim,
     known: KnownClaims,
@@ -59,7 +59,9 @@ def loop_bound(  # noqa: PLR0913  each is known of the loop by another way
     return LoopCounts(loop, entry, call, any_entry, refused=missing, refused_call=lacking, reads=reads)
 
 
-def summaries_alone(function: Function, answer: FunctionAnswer, known: KnownClaims, refused: Refused) -> FunctionBound:
+def summaries_alone(
+    function: AnalyzedFunction, answer: FunctionAnswer, known: KnownClaims, refused: Refused
+) -> FunctionBound:
     """The bounds of a function by what is ``known`` of its loops; ``refused``: why there are no others."""
     graph = function.over_cells
     infos = () if isinstance(graph, Refused) else graph.loops
@@ -89,12 +91,12 @@ def names_of(graph: Flowgraph) -> dict[t.Var, str]:
     return {var: info.shown for var, info in graph.variables.items() if info.is_source}
 
 
-def granted_for(function: Function, graph: Flowgraph, known: KnownClaims) -> tuple[str, ...]:
+def granted_for(function: AnalyzedFunction, graph: Flowgraph, known: KnownClaims) -> tuple[str, ...]:
     """What the bounds of a function take for granted."""
     return (*function.stubs, *graph.assumptions, *known.granted(), *([NOT_BY_NAME] if function.reached.outside else []))
 
 
-def beyond_loops(function: Function) -> Refused | None:
+def beyond_loops(function: AnalyzedFunction) -> Refused | None:
     """Why the loops of a call are not only those of the function: it calls functions with loops, or itself."""
     graph = function.graph()
     if isinstance(graph, Refused):

@@ -19,7 +19,7 @@ from loopless.graphs import components, reachable
 from loopless.paths.build import called, calls_return
 from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.loops.answer import LoopAnswer
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import CallNotes, before, calls_in
 from loopless.refusals import Refused
 
@@ -35,7 +35,7 @@ class _End:
 _UNKNOWN: Final = _End()
 
 
-def awaited(functions: Sequence[Function], found: Sequence[FunctionBound]) -> list[Function]:
+def awaited(functions: Sequence[AnalyzedFunction], found: Sequence[FunctionBound]) -> list[AnalyzedFunction]:
     """The other functions whose bounds it takes to settle these, which were ``found`` of each by itself."""
     called_by, own = _called_by(functions, found), {f.code.name for f in functions}
     bodies = {f.code.name: f for f in functions[0].program.functions} if called_by else {}
@@ -43,7 +43,9 @@ def awaited(functions: Sequence[Function], found: Sequence[FunctionBound]) -> li
 
 
 def settled(
-    functions: Sequence[Function], found: Sequence[FunctionBound], others: Mapping[Function, FunctionBound]
+    functions: Sequence[AnalyzedFunction],
+    found: Sequence[FunctionBound],
+    others: Mapping[AnalyzedFunction, FunctionBound],
 ) -> list[FunctionBound]:
     """The bounds of ``functions``, with what is made of them by those that they call; ``others`` are the bounds of
     those that :func:`awaited` names.
@@ -55,13 +57,13 @@ def settled(
     return [_told(f, bound, ends) for f, bound in zip(functions, found, strict=True)]
 
 
-def _called_by(functions: Sequence[Function], found: Sequence[FunctionBound]) -> dict[str, list[str]]:
+def _called_by(functions: Sequence[AnalyzedFunction], found: Sequence[FunctionBound]) -> dict[str, list[str]]:
     """The functions whose ends matter to what was found, and which of them each calls."""
     counting = [f for f, bound in zip(functions, found, strict=True) if _counts(bound)]
     return _call_graph(counting, {f.code.name: f for f in counting[0].program.functions}) if counting else {}
 
 
-def asked_with(function: Function, among: Mapping[str, Function]) -> frozenset[str]:
+def asked_with(function: AnalyzedFunction, among: Mapping[str, AnalyzedFunction]) -> frozenset[str]:
     """The names of those functions ``among`` whose bounds it takes to settle those of one: of all that it may call."""
     return frozenset(_call_graph([function], among))
 
@@ -71,12 +73,12 @@ def _counts(bound: FunctionBound) -> bool:
     return any(claim.exact or claim.lower is not t.ZERO for loop in bound.counts for claim in (loop.entry, loop.call))
 
 
-def _body(function: Function, call: Call) -> str | None:
+def _body(function: AnalyzedFunction, call: Call) -> str | None:
     """The function of the program whose body must tell whether a call returns."""
     return None if call.returns or call.leaves else function.program.returning.body(call.callee)
 
 
-def _call_graph(functions: Iterable[Function], bodies: Mapping[str, Function]) -> dict[str, list[str]]:
+def _call_graph(functions: Iterable[AnalyzedFunction], bodies: Mapping[str, AnalyzedFunction]) -> dict[str, list[str]]:
     """The functions whose ends are asked for, and which of them each calls."""
     found: dict[str, list[str]] = {}
 
@@ -88,7 +90,7 @@ def _call_graph(functions: Iterable[Function], bodies: Mapping[str, Function]) -
     return found
 
 
-def _called(function: Function) -> list[str]:
+def _called(function: AnalyzedFunction) -> list[str]:
     graph = function.graph()
     if isinstance(graph, Refused):
         return []
@@ -97,7 +99,7 @@ def _called(function: Function) -> list[str]:
 
 
 def _ends(
-    called_by: Mapping[str, list[str]], bodies: Mapping[str, Function], known: Mapping[str, FunctionBound]
+    called_by: Mapping[str, list[str]], bodies: Mapping[str, AnalyzedFunction], known: Mapping[str, FunctionBound]
 ) -> dict[str, _End]:
     ends: dict[str, _End] = {}
     for component in components(called_by):
@@ -110,7 +112,7 @@ def _ends(
     return ends
 
 
-def _own_end(function: Function, bound: FunctionBound | None) -> _End:
+def _own_end(function: AnalyzedFunction, bound: FunctionBound | None) -> _End:
     """Whether calls come to an end, if those in the function do."""
     graph = function.graph()
     if isinstance(graph, Refused) or graph.irreducible:
@@ -134,7 +136,7 @@ def _is_bounded(claim: Claim) -> bool:
 # -- what that makes of the bounds of a caller ------------------------------------------------------------------------
 
 
-def _told(function: Function, bound: FunctionBound, ends: Mapping[str, _End]) -> FunctionBound:
+def _told(function: AnalyzedFunction, bound: FunctionBound, ends: Mapping[str, _End]) -> FunctionBound:
     graph = function.graph()
     if isinstance(graph, Refused):
         return bound
@@ -175,7 +177,7 @@ def _says_least(claim: Claim) -> bool:
 class _Made:
     """What is known of some calls of a function."""
 
-    def __init__(self, function: Function, calls: Sequence[Call], ends: Mapping[str, _End]) -> None:
+    def __init__(self, function: AnalyzedFunction, calls: Sequence[Call], ends: Mapping[str, _End]) -> None:
         self.settled: set[str] = set()
         """What is not taken for granted any more."""
         told: dict[str, None] = {}

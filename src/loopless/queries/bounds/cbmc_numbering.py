@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from loopless.queries.bounds.runs import is_recursion
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 
 _SKIPPED: Final = re.compile(
     r"/\*.*?\*/|//(?:\\\n|[^\n])*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:\\\n|[^\n])*",
@@ -23,7 +23,7 @@ _SKIPPED: Final = re.compile(
 _TOKEN: Final = re.compile(r"[A-Za-z_]\w*|[0-9]\w*|\S")
 
 
-def numbered_otherwise(function: Function) -> str | None:
+def numbered_otherwise(function: AnalyzedFunction) -> str | None:
     """Why CBMC may number the loops of a function otherwise, in one sentence; None where it does not."""
     same = [other for other in function.program.functions if other.name == function.name]
     if len(same) > 1:
@@ -50,7 +50,7 @@ def _jumps_back(body: Sequence[str]) -> bool:
     return False
 
 
-def _body(function: Function) -> Sequence[str] | None:
+def _body(function: AnalyzedFunction) -> Sequence[str] | None:
     """The tokens of a function's body; None where they are not found."""
     place = function.code.loc
     if place is None:

@@ -12,11 +12,11 @@ from loopless.errors import UsageError
 from loopless.queries.bounds.answers import FunctionBound
 from loopless.queries.jobs.overrun import Overrun, failure
 from loopless.queries.jobs.running import work
-from loopless.queries.program import Function, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.selection import variables_named
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
-from loopless.summary import FunctionSummary
+from loopless.summary import CallSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class CostAnswer:
     cost: Cost
 
 
-def function_with(functions: Sequence[Function], name: str) -> Function:
+def function_with(functions: Sequence[AnalyzedFunction], name: str) -> AnalyzedFunction:
     """The one function that has a variable of this name, or ``main`` among several. Raises ``UsageError``."""
     found = []
     for function in functions:
@@ -48,14 +48,14 @@ def function_with(functions: Sequence[Function], name: str) -> Function:
     raise UsageError(f"no function with loops has a variable {name}")
 
 
-def _is_global(program: Program, name: str) -> bool:
+def _is_global(program: AnalyzedProgram, name: str) -> bool:
     return name in program.source.inlined.globals
 
 
 _STEP: Final = re.compile(r"(?:\.|(->))(\w+)|\[\d+\]")
 
 
-def _in_memory(function: Function, name: str) -> bool:
+def _in_memory(function: AnalyzedFunction, name: str) -> bool:
     """Whether C has an integer of this name, such as ``x``, ``s.a[2]`` or ``p->k``, in the text of the function."""
     types = function.program.source.module.debug_types
     steps = list(_STEP.finditer(name))
@@ -77,7 +77,7 @@ def _in_memory(function: Function, name: str) -> bool:
 
 
 def answer_cost(
-    function: Function, name: str, bound: FunctionBound, settings: Settings, until: float | None = None
+    function: AnalyzedFunction, name: str, bound: FunctionBound, settings: Settings, until: float | None = None
 ) -> CostAnswer:
     """Bounds on the growth of a variable over a call, under the limits of a loop."""
     index = function.program.functions.index(function)
@@ -91,18 +91,18 @@ def answer_cost(
 class MeasureCost:
     """The job of bounding how much the variable ``name`` grows over a call, beside the summary of the function."""
 
-    program: Program
+    program: AnalyzedProgram
     index: int
     """Of the function among those of the program."""
     name: str
-    summary: FunctionSummary | None
+    summary: CallSummary | None
 
     def run(self) -> Cost:
         """The bounds, or why there are none. Raises ``UsageError`` for a name of several variables."""
         return _cost(self.program.functions[self.index], self.name, self.summary)
 
 
-def _cost(function: Function, name: str, summary: FunctionSummary | None) -> Cost:
+def _cost(function: AnalyzedFunction, name: str, summary: CallSummary | None) -> Cost:
     graph = function.graph()
     if isinstance(graph, Refused):
         return Cost(None, None, graph)

@@ -16,7 +16,7 @@ from loopless.flowgraph.model import Flowgraph
 from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.queries.loops.exit_counts import Counts
 from loopless.refusals import Refused
-from loopless.summary import Summary
+from loopless.summary import LoopSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class KnownClaims:
                 best = lesser(term, best)
         return best
 
-    def claim(self, graph: Flowgraph | Refused, name: str, summary: Summary | None, bounds: Bounds) -> Claim:
+    def claim(self, graph: Flowgraph | Refused, name: str, summary: LoopSummary | None, bounds: Bounds) -> Claim:
         """What is known of one entry of a loop, with the loop's ``summary`` and other ``bounds``."""
         found = claim(summary, bounds)
         if name in self.alone:

@@ -49,13 +49,13 @@ from loopless.queries.functions import FunctionAnswer
 from loopless.queries.jobs.sandbox import note
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.loops.never_ending import Entries, LoopClaims, recurrent_sets
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import leaving
 from loopless.refusals import Reason, Refused
 
 
 def bound_function(
-    function: Function, answer: FunctionAnswer, known: KnownClaims | None = None, method: str = "all"
+    function: AnalyzedFunction, answer: FunctionAnswer, known: KnownClaims | None = None, method: str = "all"
 ) -> FunctionBound:
     """The bounds of a function, beside the summaries of ``answer`` and what is ``known`` of loops; worked out in this
     process.
@@ -83,7 +83,7 @@ class _Search:
     """The search for the bounds of one function: what is asked, and how what is found is put together."""
 
     def __init__(
-        self, function: Function, graph: Flowgraph, answer: FunctionAnswer, known: KnownClaims, method: str
+        self, function: AnalyzedFunction, graph: Flowgraph, answer: FunctionAnswer, known: KnownClaims, method: str
     ) -> None:
         self.function, self.graph, self.answer, self.known, self.method = function, graph, answer, known, method
         self.by_name = {loop.loop.name: loop for loop in answer.loops}

@@ -34,7 +34,7 @@ def repetitions(module: ir.Module) -> frozenset[str]:
         same = refined
 
 
-def _code(function: ir.Function, module: ir.Module, same: Mapping[str, str]) -> str:
+def _code(function: ir.SourceFunction, module: ir.Module, same: Mapping[str, str]) -> str:
     """The instructions of a function as text, in which names are those before linking; ``same``: by the names of
     functions, that of the one that they are taken for.
     """

@@ -17,7 +17,7 @@ from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import LoopBound
 from loopless.queries.bounds.runs import RunBound
 from loopless.queries.bounds.whole_program import ProgramBounds, answer_run
-from loopless.queries.program import Function, Loop, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedLoop, AnalyzedProgram
 from loopless.queries.selection import select_loops
 from loopless.queries.settings import Settings
 from loopless.queries.verification.endless_runs import EndlessRun, of_function, of_program
@@ -60,14 +60,14 @@ def verdict_of(loops: Sequence[RuledLoop]) -> str:
 
 
 def bounded_loops(
-    program: Program, meant: Sequence[str], settings: Settings, until: float | None = None
+    program: AnalyzedProgram, meant: Sequence[str], settings: Settings, until: float | None = None
 ) -> list[RuledLoop]:
     """The loops of a program under the rule; ``meant``: places of those that are to run for ever.
 
     Raises:
         UsageError: there is no loop at a place of ``meant``.
     """
-    forever: Collection[Loop] = select_loops(program, (), tuple(meant)) if meant else ()
+    forever: Collection[AnalyzedLoop] = select_loops(program, (), tuple(meant)) if meant else ()
     names = {loop.name for loop in forever}
     functions = [function for function in program.functions if function.is_listed and function.loops]
     loops = [
@@ -116,7 +116,7 @@ def _in_run(loop: RuledLoop, bound: RunBound | None, run: ProgramBounds) -> Rule
     return replace(loop, never=endless.call.never, told_by=LoopBound(run.entry, endless))
 
 
-def _with_calls(loops: Sequence[RuledLoop], functions: Sequence[Function]) -> list[RuledLoop]:
+def _with_calls(loops: Sequence[RuledLoop], functions: Sequence[AnalyzedFunction]) -> list[RuledLoop]:
     """The loops with calls of their functions that never leave them, in a program without ``main``."""
     by_name = {function.name: function for function in functions}
     runs: dict[str, list[EndlessRun]] = {}

@@ -10,7 +10,7 @@ from loopless import terms as t
 from loopless.bounds.claims.joint import always
 from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.loops.name import LoopName
-from loopless.queries.program import Function, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +34,22 @@ class RunBound:
 class Homes:
     """The loops of a program as they are written, and which loops of functions are copies of them by inlining."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: AnalyzedProgram) -> None:
         self.written = [(function, own_loops(function)) for function in program.functions]
-        self._at: dict[str, list[tuple[Function, LoopName]]] = {}
+        self._at: dict[str, list[tuple[AnalyzedFunction, LoopName]]] = {}
         for function, loops in self.written:
             for loop in loops:
                 self._at.setdefault(loop.place, []).append((function, loop))
 
-    def at(self, loop: LoopName) -> Sequence[tuple[Function, LoopName]]:
+    def at(self, loop: LoopName) -> Sequence[tuple[AnalyzedFunction, LoopName]]:
         """The written loops at the place of this one, with their functions."""
         return self._at.get(loop.place, ())
 
-    def is_shared(self, function: Function, loop: LoopName) -> bool:
+    def is_shared(self, function: AnalyzedFunction, loop: LoopName) -> bool:
         """Whether the function has several loops at one place, as in a macro: they share their copies."""
         return sum(found.name == function.name for found, _ in self.at(loop)) > 1
 
-    def copies(self, function: Function, bound: FunctionBound) -> dict[str, list[LoopCounts]]:
+    def copies(self, function: AnalyzedFunction, bound: FunctionBound) -> dict[str, list[LoopCounts]]:
         """By the names of written loops, the loops of ``bound`` that stand for them; others by their own names."""
         callees = {loop.name: _callee(loop.id) for loop in function.loops}
         found: dict[str, list[LoopCounts]] = {}
@@ -64,7 +64,7 @@ class Homes:
         return found
 
 
-def own_loops(function: Function) -> list[LoopName]:
+def own_loops(function: AnalyzedFunction) -> list[LoopName]:
     """The loops that stand in the text of a function."""
     return [loop.id for loop in function.loops if loop.id.inlined_from is None and not is_recursion(loop.id)]
 

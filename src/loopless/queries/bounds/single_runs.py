@@ -18,11 +18,11 @@ from loopless.flowgraph import Options
 from loopless.flowgraph.model import Allocate, Flowgraph, Kind
 from loopless.limits.queries import MAX_CHOICES, MAX_RUN_STEPS, MAX_RUNS
 from loopless.logic import BudgetExceeded, NotPresburger, Region
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.verification.closed_world import RunFunction
 from loopless.refusals import Refused
 from loopless.stepping import forbidden
-from loopless.summary import FunctionCase, FunctionSummary
+from loopless.summary import CallSummary, FunctionCase
 from loopless.summary.function import Diverges
 
 _KINDS: Final = {
@@ -37,7 +37,7 @@ _KINDS: Final = {
 Point = Mapping[t.Var, int]
 
 
-def completed(function: Function, summary: FunctionSummary | None) -> FunctionSummary | None:
+def completed(function: AnalyzedFunction, summary: CallSummary | None) -> CallSummary | None:
     """The summary with cases, and regions, for the inputs that it leaves open, as far as counts of iterations go; None
     where these are too many, or not all of their runs can be followed to the end.
 
@@ -90,7 +90,7 @@ class _End:
     endless: str = ""
 
 
-def _runnable(function: Function) -> Flowgraph | None:
+def _runnable(function: AnalyzedFunction) -> Flowgraph | None:
     """The function, if nothing but numbers that it is given and that it reads from outside decides what it does."""
     plain = function.plain if isinstance(function, RunFunction) else function
     graph = plain.graph()
@@ -119,7 +119,7 @@ def _is_closed(graph: Flowgraph) -> bool:
     return not outside and not any(o.kind == "global" and not o.constant for o in graph.objects.values())
 
 
-def _inputs(graph: Flowgraph, summary: FunctionSummary | None, gap: t.Condition) -> _Inputs | None:
+def _inputs(graph: Flowgraph, summary: CallSummary | None, gap: t.Condition) -> _Inputs | None:
     """The inputs of the runs; None where more decides them."""
     parameters = tuple(p.var for p in graph.parameters if p.var is not None)
     numbers = {} if summary is None else {one.var: one.number for one in summary.inputs if one.kind == "nondet"}
@@ -179,11 +179,14 @@ def _end_of(graph: Flowgraph, run: InterpreterRun) -> _End | None:
 
 
 def _with_ends(
-    function: Function, graph: Flowgraph, summary: FunctionSummary | None, ends: Mapping[_End, Sequence[t.Condition]]
-) -> FunctionSummary:
+    function: AnalyzedFunction,
+    graph: Flowgraph,
+    summary: CallSummary | None,
+    ends: Mapping[_End, Sequence[t.Condition]],
+) -> CallSummary:
     """The summary with these ends in place of what it leaves open."""
     names, parameters = tuple(loop.name for loop in graph.loops), tuple(graph.parameters)
-    known = summary or FunctionSummary(function.name, function.place, parameters, (), (), (), (), (), names, {})
+    known = summary or CallSummary(function.name, function.place, parameters, (), (), (), (), (), names, {})
     cases, diverges = list(known.cases), list(known.diverges)
     for end, points in ends.items():
         when = t.disjunction(points)

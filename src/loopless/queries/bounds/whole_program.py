@@ -23,7 +23,7 @@ from loopless.queries.bounds.callee_termination import awaited, settled
 from loopless.queries.bounds.runs import Homes, RunBound, by_end, is_recursion, of_entry
 from loopless.queries.call_values.call_inputs import inputs_of
 from loopless.queries.jobs.effort import Effort, effort_for
-from loopless.queries.program import Function, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.returning import calls_in
 from loopless.queries.settings import Settings
 from loopless.queries.verification.closed_world import (
@@ -50,8 +50,8 @@ class ProgramBounds:
 
 
 def answer_run(
-    program: Program,
-    entry: Function,
+    program: AnalyzedProgram,
+    entry: AnalyzedFunction,
     method: str,
     settings: Settings,
     until: float | None = None,
@@ -71,7 +71,7 @@ class _Asked:
     """The functions of a run, asked one after the other."""
 
     def __init__(
-        self, world: RunProgram, entry: Function, method: str, settings: Settings, until: float | None
+        self, world: RunProgram, entry: AnalyzedFunction, method: str, settings: Settings, until: float | None
     ) -> None:
         self.world = world
         self.method, self.until = method, until
@@ -172,7 +172,7 @@ class _Asked:
         }
         return replace(one, loops=loops)
 
-    def _answers(self, functions: Sequence[Function]) -> list[FunctionBound]:
+    def _answers(self, functions: Sequence[AnalyzedFunction]) -> list[FunctionBound]:
         missing = [function for function in functions if function.code.name not in self.alone]
         if missing:
             found = answers_by_themselves(missing, self.method, self.effort, self.until)

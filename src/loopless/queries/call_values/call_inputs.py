@@ -12,7 +12,7 @@ from loopless.bounds.model import Bounds, by_types, reads
 from loopless.bounds.reads.without_data import over_inputs as without_reads
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.queries.bounds.answers import FunctionBound
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 
 _INPUTS: Final = (Kind.PARAMETER, Kind.GLOBAL, Kind.POINTEE)
 
@@ -25,7 +25,7 @@ def inputs_of(graph: Flowgraph) -> frozenset[t.Var]:
 _ROOT: Final = re.compile(r"\w+")
 
 
-def ambiguous(function: Function, graph: Flowgraph | None, found: FunctionBound) -> frozenset[str]:
+def ambiguous(function: AnalyzedFunction, graph: Flowgraph | None, found: FunctionBound) -> frozenset[str]:
     """The names that two inputs of a function share, an input and what a bound speaks of, or two globals of the program
     of which one occurs.
     """

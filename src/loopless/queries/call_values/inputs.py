@@ -19,7 +19,7 @@ from loopless.queries.call_values.given_memory import (
     place_of,
 )
 from loopless.queries.call_values.layouts import layouts_in
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.refusals import Refused
 
 Given = Mapping[str, Value]
@@ -55,7 +55,7 @@ class DeclaredInputs:
     any_size: bool
 
 
-def declared_inputs(function: Function) -> DeclaredInputs | None:
+def declared_inputs(function: AnalyzedFunction) -> DeclaredInputs | None:
     """The inputs of a function; None where it cannot be read."""
     graph = function.graph()
     if isinstance(graph, Refused):
@@ -141,7 +141,7 @@ def _inputs(graph: Flowgraph) -> Iterator[tuple[str, t.IntType | None]]:
             yield info.shown, var.type
 
 
-def names_in_reach(functions: Sequence[Function]) -> set[str]:
+def names_in_reach(functions: Sequence[AnalyzedFunction]) -> set[str]:
     """The names of all variables of ``functions``: what bounds can come to speak of."""
     graphs = [function.graph() for function in functions]
     infos = [info for graph in graphs if not isinstance(graph, Refused) for info in graph.variables.values()]

@@ -15,18 +15,17 @@ from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.model import Flowgraph, MemoryObject, VariableInfo
 from loopless.flowgraph.source_types import leaf_type, type_in
 from loopless.limits.queries import MAX_MEMBERS
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.refusals import Refused
 from loopless.source.debug import DebugType, DebugTypes, TypeKind
-from loopless.source.ir import Function as Code
-from loopless.source.ir import Module
+from loopless.source.ir import Module, SourceFunction
 
 _POINTED: Final = ("parameter", "pointee")
 """The kinds of objects that are named after a pointer to them."""
 _NONE: Final = t.Layout()
 
 
-def layouts_in(function: Function) -> dict[str, t.Layout]:
+def layouts_in(function: AnalyzedFunction) -> dict[str, t.Layout]:
     """What is declared in the objects that the function touches, by their names, and in what pointers point to, by
     those of the pointers. Names that mean several layouts are left out.
     """
@@ -46,7 +45,7 @@ class _Source:
     def __init__(self, graph: Flowgraph, module: Module, name: str) -> None:
         self._graph = graph
         self._module = module
-        self._code: Code = module.functions[name]
+        self._code: SourceFunction = module.functions[name]
         self._types: DebugTypes = module.debug_types
 
     def of_objects(self) -> Iterator[tuple[str, t.Layout]]:

@@ -17,13 +17,13 @@ from loopless.limits.queries import MAX_INTEGER_CONSTANTS, MAX_MUTATED_VALUES
 from loopless.queries.call_values.random_inputs import USUAL, rounded
 from loopless.queries.call_values.reached import GivenValue, Inputs, MemoryContent, RepeatedValue, runs_of, unrolled
 from loopless.queries.call_values.route_inputs import structure
-from loopless.source.ir import Function, IntConst
+from loopless.source.ir import IntConst, SourceFunction
 
 WIDTHS: Final = (1, 1, 2, 4, 8)
 """Bytes of an integer in memory that is given another value."""
 
 
-def constants(functions: Iterable[Function]) -> list[int]:
+def constants(functions: Iterable[SourceFunction]) -> list[int]:
     """The integers with which functions compare, and others that stand in them."""
     compared: dict[int, None] = {}
     others: dict[int, None] = {}

@@ -19,7 +19,7 @@ from loopless.source import load
 from loopless.source.compile import SourceOptions
 from loopless.source.database import CompileDatabase
 from loopless.source.debug import DebugType, DebugTypes, TypeKind
-from loopless.source.ir import FloatT, Function, IntT, Param, PtrT, StructT, Type, VectorT, VoidT
+from loopless.source.ir import FloatT, IntT, Param, PtrT, SourceFunction, StructT, Type, VectorT, VoidT
 from loopless.source.layout import DataLayout
 
 _FOLDERS: Final = ("-I", "-isystem", "-include", "-iquote")
@@ -180,7 +180,7 @@ def _is_input(name: str) -> bool:
     return name.startswith("__VERIFIER_nondet_") or MEANINGS.get(name, "").startswith(("nondet", "klee_"))
 
 
-def _role(code: Function, layout: DataLayout) -> str | None:
+def _role(code: SourceFunction, layout: DataLayout) -> str | None:
     """What a function without a body does in a native run; None for those of the libraries."""
     meaning = MEANINGS.get(code.name) or WEAK_MEANINGS.get(code.name)
     if _of_library(code.name) or of_cxx(code.name):
@@ -199,7 +199,7 @@ def _role(code: Function, layout: DataLayout) -> str | None:
     return "zero" if parts_of_result(code, layout) else "stop"
 
 
-def parts_of_result(code: Function, layout: DataLayout) -> tuple[str, ...]:
+def parts_of_result(code: SourceFunction, layout: DataLayout) -> tuple[str, ...]:
     """The types in C of the parts in which a function returns what is no plain integer; empty where C has none."""
     room = next((one.sret for one in code.params if one.sret is not None), None)
     if room is not None:

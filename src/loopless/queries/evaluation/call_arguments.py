@@ -11,12 +11,12 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
 from loopless.queries.call_values.argument_types import Formal, SourceParameter
 from loopless.queries.call_values.arguments import Characters
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.refusals import Refused
 from loopless.source.debug import TypeKind
 
 
-def formals_of(function: Function) -> tuple[Formal, ...]:
+def formals_of(function: AnalyzedFunction) -> tuple[Formal, ...]:
     """The parameters of a function with what the source says of their types."""
     graph, module = function.graph(), function.program.source.inlined
     assert not isinstance(graph, Refused)

@@ -35,13 +35,13 @@ from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.loops.answer import Question
 from loopless.queries.loops.answering import answer_all
-from loopless.queries.program import Function, deadline
+from loopless.queries.program import AnalyzedFunction, deadline
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.stepping import forbidden
 
 if TYPE_CHECKING:
-    from loopless.summary import FunctionSummary, Outcome
+    from loopless.summary import CallSummary, Outcome
 
 MOST_STEPS: Final = 1 << 62
 
@@ -54,7 +54,7 @@ class Calls:
 
     def __init__(
         self,
-        function: Function,
+        function: AnalyzedFunction,
         settings: Settings,
         until: float | None = None,
         outcomes: Mapping[str, Outcome] | Callable[[], Mapping[str, Outcome]] | None = None,
@@ -168,7 +168,7 @@ class Calls:
                 given = _outcomes(self._function, self._settings, self._deadline())
             self._prepare(given() if callable(given) else given)
 
-    def _prepare(self, outcomes: Mapping[str, Outcome], whole: FunctionSummary | None = None) -> None:
+    def _prepare(self, outcomes: Mapping[str, Outcome], whole: CallSummary | None = None) -> None:
         self._prepared = PreparedCalls(self._function, outcomes, whole)
         if self._pool is not None:
             self._pool.__exit__()
@@ -192,13 +192,13 @@ class Calls:
             self._prepare(known, whole)
 
 
-def _outcomes(function: Function, settings: Settings, until: float | None) -> dict[str, Outcome]:
+def _outcomes(function: AnalyzedFunction, settings: Settings, until: float | None) -> dict[str, Outcome]:
     """The summaries of the function's loops, each under its own limits."""
     return outcomes_of(answer_all(function.loops, Question(classify=False), settings, until))
 
 
 def evaluate(
-    function: Function,
+    function: AnalyzedFunction,
     arguments: Sequence[Argument],
     nondet: Sequence[int] = (),
     settings: Settings | None = None,

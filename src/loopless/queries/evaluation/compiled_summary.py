@@ -15,7 +15,7 @@ from loopless.check.interpreter.run import Application
 from loopless.check.interpreter.values import MissingValue, Stop, reduced
 from loopless.flowgraph.callees.streams import INPUTS, counter_of
 from loopless.flowgraph.model import Flowgraph
-from loopless.summary import Diverges, FunctionCase, FunctionSummary, Residual, Undefined
+from loopless.summary import CallSummary, Diverges, FunctionCase, Residual, Undefined
 from loopless.summary.function import told
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ values of its terms.
 class CompiledSummary:
     """The summary of a function, ready to be evaluated."""
 
-    def __init__(self, summary: FunctionSummary, graph: Flowgraph) -> None:
+    def __init__(self, summary: CallSummary, graph: Flowgraph) -> None:
         self._summary = summary
         self._file = graph.loc.file if graph.loc is not None else graph.source_name
         # Pointers of a call that is evaluated point to memory of their own, as the flowgraph takes them to do.
@@ -95,7 +95,7 @@ class CompiledSummary:
         return Application("ok", result, final, iterations, drawn)
 
 
-def _interpreted(summary: FunctionSummary) -> _Find:
+def _interpreted(summary: CallSummary) -> _Find:
     """The summary, its terms evaluated one by one."""
     regions, variables = summary.regions, [input.var for input in summary.inputs]
 
@@ -115,7 +115,7 @@ def _interpreted(summary: FunctionSummary) -> _Find:
     return find
 
 
-def _compiled(summary: FunctionSummary) -> _Find | None:
+def _compiled(summary: CallSummary) -> _Find | None:
     """The summary as a Python function; None where it reads memory or names functions that Python does not have, or is
     beyond what Python's compiler takes.
     """

@@ -20,7 +20,7 @@ from loopless.queries.call_values.argument_types import PlainValue
 from loopless.queries.evaluation.compiled_summary import CompiledSummary
 from loopless.queries.shown import Shown, presentation
 from loopless.refusals import Refused
-from loopless.summary import Case, FunctionSummary, Outcome, Summary
+from loopless.summary import CallSummary, Case, LoopSummary, Outcome
 
 
 def _nothing() -> Mapping[str, int]:
@@ -86,13 +86,13 @@ class Evaluator:
         graph: Flowgraph,
         interpreter: Interpreter,
         summaries: Callable[[LoopInfo], Outcome] | None,
-        whole: FunctionSummary | None = None,
+        whole: CallSummary | None = None,
     ) -> None:
         self._graph = graph
         self._interpreter = interpreter
         self._summaries = summaries
         self._whole = CompiledSummary(whole, graph) if whole is not None and summaries is not None else None
-        self._usable: dict[str, Summary | None] = {}
+        self._usable: dict[str, LoopSummary | None] = {}
 
     def run(
         self,
@@ -122,7 +122,7 @@ class Evaluator:
         """The names of the loops inside ``loop``, and its own."""
         return frozenset(other.name for other in self._graph.loops if other.header in loop.blocks)
 
-    def summary(self, loop: LoopInfo) -> Summary | None:
+    def summary(self, loop: LoopInfo) -> LoopSummary | None:
         """The summary by which ``loop`` can be jumped over, None where it must be iterated."""
         if loop.header not in self._usable:
             found = None
@@ -170,7 +170,7 @@ class _Trip:
                 self.counted[name] = self.counted.get(name, 0) + count
         return jump
 
-    def _jump(self, summary: Summary, values: LoopState) -> Jump | None:
+    def _jump(self, summary: LoopSummary, values: LoopState) -> Jump | None:
         counters = (var for var in summary.paths.state if stream_of(var) is not None)
         here = t.Valuation({**values, **dict.fromkeys(counters, 0)}, values.content)  # streams count from here
         try:
@@ -178,7 +178,7 @@ class _Trip:
         finally:
             self.elements += here.elements
 
-    def _found(self, summary: Summary, here: t.Valuation) -> Jump | None:
+    def _found(self, summary: LoopSummary, here: t.Valuation) -> Jump | None:
         if not here.holds(summary.entered):
             return None  # the summary says nothing of these values
         for case in summary.cases:
@@ -198,7 +198,7 @@ class _Trip:
         return None
 
 
-def _leave(summary: Summary, case: Case, here: t.Valuation) -> Jump | None:
+def _leave(summary: LoopSummary, case: Case, here: t.Valuation) -> Jump | None:
     if case.exit.edge is None or not case.exact:
         return None
     counts = {summary.loop.name: case.iterations, **case.totals}

@@ -12,18 +12,18 @@ from loopless.check.interpreter.run import Argument, Interpreter
 from loopless.flowgraph import Options
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.refusals import Reason, Refused
 
 if TYPE_CHECKING:
-    from loopless.summary import FunctionSummary, Outcome
+    from loopless.summary import CallSummary, Outcome
 
 
 class PreparedCalls:
     """What all calls share; the interpreter is compiled in the process that needs it."""
 
     def __init__(
-        self, function: Function, outcomes: Mapping[str, Outcome] | None, whole: FunctionSummary | None = None
+        self, function: AnalyzedFunction, outcomes: Mapping[str, Outcome] | None, whole: CallSummary | None = None
     ) -> None:
         self.function = function
         self.outcomes = outcomes

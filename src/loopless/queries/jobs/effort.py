@@ -19,7 +19,7 @@ from loopless.limits.queries import (
     SETTLED_S,
 )
 from loopless.queries.jobs.overrun import Overrun, attempted
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 
@@ -52,7 +52,9 @@ class Effort:
         settings, settled = (replace(one, workers=workers) for one in (self.settings, self.settled))
         return replace(self, settings=settings, settled=settled)
 
-    def searched(self, functions: Sequence[Function], inductions: Sequence[Inductions]) -> Collection[Function]:
+    def searched(
+        self, functions: Sequence[AnalyzedFunction], inductions: Sequence[Inductions]
+    ) -> Collection[AnalyzedFunction]:
         """The functions of which bounds are searched for: in a hurry the smallest of those with open loops, as many as
         the time for all together allows.
         """
@@ -74,12 +76,12 @@ def _is_open(counted: Counted | None) -> bool:
     return counted is None or (least(counted.bounds) is None and not counted.reads.inputs)
 
 
-def _size(function: Function) -> int:
+def _size(function: AnalyzedFunction) -> int:
     graph = function.graph()
     return 0 if isinstance(graph, Refused) else len(graph.blocks)
 
 
-def effort_for(functions: Sequence[Function], settings: Settings) -> Effort:
+def effort_for(functions: Sequence[AnalyzedFunction], settings: Settings) -> Effort:
     """The effort for bounds of all loops of ``functions``."""
     # The loops of one function are searched together: many of them do not make many searches.
     own = [sum(loop.id.inlined_from is None for loop in function.loops) for function in functions]
@@ -109,7 +111,7 @@ def within(settings: Settings, seconds: float) -> Settings:
     return replace(settings, loop_timeout_s=seconds, shared=True)
 
 
-def inductions_of(function: Function) -> Inductions:
+def inductions_of(function: AnalyzedFunction) -> Inductions:
     """What induction variables, and floating-point counters, say of the loops of a function; those of which they say
     nothing are missing.
     """

@@ -23,7 +23,7 @@ from loopless.queries.evaluation.calls import Calls
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits
 from loopless.queries.loops.answer import Advice, LoopAnswer
-from loopless.queries.program import Loop, Program
+from loopless.queries.program import AnalyzedLoop, AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 
@@ -40,7 +40,7 @@ class Adviser:
         self._settings, self._left_s = settings, ADVISED_LOOPS * limit
         self._bounded: dict[int, frozenset[str]] = {}
 
-    def __call__(self, loop: Loop, answer: LoopAnswer) -> LoopAnswer:
+    def __call__(self, loop: AnalyzedLoop, answer: LoopAnswer) -> LoopAnswer:
         """The answer; where it is not complete, with commands that answer more."""
         if answer.answered or isinstance(loop.function.graph(), Refused) or not self._settings.sandboxed:
             return answer
@@ -51,7 +51,7 @@ class Adviser:
         self._left_s -= clock.now() - started
         return found
 
-    def _tried(self, loop: Loop, answer: LoopAnswer) -> Iterator[Advice]:
+    def _tried(self, loop: AnalyzedLoop, answer: LoopAnswer) -> Iterator[Advice]:
         """What was tried and helps."""
         program, index = loop.function.program, loop.function.program.functions.index(loop.function)
         alone = replace(self._settings, sandboxed=False, timeout_s=None)
@@ -84,7 +84,7 @@ def _count_is_open(answer: LoopAnswer) -> bool:
 class TryBound:
     """The job of trying ``bound`` with one function."""
 
-    program: Program
+    program: AnalyzedProgram
     index: int
     """Of the function among those of the program."""
     settings: Settings
@@ -103,7 +103,7 @@ class TryBound:
 class TryCalls:
     """The job of trying ``eval`` with one function, whose loop ``name`` is to run."""
 
-    program: Program
+    program: AnalyzedProgram
     index: int
     """Of the function among those of the program."""
     name: str

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from loopless import terms as t
-from loopless.automaton import Automaton, Classification
+from loopless.automaton import LoopClass, PathAutomaton
 from loopless.paths import LoopPaths
 from loopless.queries.loops.name import LoopName
 from loopless.queries.loops.unreported import Untold
 from loopless.refusals import Refused
-from loopless.summary import AtEntry, Merged, Summary
+from loopless.summary import AtEntry, LoopSummary, Merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,10 @@ class LoopAnswer:
 
     loop: LoopName
     paths: LoopPaths | None = None
-    classification: Classification | None = None
-    automaton: Automaton | None = None
-    summary: Summary | None = None
-    absolute: Summary | None = None
+    classification: LoopClass | None = None
+    automaton: PathAutomaton | None = None
+    summary: LoopSummary | None = None
+    absolute: LoopSummary | None = None
     merged: tuple[Merged, ...] = ()
     at_entry: AtEntry | None = None
     untold: tuple[Untold, ...] = ()

@@ -12,12 +12,12 @@ from loopless.queries.jobs.running import limits_of
 from loopless.queries.jobs.sandbox import Pool
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answers import answer_loop
-from loopless.queries.program import Loop, Program
+from loopless.queries.program import AnalyzedLoop, AnalyzedProgram
 from loopless.queries.settings import Settings
 
 
 def answer_all(
-    loops: Sequence[Loop],
+    loops: Sequence[AnalyzedLoop],
     question: Question,
     settings: Settings,
     until: float | None = None,
@@ -30,7 +30,7 @@ def answer_all(
 
 
 def answers_as_found(
-    loops: Sequence[Loop],
+    loops: Sequence[AnalyzedLoop],
     question: Question,
     settings: Settings,
     until: float | None = None,
@@ -119,7 +119,7 @@ def _stages(question: Question, settings: Settings, until: float | None) -> list
     return [*stages, _Stage(replace(asked, coarsely=True), least)]
 
 
-def _instead(found: LoopAnswer, overrun: Overrun, loop: Loop, asked: Question) -> LoopAnswer:
+def _instead(found: LoopAnswer, overrun: Overrun, loop: AnalyzedLoop, asked: Question) -> LoopAnswer:
     """An approximation that stands in place of a limit that was met."""
     assert found.summary is not None
     why = overrun.refused(loop.id.place)
@@ -133,7 +133,7 @@ def _instead(found: LoopAnswer, overrun: Overrun, loop: Loop, asked: Question) -
     return replace(found, summary=summary, untyped=untyped, time_ms=found.time_ms + 1000 * overrun.seconds)
 
 
-def _without_answer(loop: Loop, overrun: Overrun) -> LoopAnswer:
+def _without_answer(loop: AnalyzedLoop, overrun: Overrun) -> LoopAnswer:
     id, refused = replace(loop.id, info=None), overrun.refused(loop.id.place)
     return LoopAnswer(id, refused=refused, trouble=overrun.traceback, time_ms=1000 * overrun.seconds)
 
@@ -158,7 +158,7 @@ def _told(overrun: Overrun, found: LoopAnswer, asked: Question) -> LoopAnswer:
     return replace(found, time_ms=1000 * overrun.seconds)
 
 
-def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
+def _indexed(loops: Sequence[AnalyzedLoop]) -> Iterator[tuple[AnalyzedLoop, tuple[int, int]]]:
     """Each loop with the numbers by which another process finds it: of its function, and in there."""
     for loop in loops:
         function = loop.function
@@ -169,7 +169,7 @@ def _indexed(loops: Sequence[Loop]) -> Iterator[tuple[Loop, tuple[int, int]]]:
 class AskLoop:
     """The job of answering a question about one loop, which is found by its number in its function."""
 
-    program: Program
+    program: AnalyzedProgram
     function: int
     loop: int
     question: Question

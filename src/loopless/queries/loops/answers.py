@@ -29,12 +29,12 @@ from loopless.queries.loops.fewer_variables import with_fewer_variables
 from loopless.queries.loops.name import LoopName
 from loopless.queries.loops.scope import allowance, graph_for, known_loops, not_asked, variables_asked
 from loopless.queries.loops.unreported import occurring, pointers_shown, shown_at_exit, untold
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import ends_in_calls
 from loopless.refusals import Refused
 from loopless.summary import (
+    LoopSummary,
     Outcome,
-    Summary,
     approximated,
     from_entry,
     merged,
@@ -48,14 +48,16 @@ from loopless.summary import (
 from loopless.summary.rewrite.entry import narrowed, restricted
 
 
-def answer_loop(function: Function, name: LoopName, question: Question) -> LoopAnswer:
+def answer_loop(function: AnalyzedFunction, name: LoopName, question: Question) -> LoopAnswer:
     """What ``question`` asks about one loop. Errors inside Loopless become refusals; raises ``UsageError`` only."""
     layouts = layouts_in(function)
     with t.as_declared(layouts):
         return _answer_loop(function, name, question, layouts)
 
 
-def _answer_loop(function: Function, name: LoopName, question: Question, layouts: Mapping[str, t.Layout]) -> LoopAnswer:
+def _answer_loop(
+    function: AnalyzedFunction, name: LoopName, question: Question, layouts: Mapping[str, t.Layout]
+) -> LoopAnswer:
     started = clock.now()
     begun = LoopAnswer(name, refused=not_asked(name))
     found = begun if question.partly else attempted(_answer, function, name, question)
@@ -82,7 +84,7 @@ def _answer_loop(function: Function, name: LoopName, question: Question, layouts
     return finished(found)
 
 
-def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswer:
+def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> LoopAnswer:
     started = clock.now()
     graph = graph_for(function, question)
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
@@ -113,7 +115,7 @@ def _answer(function: Function, name: LoopName, question: Question) -> LoopAnswe
 
     def tell(answer: LoopAnswer) -> None:
         """What people read is made of the outcome yet, which may take longer than to find it."""
-        if isinstance(outcome, Summary) and clock.now() > started + LOOP_NOTED_AFTER_S:
+        if isinstance(outcome, LoopSummary) and clock.now() > started + LOOP_NOTED_AFTER_S:
             there = replace(answer, paths=relative_paths(paths.uncounted()))
             plain = _summarized(there, outcome, shown, replace(question, merge=False))
             plain = replace(_with_untold(plain, function, question), loop=replace(name, info=None))
@@ -154,7 +156,11 @@ def _under(paths: LoopPaths, assumed: t.Condition, name: LoopName, said: str) ->
 
 
 def _outcome(
-    found: LoopPaths, refused: Refused | None, assumed: t.Condition | None, function: Function, question: Question
+    found: LoopPaths,
+    refused: Refused | None,
+    assumed: t.Condition | None,
+    function: AnalyzedFunction,
+    question: Question,
 ) -> tuple[LoopPaths, Outcome]:
     """The summary of a loop, and the paths that it speaks of: those from where the program enters it, perhaps.
 
@@ -166,7 +172,7 @@ def _outcome(
     if assumed is None and refused is None:
         known = known_loops(function, question)
         paths, outcome = from_entry(graph, found, outcome, variables_asked(graph, found.loop, question), known)
-    if assumed is not None and isinstance(outcome, Summary):
+    if assumed is not None and isinstance(outcome, LoopSummary):
         outcome = restricted(outcome, assumed)
     if question.approximate:
         told = frozenset(var for var, info in graph.variables.items() if info.is_source)
@@ -175,7 +181,9 @@ def _outcome(
     return paths, outcome
 
 
-def _summarized(answer: LoopAnswer, absolute: Summary, shown: Mapping[t.Var, str], question: Question) -> LoopAnswer:
+def _summarized(
+    answer: LoopAnswer, absolute: LoopSummary, shown: Mapping[t.Var, str], question: Question
+) -> LoopAnswer:
     """The answer with a summary, in which streams are counted from the loop's entry."""
     summary = relative(absolute)
     answer = replace(answer, shown={**answer.shown, **shown_at_exit(summary, shown)})
@@ -183,7 +191,7 @@ def _summarized(answer: LoopAnswer, absolute: Summary, shown: Mapping[t.Var, str
     return answer if summary is absolute else replace(answer, absolute=absolute)
 
 
-def _with_untold(answer: LoopAnswer, function: Function, question: Question) -> LoopAnswer:
+def _with_untold(answer: LoopAnswer, function: AnalyzedFunction, question: Question) -> LoopAnswer:
     """The answer with the names of what it does not tell."""
     graph, info = graph_for(function, question), answer.loop.info
     if info is None or isinstance(graph, Refused) or answer.summary is None:

@@ -15,7 +15,7 @@ from loopless.queries.assume.of_loop import assumption_of
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.scope import allowance, known_loops, variables_asked
 from loopless.queries.loops.unreported import occurring, shown_at_exit
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import ends_in_calls
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
@@ -40,7 +40,7 @@ def with_lost(outcome: Outcome, ends: Refused | None) -> Outcome:
 
 
 def around_inner_loops(
-    graph: Flowgraph, info: LoopInfo, question: Question, function: Function
+    graph: Flowgraph, info: LoopInfo, question: Question, function: AnalyzedFunction
 ) -> Callable[[], LoopPaths | NoPaths]:
     """The paths by approximations of the loops inside, worked out when first asked for."""
     interest, known = variables_asked(graph, info, question), known_loops(function, question)
@@ -75,7 +75,7 @@ def typed_by_approximations(answer: LoopAnswer, around: Callable[[], LoopPaths |
     return replace(answer, classification=replace(found, reasons=reasons), untyped=None)
 
 
-def without_paths(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
+def without_paths(answer: LoopAnswer, graph: Flowgraph, question: Question, function: AnalyzedFunction) -> LoopAnswer:
     """The refusal of a loop without paths, or what can be said all the same."""
     assert answer.loop.info is not None
     around = around_inner_loops(graph, answer.loop.info, question, function)
@@ -89,7 +89,9 @@ def without_paths(answer: LoopAnswer, graph: Flowgraph, question: Question, func
     return found if found.refused is None else whatever_the_paths(answer, graph, question, function)
 
 
-def whatever_the_paths(answer: LoopAnswer, graph: Flowgraph, question: Question, function: Function) -> LoopAnswer:
+def whatever_the_paths(
+    answer: LoopAnswer, graph: Flowgraph, question: Question, function: AnalyzedFunction
+) -> LoopAnswer:
     """What holds of a loop that is refused, whatever its paths are."""
     info = answer.loop.info
     assert info is not None

@@ -10,18 +10,21 @@ from loopless.paths.context import entry_facts, entry_values
 from loopless.queries.jobs.overrun import Overrun, attempted
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.scope import graph_for
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.refusals import Refused
 from loopless.summary import (
     AtEntry,
-    Summary,
+    LoopSummary,
     at_entry,
     relative,
 )
 
 
 def with_entry(
-    answer: LoopAnswer, function: Function, question: Question, tell: Callable[[LoopAnswer], None] = lambda _: None
+    answer: LoopAnswer,
+    function: AnalyzedFunction,
+    question: Question,
+    tell: Callable[[LoopAnswer], None] = lambda _: None,
 ) -> LoopAnswer:
     """The answer with what its summary says of the states in which the program enters the loop; ``tell`` is given the
     same in more words first.
@@ -44,7 +47,11 @@ def with_entry(
 
 
 def entry_first(
-    answer: LoopAnswer, outcome: Summary, function: Function, question: Question, tell: Callable[[LoopAnswer], None]
+    answer: LoopAnswer,
+    outcome: LoopSummary,
+    function: AnalyzedFunction,
+    question: Question,
+    tell: Callable[[LoopAnswer], None],
 ) -> LoopAnswer:
     """The answer with what most people read: to tell it of all states of the header may take long."""
     if not question.entered:

@@ -12,19 +12,22 @@ from loopless.queries.functions import FunctionAnswer
 from loopless.queries.jobs.overrun import Overrun, attempted
 from loopless.queries.jobs.running import work
 from loopless.queries.loops.answer import LoopAnswer
-from loopless.queries.program import Function, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
-from loopless.summary import Summary, paths_of, readable, summarize
+from loopless.summary import LoopSummary, paths_of, readable, summarize
 
-Counts = Mapping[str, Summary]
+Counts = Mapping[str, LoopSummary]
 """By the names of loops, summaries of what decides when they are left, and of nothing else: of undefined behaviour that
 other values meet they say nothing.
 """
 
 
 def counts_alone(
-    functions: Sequence[Function], answers: Sequence[FunctionAnswer], settings: Settings, until: float | None = None
+    functions: Sequence[AnalyzedFunction],
+    answers: Sequence[FunctionAnswer],
+    settings: Settings,
+    until: float | None = None,
 ) -> Sequence[Counts]:
     """For each function the counts of loops that have no complete summary, each loop under its own limits."""
     asked = [(at, loop.loop.name) for at, answer in enumerate(answers) for loop in answer.loops if _is_open(loop)]
@@ -33,9 +36,9 @@ def counts_alone(
         for function, name in ((functions[at], name) for at, name in asked)
     ]
     results = work(jobs, settings, until)
-    found: list[dict[str, Summary]] = [{} for _ in functions]
+    found: list[dict[str, LoopSummary]] = [{} for _ in functions]
     for (at, name), result in zip(asked, results, strict=True):
-        if isinstance(result, Summary):
+        if isinstance(result, LoopSummary):
             found[at][name] = result
     return found
 
@@ -50,12 +53,12 @@ def _is_open(loop: LoopAnswer) -> bool:
 class CountAlone:
     """The job of counting the iterations of the loop ``name`` by what decides when it is left."""
 
-    program: Program
+    program: AnalyzedProgram
     index: int
     """Of the function among those of the program."""
     name: str
 
-    def run(self) -> Summary | None:
+    def run(self) -> LoopSummary | None:
         """The summary of what decides when the loop is left; None where it is not known for every entry state."""
         graph = self.program.functions[self.index].graph()
         if isinstance(graph, Refused):
@@ -68,10 +71,15 @@ class CountAlone:
         return None if isinstance(found, Overrun) else found
 
 
-def _counted(graph: Flowgraph, loop: LoopInfo) -> Summary | None:
+def _counted(graph: Flowgraph, loop: LoopInfo) -> LoopSummary | None:
     paths = paths_of(graph, loop, ())
     outcome = None if isinstance(paths, NoPaths) else summarize(_without_unused(paths))
-    if not isinstance(outcome, Summary) or not outcome.complete or outcome.diverges is not t.FALSE or not outcome.exact:
+    if (
+        not isinstance(outcome, LoopSummary)
+        or not outcome.complete
+        or outcome.diverges is not t.FALSE
+        or not outcome.exact
+    ):
         return None
     plain = readable(outcome)
     # What pickles back is small: the paths are told elsewhere.

@@ -13,11 +13,11 @@ from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.entered_states import with_entry
 from loopless.queries.loops.scope import graph_for, known_loops, not_asked
 from loopless.queries.loops.unreported import occurring, untold, used_variables
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import ends_in_calls
 from loopless.refusals import Refused
 from loopless.summary import (
-    Summary,
+    LoopSummary,
     from_entry,
     merged,
     paths_of,
@@ -30,7 +30,7 @@ from loopless.summary import (
 
 
 def with_fewer_variables(
-    answer: LoopAnswer, function: Function, question: Question, tell: Callable[[LoopAnswer], None]
+    answer: LoopAnswer, function: AnalyzedFunction, question: Question, tell: Callable[[LoopAnswer], None]
 ) -> LoopAnswer:
     """The answer; where it is not complete, one without the variables that are in the way, if there is a complete one:
     how often the loop runs, and what all the other variables become. ``tell`` is given what is found on the way.
@@ -54,7 +54,7 @@ def with_fewer_variables(
     return better[-1]
 
 
-def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolute: Summary) -> LoopAnswer:
+def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolute: LoopSummary) -> LoopAnswer:
     """The answer with a summary that leaves some variables out."""
     assert answer.loop.info is not None
     summary, own = relative(absolute), relative_paths(readable_paths(paths.uncounted()))
@@ -81,20 +81,24 @@ def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolut
 
 
 def _without_some(
-    graph: Flowgraph, info: LoopInfo, function: Function, question: Question, before: frozenset[t.Var] | None
-) -> Iterator[tuple[LoopPaths, Summary]]:
+    graph: Flowgraph, info: LoopInfo, function: AnalyzedFunction, question: Question, before: frozenset[t.Var] | None
+) -> Iterator[tuple[LoopPaths, LoopSummary]]:
     """The paths and the summary, where it is complete, of those variables alone that decide how the loop goes on, then
     with more of those that are used behind it, as long as it is complete with them. Nothing where those that decide are
     all those ``before``, for which it is not.
     """
 
-    def found(interest: tuple[t.Var, ...], *, all_checks: bool) -> tuple[LoopPaths, Summary] | None:
+    def found(interest: tuple[t.Var, ...], *, all_checks: bool) -> tuple[LoopPaths, LoopSummary] | None:
         known = known_loops(function, question)
         paths = paths_of(graph, info, interest, all_checks=all_checks, known=known)
         if isinstance(paths, NoPaths) or (all_checks and before is not None and before <= frozenset(paths.state)):
             return None
         own, outcome = from_entry(graph, paths, summarize(paths), interest, known)
-        return (own, readable(outcome)) if isinstance(outcome, Summary) and outcome.complete and outcome.exact else None
+        return (
+            (own, readable(outcome))
+            if isinstance(outcome, LoopSummary) and outcome.complete and outcome.exact
+            else None
+        )
 
     for all_checks in (True, False):
         best = found((), all_checks=all_checks)

@@ -22,7 +22,7 @@ from loopless.logic import feasible, simplify
 from loopless.paths.context import entry_facts
 from loopless.queries.functions import FunctionAnswer, outcomes_of
 from loopless.queries.loops.answer import LoopAnswer
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.refusals import Refused
 from loopless.summary.arrivals import Arrivals
 
@@ -42,7 +42,7 @@ class LoopClaims:
 class Entries:
     """The states in which a function enters its loops, of which ``answers`` tell."""
 
-    def __init__(self, function: Function, graph: Flowgraph | Refused, answer: FunctionAnswer) -> None:
+    def __init__(self, function: AnalyzedFunction, graph: Flowgraph | Refused, answer: FunctionAnswer) -> None:
         self._function, self._graph, self._answers = function, graph, answer.loops
         known = answer.summary.inputs if answer.summary is not None else ()
         self._not_chosen = frozenset(one.var for one in known if one.kind in _NOT_CHOSEN)

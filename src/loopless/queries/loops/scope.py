@@ -11,7 +11,7 @@ from loopless.logic import budget
 from loopless.paths.build import changed_variables
 from loopless.queries.loops.answer import Question
 from loopless.queries.loops.name import LoopName
-from loopless.queries.program import Function
+from loopless.queries.program import AnalyzedFunction
 from loopless.queries.selection import variables_named
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
@@ -19,7 +19,7 @@ from loopless.summary import (
 )
 
 
-def graph_for(function: Function, question: Question) -> Flowgraph | Refused:
+def graph_for(function: AnalyzedFunction, question: Question) -> Flowgraph | Refused:
     """The function as the question wants it: with streams of what comes from outside, or without."""
     return function.over_streams if question.streams else function.graph()
 
@@ -32,7 +32,7 @@ def variables_asked(graph: Flowgraph, loop: LoopInfo, question: Question) -> tup
     return tuple(dict.fromkeys(v for name in question.variables for v in variables_named(graph, name, inside)))
 
 
-def known_loops(function: Function, question: Question) -> KnownLoops:
+def known_loops(function: AnalyzedFunction, question: Question) -> KnownLoops:
     """What was found out about loops inside others."""
     return function.inner if question.streams else function.inner_without_streams
 

@@ -15,7 +15,7 @@ from loopless.flowgraph.words import afterwards
 from loopless.paths import LoopPaths
 from loopless.paths.build import changed_variables, seen_at_ends, used_behind
 from loopless.refusals import Refused
-from loopless.summary import Summary
+from loopless.summary import LoopSummary
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Untold:
 
 
 def untold(
-    graph: Flowgraph, loop: LoopInfo, summary: Summary | None, asked: Iterable[t.Var] | None
+    graph: Flowgraph, loop: LoopInfo, summary: LoopSummary | None, asked: Iterable[t.Var] | None
 ) -> tuple[Untold, ...]:
     """What ``loop`` changes and ``summary`` does not tell, of the variables ``asked`` for where these are named."""
     ends = seen_at_ends(graph)
@@ -75,7 +75,7 @@ def used_variables(graph: Flowgraph, loop: LoopInfo) -> tuple[t.Var, ...]:
     return tuple(sorted(changed_variables(graph, loop) & used, key=lambda var: var.key))
 
 
-def _told(summary: Summary) -> frozenset[t.Var]:
+def _told(summary: LoopSummary) -> frozenset[t.Var]:
     """The variables of which some case says what they are at the exit."""
     found = {var for case in summary.cases for var in summary.known(case)}
     for case in summary.approximation.cases if summary.approximation is not None else ():
@@ -126,7 +126,7 @@ def occurring(paths: LoopPaths) -> list[t.Var]:
     return sorted(found, key=lambda var: var.key)
 
 
-def shown_at_exit(summary: Summary, shown: Mapping[t.Var, str]) -> dict[t.Var, str]:
+def shown_at_exit(summary: LoopSummary, shown: Mapping[t.Var, str]) -> dict[t.Var, str]:
     """The names of final values that an approximation leaves open: x' for that of x."""
     found: dict[t.Var, str] = {}
     for case in summary.approximation.cases if summary.approximation is not None else ():

@@ -21,7 +21,7 @@ from loopless.queries.call_values.reached import Reached
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits
-from loopless.queries.program import Program, load
+from loopless.queries.program import AnalyzedProgram, load
 from loopless.queries.reach.entry import entry_of
 from loopless.queries.reach.guided_search import GuidedSearch
 from loopless.queries.reach.native_runs import NativeRuns
@@ -83,7 +83,7 @@ def _with_program(found: Reached, files: Sequence[Path], settings: Settings) -> 
 class Reach:
     """The job of looking for a run to a target, for so many ``seconds`` of counted work; else as in :func:`reach`."""
 
-    program: Program
+    program: AnalyzedProgram
     target: SourceTarget
     entry: str
     settings: Settings

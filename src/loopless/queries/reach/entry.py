@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopless.errors import UsageError
-from loopless.queries.program import Program, is_called
+from loopless.queries.program import AnalyzedProgram, is_called
 from loopless.source.targets import SourceTarget, out_of_sight
 from loopless.source.vocabulary import TARGET
 
 
-def entry_of(program: Program, target: SourceTarget, function: str | None) -> str:
+def entry_of(program: AnalyzedProgram, target: SourceTarget, function: str | None) -> str:
     """The name in the module of ``function``; where it is None, ``main`` or, without one, what the target is in.
 
     Raises:
@@ -42,7 +42,7 @@ def entry_of(program: Program, target: SourceTarget, function: str | None) -> st
     return holding[0]
 
 
-def _nothing_there(program: Program, target: SourceTarget) -> str:
+def _nothing_there(program: AnalyzedProgram, target: SourceTarget) -> str:
     if target.line is None:
         return f"nothing calls {target.callee} in {', '.join(program.files)}"
     lines = {

@@ -15,7 +15,7 @@ from loopless.navigation.splitting import without_wraps
 from loopless.queries.call_values.native_driver import Driver
 from loopless.queries.call_values.reached import Inputs, Reached
 from loopless.queries.jobs.sandbox import note
-from loopless.queries.program import Program
+from loopless.queries.program import AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Reason, Refused
@@ -23,7 +23,7 @@ from loopless.source.targets import SourceTarget
 from loopless.verification.transitions import TransitionSystem, system_of
 
 
-def graph_with_errors(program: Program, entry: str, settings: Settings) -> Flowgraph:
+def graph_with_errors(program: AnalyzedProgram, entry: str, settings: Settings) -> Flowgraph:
     """The function ``entry`` as runs go through it that begin with it, for the search for its errors."""
     return graph_of(
         program.source,
@@ -43,7 +43,7 @@ class ReachQuestion:
     ``minimize``, ``summaries``, ``driver`` and ``proofs`` are those of :func:`loopless.queries.reach.answering.reach`.
     """
 
-    program: Program
+    program: AnalyzedProgram
     target: SourceTarget
     entry: str
     settings: Settings

@@ -16,7 +16,7 @@ from loopless.limits.queries import BOUNDLESS_S, CONTRACTS_SHARE, DEFAULT_VERIFI
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits
-from loopless.queries.program import Program
+from loopless.queries.program import AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.native_runs import NativeRuns
@@ -32,7 +32,11 @@ from loopless.verification.transitions import TransitionSystem
 
 
 def verify(
-    program: Program, property_: Property, settings: Settings, until: float | None = None, seconds: float | None = None
+    program: AnalyzedProgram,
+    property_: Property,
+    settings: Settings,
+    until: float | None = None,
+    seconds: float | None = None,
 ) -> Verdict:
     """Whether every run of the program from ``main`` has the property. ``seconds``: of counted work, which methods
     share; None: as many as are left until ``until``, or :data:`DEFAULT_VERIFICATION_S`.
@@ -61,7 +65,7 @@ def verify(
 class Verify:
     """The job of verifying one property of a program, in so many ``seconds`` of counted work."""
 
-    program: Program
+    program: AnalyzedProgram
     property: Property
     settings: Settings
     seconds: float
@@ -72,7 +76,7 @@ class Verify:
         return _Answering(VerificationQuestion(self.program, self.property, self.settings, deadline)).verdict()
 
 
-def proved(program: Program, entry: str, settings: Settings, deadline: float) -> Verdict:
+def proved(program: AnalyzedProgram, entry: str, settings: Settings, deadline: float) -> Verdict:
     """Whether no call of the function ``entry`` comes to the error, by proofs alone, until the ``deadline``, by
     :func:`loopless.clock.counted`: "true" with its certificate, or "unknown".
     """

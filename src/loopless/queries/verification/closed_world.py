@@ -23,7 +23,7 @@ from loopless.flowgraph.memory.mod_ref import NOT_MAIN
 from loopless.flowgraph.model import Call, Flowgraph
 from loopless.limits.queries import MAX_CARRIED_SIZE, MAX_SITES
 from loopless.queries.loops.name import LoopName
-from loopless.queries.program import Function, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.refusals import Refused
 
 _ROOT: Final = re.compile(r"\w+")
@@ -56,7 +56,7 @@ class CallCounts:
     assumptions: tuple[str, ...] = ()
 
 
-def resolved(program: Program) -> Program:
+def resolved(program: AnalyzedProgram) -> AnalyzedProgram:
     """The program in which calls through pointers are branches, where nothing can write what they come to."""
     found = program.source
     module = dispatched(found.module, never_written(found.module, whole=True))
@@ -65,7 +65,7 @@ def resolved(program: Program) -> Program:
     inlined = module
     if found.inlined is not found.module:
         inlined = dispatched(found.inlined, never_written(found.inlined, whole=True))
-    return Program(replace(found, module=module, inlined=inlined), program.settings)
+    return AnalyzedProgram(replace(found, module=module, inlined=inlined), program.settings)
 
 
 class Use(NamedTuple):
@@ -80,7 +80,7 @@ class Use(NamedTuple):
     exact: bool = False
 
 
-class RunProgram(Program):
+class RunProgram(AnalyzedProgram):
     """A program as a run from the function with the name ``entry`` in the IR sees it.
 
     ``counts``, by the names of functions in the IR, grows from callees to callers: a function's flowgraph must be asked
@@ -89,7 +89,7 @@ class RunProgram(Program):
 
     def __init__(
         self,
-        program: Program,
+        program: AnalyzedProgram,
         entry: str,
         given: Collection[str] = (),
         counts: dict[str, CallCounts] | None = None,
@@ -97,14 +97,14 @@ class RunProgram(Program):
         # Nobody is there who could see to it that pointers in memory point to objects of their own.
         settings = replace(program.settings, apart=False)
         super().__init__(program.source, settings)
-        self.open = program if program.settings == settings else Program(program.source, settings)
+        self.open = program if program.settings == settings else AnalyzedProgram(program.source, settings)
         self.entry, self.given = entry, frozenset(given)
         self.counts: dict[str, CallCounts] = {} if counts is None else counts
         self.__dict__["call_graph"] = program.call_graph
         self.__dict__["returning"] = program.returning
 
     @functools.cached_property
-    def functions(self) -> tuple[Function, ...]:
+    def functions(self) -> tuple[AnalyzedFunction, ...]:
         """The defined functions, in the order of the program's."""
         return tuple(RunFunction(self, function) for function in self.open.functions)
 
@@ -134,10 +134,10 @@ class RunProgram(Program):
         RunProgram.__init__(self, state["open"], state["entry"], state["given"], state["counts"])
 
 
-class RunFunction(Function):
+class RunFunction(AnalyzedFunction):
     """A function as a run sees it. ``uses``: what the loops that stand for calls stand for."""
 
-    def __init__(self, program: RunProgram, plain: Function) -> None:
+    def __init__(self, program: RunProgram, plain: AnalyzedFunction) -> None:
         super().__init__(program, plain.code)
         self.plain, self.world = plain, program
         self.uses: tuple[Use, ...] = ()

@@ -23,7 +23,7 @@ from loopless.limits.queries import (
     MAX_ENDLESS_RUNS,
     POINTED_ELEMENTS,
 )
-from loopless.queries.program import Function, Program
+from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.queries.verification.replays import Repeating, Replays, as_taken
 from loopless.source.ir import Loc
@@ -45,7 +45,7 @@ class EndlessRun:
     inputs: tuple[int, ...] = ()
 
 
-def of_program(program: Program, settings: Settings, deadline: float) -> list[EndlessRun]:
+def of_program(program: AnalyzedProgram, settings: Settings, deadline: float) -> list[EndlessRun]:
     """Runs of ``main`` that never end, one for each loop that is found so; natively they were still going on."""
     if forbidden() or not settings.run:
         return []
@@ -74,7 +74,7 @@ def _endless(runs: Iterable[tuple[tuple[int, ...], InterpreterRun]]) -> dict[Loc
 
 
 def _replayed(
-    program: Program, settings: Settings, deadline: float, found: dict[Loc, tuple[int, ...]]
+    program: AnalyzedProgram, settings: Settings, deadline: float, found: dict[Loc, tuple[int, ...]]
 ) -> Iterator[EndlessRun]:
     replays = Replays(program, Property.TERMINATION, settings, deadline)
     try:
@@ -87,7 +87,7 @@ def _replayed(
         replays.close()
 
 
-def of_function(function: Function) -> list[EndlessRun]:
+def of_function(function: AnalyzedFunction) -> list[EndlessRun]:
     """Calls of a function that never end, one for each of its loops that is found so."""
     graph = function.graph()
     if forbidden() or not isinstance(graph, Flowgraph) or not function.is_as_written:

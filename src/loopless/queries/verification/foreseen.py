@@ -15,9 +15,9 @@ from loopless.errors import LimitError
 from loopless.queries.functions import answer_functions
 from loopless.queries.jobs.deadline import in_time
 from loopless.queries.loops.answer import Question
-from loopless.queries.program import Program
+from loopless.queries.program import AnalyzedProgram
 from loopless.queries.settings import Settings
-from loopless.summary import FunctionCase, FunctionSummary
+from loopless.summary import CallSummary, FunctionCase
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class ErrorAhead:
         return max(self.iterations.values(), default=0)
 
 
-def error_ahead(program: Program, settings: Settings, seconds: float) -> ErrorAhead | None:
+def error_ahead(program: AnalyzedProgram, settings: Settings, seconds: float) -> ErrorAhead | None:
     """The error that the one run of ``program`` comes to; None where that is not known exactly, or there is none."""
     (main,) = [function for function in program.functions if function.code.name == "main"]
     question = Question(classify=False)
@@ -44,7 +44,7 @@ def error_ahead(program: Program, settings: Settings, seconds: float) -> ErrorAh
     except LimitError:
         return None
     summary = found.summary
-    if not isinstance(summary, FunctionSummary) or not summary.complete or not summary.exact or summary.inputs:
+    if not isinstance(summary, CallSummary) or not summary.complete or not summary.exact or summary.inputs:
         return None
     match summary.regions:
         case (FunctionCase(kind="error", when=when) as case,) if when == t.TRUE and not case.uncounted:

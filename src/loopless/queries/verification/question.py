@@ -11,7 +11,7 @@ from loopless.check.certificates.property import Follows, Property, graph_of, vi
 from loopless.flowgraph.model import Call, Origin
 from loopless.flowgraph.words import not_followed
 from loopless.queries.jobs.sandbox import note
-from loopless.queries.program import Program
+from loopless.queries.program import AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Reason, Refused
@@ -29,7 +29,7 @@ class VerificationQuestion:
     """
 
     def __init__(
-        self, program: Program, property_: Property, settings: Settings, deadline: float, entry: str = "main"
+        self, program: AnalyzedProgram, property_: Property, settings: Settings, deadline: float, entry: str = "main"
     ) -> None:
         self.program, self.property, self.settings, self.deadline = program, property_, settings, deadline
         self.entry = entry

@@ -23,7 +23,7 @@ from loopless.limits.queries import (
     STILL_S,
     STILL_STEPS,
 )
-from loopless.queries.program import Program
+from loopless.queries.program import AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.verification.proofs import Suspect
 from loopless.verification.termination import Trap
@@ -58,7 +58,7 @@ class Replays:
     ``close`` ends its process.
     """
 
-    def __init__(self, program: Program, property_: Property, settings: Settings, deadline: float) -> None:
+    def __init__(self, program: AnalyzedProgram, property_: Property, settings: Settings, deadline: float) -> None:
         self.program, self.property, self.settings, self.deadline = program, property_, settings, deadline
         self._oracle: Any = None
 

@@ -37,7 +37,7 @@ from loopless.summary.approximation.steps import (
     value_after,
 )
 from loopless.summary.approximation.words import larger, written
-from loopless.summary.model import Approximation, Case, Outcome, Residual, Summary, Undefined
+from loopless.summary.model import Approximation, Case, LoopSummary, Outcome, Residual, Undefined
 from loopless.summary.transitions.system import place_of
 
 NAME: Final = "path counters"
@@ -56,7 +56,7 @@ def approximated(
     if isinstance(outcome, Refused):
         paths = paths.uncounted()
         residual = (Residual(t.TRUE, outcome),)
-        outcome = Summary(paths.loop, paths, (), t.FALSE, (), residual, "", paths.assumptions)
+        outcome = LoopSummary(paths.loop, paths, (), t.FALSE, (), residual, "", paths.assumptions)
     if outcome.complete or outcome.approximation is not None:
         return outcome
     left = t.disjunction(part.when for part in outcome.residual)

@@ -19,7 +19,7 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import Cases, TakenIterations
 from loopless.summary.exit_time.exponential import until_first
 from loopless.summary.exit_time.linear import residue_equality
-from loopless.summary.model import PathRun, Residual, Summary, Undefined, first_to_fail
+from loopless.summary.model import LoopSummary, PathRun, Residual, Undefined, first_to_fail
 from loopless.summary.obligations.along_run import Undecided, all_along, at_their_widest, split_conjuncts
 from loopless.summary.obligations.monotone_path import MonotoneValue, Tightening, partition, rising, tightening
 from loopless.summary.obligations.powers import after
@@ -345,11 +345,11 @@ def needed_by(path: Path) -> frozenset[t.Var]:
     return frozenset(used)
 
 
-def _run(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+def _run(paths: LoopPaths, _: Tried[LoopSummary]) -> LoopSummary:
     return Solver(paths).solve().summary(paths)
 
 
-def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:
+def _applies(paths: LoopPaths, tried: Tried[LoopSummary]) -> bool:
     wraps = any(refused.reason is Reason.WRAP for refused in tried.refused)
     return len(paths.iterative) <= 1 and tried.answer is None and not wraps
 

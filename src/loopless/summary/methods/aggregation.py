@@ -25,7 +25,7 @@ from loopless.summary.data.oblivious import Oblivious, oblivious_part, reads_dat
 from loopless.summary.data.possible import possible
 from loopless.summary.data.sequences import Sequences
 from loopless.summary.methods import earliest_exit
-from loopless.summary.model import Case, Interleaving, PathRun, Residual, Summary, Undefined, first_to_fail
+from loopless.summary.model import Case, Interleaving, LoopSummary, PathRun, Residual, Undefined, first_to_fail
 from loopless.summary.rewrite.abstraction import NamedTerms
 from loopless.summary.transitions.system import place_of
 from loopless.terms.knowing import Known, without_implied
@@ -73,7 +73,7 @@ class _Loop:
             if possible(when & path.condition):
                 self._leave(when & path.condition, path, t.ZERO, TakenIterations(t.ZERO, {}, ()))
 
-    def _skeleton(self) -> Summary:
+    def _skeleton(self) -> LoopSummary:
         methods, skeleton = earliest_exit.OF_ONE_PATH, self.part.skeleton
         tried = answered(methods, skeleton, self.cases.place, complete=lambda found: found.complete)
         if tried.answer is None:
@@ -240,7 +240,7 @@ def _is_undefined(path: Path) -> bool:
     return path.exit is not None and path.exit.kind == "undefined"
 
 
-def _run(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+def _run(paths: LoopPaths, _: Tried[LoopSummary]) -> LoopSummary:
     found: Cases | None = None
     try:
         found = _Loop(paths).run()
@@ -254,7 +254,7 @@ def _run(paths: LoopPaths, _: Tried[Summary]) -> Summary:
     return (found if other.residual else other).summary(paths)
 
 
-def _applies(paths: LoopPaths, tried: Tried[Summary]) -> bool:
+def _applies(paths: LoopPaths, tried: Tried[LoopSummary]) -> bool:
     if not paths.iterative or (tried.answer is not None and tried.answer.complete):
         return False
     changing = frozenset(var for path in paths.iterative for var in path.update)

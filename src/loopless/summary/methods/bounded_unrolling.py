@@ -27,7 +27,7 @@ from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.stepping import forbidden
 from loopless.summary.case_builder import Cases, TakenIterations
 from loopless.summary.entry import Entry, EntrySummary
-from loopless.summary.model import PathRun, Step, Summary
+from loopless.summary.model import LoopSummary, PathRun, Step
 from loopless.summary.rewrite.entry import fixed_by
 from loopless.summary.rewrite.inner_loops import settled
 from loopless.summary.transitions.system import place_of
@@ -50,7 +50,7 @@ class _Unrolling:
         self.steps = 0
         self.found = Cases(place_of(paths))
 
-    def summary(self) -> Summary:
+    def summary(self) -> LoopSummary:
         prefixes = [_Prefix(t.substitute(self.entered, self.fixed), self.fixed, ())]
         for _ in range(MAX_UNROLLED_ITERATIONS + 1):
             prefixes = self._all_followed(prefixes)

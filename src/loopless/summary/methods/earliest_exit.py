@@ -25,7 +25,7 @@ from loopless.summary.exit_time.exponential import Candidates, at_entry, candida
 from loopless.summary.exit_time.linear import ExitTime, NoExitTime, many_wraps
 from loopless.summary.methods import acceleration
 from loopless.summary.methods.acceleration import Solver, needed_by
-from loopless.summary.model import Residual, Summary
+from loopless.summary.model import LoopSummary, Residual
 from loopless.summary.transitions.system import place_of
 from loopless.summary.transitions.transformer import COUNTER
 
@@ -274,17 +274,17 @@ def _decided(condition: t.Condition, known: Mapping[t.Condition, bool]) -> t.Con
     return condition
 
 
-def _run(paths: LoopPaths, _: Tried[Summary]) -> Summary:
+def _run(paths: LoopPaths, _: Tried[LoopSummary]) -> LoopSummary:
     search = _EarliestExit(paths)
     search.run()
     return search.parts.summary(paths)
 
 
-def _applies_first(paths: LoopPaths, _: Tried[Summary]) -> bool:
+def _applies_first(paths: LoopPaths, _: Tried[LoopSummary]) -> bool:
     return len(paths.iterative) <= 1 and wraps_many_times(paths)
 
 
-def _applies_after(paths: LoopPaths, tried: Tried[Summary]) -> bool:
+def _applies_after(paths: LoopPaths, tried: Tried[LoopSummary]) -> bool:
     hard = any(refused.reason in (Reason.BUDGET, Reason.NON_AFFINE_CONDITION) for refused in tried.refused)
     return len(paths.iterative) <= 1 and tried.answer is None and hard and not wraps_many_times(paths)
 
@@ -295,5 +295,5 @@ METHOD = Method("earliest exit", "ours: the least of the exit times of all condi
 AFTER_ACCELERATION = replace(METHOD, applies=_applies_after)
 """Else sets and least values say it better, and exit times are for what takes these too many operations."""
 
-OF_ONE_PATH: Final[tuple[Method[LoopPaths, Summary], ...]] = (METHOD, acceleration.METHOD, AFTER_ACCELERATION)
+OF_ONE_PATH: Final[tuple[Method[LoopPaths, LoopSummary], ...]] = (METHOD, acceleration.METHOD, AFTER_ACCELERATION)
 """For loops with at most one iterative path, in the order in which they are asked."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from loopless.limits.summary import ENTRY_VALUE_OPERATIONS
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.summary.entry import Entry, EntrySummary
-from loopless.summary.model import Summary
+from loopless.summary.model import LoopSummary
 from loopless.summary.rewrite.entry import entered_with
 
 
 def _run(question: Entry, _: Tried[EntrySummary]) -> EntrySummary:
-    if not isinstance(question.outcome, Summary):
+    if not isinstance(question.outcome, LoopSummary):
         raise NoAnswer
     found = entered_with(question.outcome, question.entered)
     if not found.complete:

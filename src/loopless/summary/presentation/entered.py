@@ -13,7 +13,7 @@ from typing import TypeVar
 from loopless import terms as t
 from loopless.limits.summary import MAX_ENTRY_DISJUNCTS, MAX_FACT_NODES
 from loopless.logic import feasible, is_quasi_affine
-from loopless.summary.model import Approximation, Case, Cycle, Step, Summary, nodes_of
+from loopless.summary.model import Approximation, Case, Cycle, LoopSummary, Step, nodes_of
 from loopless.summary.presentation.merging import Merged, merged
 from loopless.summary.presentation.readable import readable, without_divided
 from loopless.summary.rewrite.entry import fixed_by
@@ -29,13 +29,13 @@ class AtEntry:
     these terms stand in their place.
     """
 
-    summary: Summary
+    summary: LoopSummary
     merged: tuple[Merged, ...]
     fixed: Mapping[t.Var, t.Term]
 
 
 def at_entry(
-    summary: Summary,
+    summary: LoopSummary,
     facts: t.Condition,
     values: Mapping[t.Var, t.Term],
     unsaid: Collection[t.Var] = (),
@@ -52,7 +52,7 @@ def at_entry(
 
 
 def _at_entry(
-    summary: Summary,
+    summary: LoopSummary,
     facts: t.Condition,
     values: Mapping[t.Var, t.Term],
     unsaid: frozenset[t.Var],
@@ -107,7 +107,7 @@ def _is_plain(term: t.Term) -> bool:
     return all(abs(parts[monomial]) == 1 for monomial in terms)
 
 
-def _variables(summary: Summary) -> Iterator[t.Var]:
+def _variables(summary: LoopSummary) -> Iterator[t.Var]:
     for node in nodes_of(summary):
         yield from node.variables
     for case in summary.cases:
@@ -129,7 +129,7 @@ class _There:
     def __init__(self, fixed: Mapping[t.Var, t.Term], given: t.Condition) -> None:
         self._fixed, self._given = fixed, given
 
-    def summary(self, summary: Summary) -> Summary:
+    def summary(self, summary: LoopSummary) -> LoopSummary:
         found = summary.approximation
         return replace(
             summary,

@@ -29,7 +29,7 @@ from loopless.logic import (
     simplify,
 )
 from loopless.paths.model import Exit
-from loopless.summary.model import Case, Cycle, Interleaving, PathRun, Step, Summary
+from loopless.summary.model import Case, Cycle, Interleaving, LoopSummary, PathRun, Step
 from loopless.summary.presentation.readable import Guards
 
 
@@ -89,12 +89,12 @@ class _Trace:
     exit_path: str
 
 
-def merged(summary: Summary, operations: int = MERGING_OPERATIONS) -> tuple[Merged, ...]:
+def merged(summary: LoopSummary, operations: int = MERGING_OPERATIONS) -> tuple[Merged, ...]:
     """The cases of ``summary``, each in exactly one group, groups in the order of their first cases."""
     return _Merging(summary, operations).groups()
 
 
-def alone(number: int, summary: Summary) -> Merged:
+def alone(number: int, summary: LoopSummary) -> Merged:
     """The case of that number by itself."""
     case = summary.cases[number]
     traced = Traced((number,), case.when, folded(case.trace), case.exit_path)
@@ -131,7 +131,7 @@ def _is_round(body: Sequence[Step], steps: Sequence[Step]) -> bool:
 
 
 class _Merging:
-    def __init__(self, summary: Summary, operations: int) -> None:
+    def __init__(self, summary: LoopSummary, operations: int) -> None:
         self.summary = summary
         self.operations = operations
         self.guards = Guards.of(summary.paths)
@@ -318,7 +318,7 @@ def _total(loop: str) -> str:
     return f"#iterations of {loop}"
 
 
-def _values(summary: Summary, case: Case) -> dict[str, t.Term]:
+def _values(summary: LoopSummary, case: Case) -> dict[str, t.Term]:
     """All that must agree, by keys that no variable has where it is not about one."""
     found = {var.key: shortest_where(term, case.when) for var, term in summary.known(case).items()}
     found[_ITERATIONS] = shortest_where(case.iterations, case.when)

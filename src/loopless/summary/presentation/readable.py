@@ -36,13 +36,16 @@ from loopless.logic import (
     without_nonlinear,
 )
 from loopless.paths.model import LoopPaths, Path
-from loopless.summary.model import Case, Cycle, Interleaving, PathRun, Residual, Step, Summary, Undefined
+from loopless.summary.model import Case, Cycle, Interleaving, LoopSummary, PathRun, Residual, Step, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
 
 
 def readable(
-    summary: Summary, given: t.Condition = t.TRUE, operations: int = READABLE_OPERATIONS, divided: t.Condition = t.TRUE
-) -> Summary:
+    summary: LoopSummary,
+    given: t.Condition = t.TRUE,
+    operations: int = READABLE_OPERATIONS,
+    divided: t.Condition = t.TRUE,
+) -> LoopSummary:
     """The same summary to be read where ``given`` and ``divided`` hold: cases without an iteration first, then short
     ones. ``divided``: facts with quotients, which make some conditions shorter, and others longer.
     """

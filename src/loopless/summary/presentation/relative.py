@@ -13,7 +13,7 @@ from typing import TypeVar
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.paths.model import LoopPaths, Path
-from loopless.summary.model import Approximation, Case, Cycle, Step, Summary
+from loopless.summary.model import Approximation, Case, Cycle, LoopSummary, Step
 
 
 def relative_paths(paths: LoopPaths) -> LoopPaths:
@@ -33,7 +33,7 @@ def relative_paths(paths: LoopPaths) -> LoopPaths:
     return replace(paths, iterative=iterative, exits=exits, state=state, shown=own)
 
 
-def relative(summary: Summary) -> Summary:
+def relative(summary: LoopSummary) -> LoopSummary:
     """The summary, in which streams begin with number 0 where the loop is entered. What a loop reads of the program's
     inputs is still among the values at its exits: how many they are.
     """

@@ -9,7 +9,7 @@ from loopless import terms as t
 from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
 from loopless.paths.invariants import inductive
 from loopless.paths.model import LoopPaths, Path
-from loopless.summary.model import Case, Cycle, Step, Summary
+from loopless.summary.model import Case, Cycle, LoopSummary, Step
 
 
 def narrowed(paths: LoopPaths, assumed: t.Condition) -> LoopPaths:
@@ -54,7 +54,7 @@ def _fixed(part: t.Condition) -> tuple[t.Var | None, t.Term]:
     return None, t.const(0)
 
 
-def restricted(summary: Summary, assumed: t.Condition) -> Summary:
+def restricted(summary: LoopSummary, assumed: t.Condition) -> LoopSummary:
     """What the summary says about the entry values that satisfy ``assumed``, in simpler words where there are any."""
     cases = tuple(
         replace(case, when=when) for case in summary.cases if (when := _given(case.when, assumed)) is not t.FALSE
@@ -69,7 +69,7 @@ def restricted(summary: Summary, assumed: t.Condition) -> Summary:
     return replace(summary, cases=cases, undefined=undefined, residual=residual, diverges=diverges)
 
 
-def entered_with(summary: Summary, facts: t.Condition) -> Summary:
+def entered_with(summary: LoopSummary, facts: t.Condition) -> LoopSummary:
     """What the summary says about the entry values that satisfy ``facts``, which hold wherever the loop is entered."""
     fixed = {var: t.const(value) for var, value in fixed_by(facts).items()}
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.refusals import Reason, Refused
-from loopless.summary.model import Case, Cycle, PathRun, Residual, Step, Summary
+from loopless.summary.model import Case, Cycle, LoopSummary, PathRun, Residual, Step
 from loopless.summary.transitions.system import place_of
 
 
-def settled(summary: Summary) -> Summary:
+def settled(summary: LoopSummary) -> LoopSummary:
     """The summary with what inner loops do at an exit in its place: regions, and totals of iterations.
 
     Where a path goes by a step of an inner loop that is not exact, cases that take it are not exact, and regions that
@@ -47,7 +47,7 @@ def settled(summary: Summary) -> Summary:
     )
 
 
-def _with_regions_of(summary: Summary) -> Summary:
+def _with_regions_of(summary: LoopSummary) -> LoopSummary:
     """The summary, the regions that an inexact path may lead to being residual: they do not tell their paths."""
     iterative = any(not path.exact for path in summary.paths.iterative)
     failing = [path for path in summary.paths.exits if path.exit is not None and path.exit.kind == "undefined"]
@@ -77,6 +77,6 @@ def _of_step(step: Step) -> frozenset[str]:
     return frozenset(step.paths)
 
 
-def _inexact(summary: Summary) -> Refused:
+def _inexact(summary: LoopSummary) -> Refused:
     detail = "a loop inside is summarized by an over-approximation"
     return Refused(Reason.NESTED, place_of(summary.paths), detail)

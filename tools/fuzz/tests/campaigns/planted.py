@@ -13,7 +13,7 @@ import loopless_fuzz.campaigns.functions
 import loopless_fuzz.campaigns.loops
 from loopless.paths import LoopPaths
 from loopless.queries.functions import compose
-from loopless.summary import FunctionSummary, Outcome, Summary, summarize
+from loopless.summary import CallSummary, LoopSummary, Outcome, summarize
 from loopless.terms import add, const
 from loopless_fuzz.campaigns.campaign import Work
 from loopless_fuzz.campaigns.keeping import keep_program
@@ -25,7 +25,7 @@ from loopless_fuzz.campaigns.rows import Row
 def one_too_many(paths: LoopPaths) -> Outcome:
     """A wrong summary: one iteration more in each case."""
     found = summarize(paths)
-    if not isinstance(found, Summary):
+    if not isinstance(found, LoopSummary):
         return found
     cases = tuple(dataclasses.replace(case, iterations=add(case.iterations, const(1))) for case in found.cases)
     return dataclasses.replace(found, cases=cases)
@@ -45,7 +45,7 @@ def failing(paths: LoopPaths) -> Outcome:
 def another_result(*args: Any) -> Any:
     """A wrong summary of a function: one more is returned."""
     found = compose(*args)
-    if not isinstance(found, FunctionSummary):
+    if not isinstance(found, CallSummary):
         return found
     cases = [dataclasses.replace(c, result=add(c.result, const(1)) if c.result else None) for c in found.cases]
     return dataclasses.replace(found, cases=tuple(cases))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from campaigns.unrolled import SLIPS, UNROLLED
-from loopless.summary import Summary
+from loopless.summary import LoopSummary
 from loopless_fuzz.campaigns.campaign import campaign
 from loopless_fuzz.campaigns.functions import Bench
 from loopless_fuzz.campaigns.loops import court, judge_loop, read, summarize_loop
@@ -65,7 +65,7 @@ def test_a_known_state_is_judged_again_with_its_contents(tmp_path: Path) -> None
     subject = read("int f(const char *s, int n) { int i = 0; while (i < n && s[i]) i++; return i; }", tmp_path)
     (loop,) = subject.loops
     summarize_loop(subject, loop, LoopRow(loop.name))
-    if not isinstance(subject.outcomes[loop.name], Summary):  # as long as there is no method for it
+    if not isinstance(subject.outcomes[loop.name], LoopSummary):  # as long as there is no method for it
         return
     found = court(subject, loop)
     assert not isinstance(found, str)

@@ -11,7 +11,7 @@ from typing import Any
 import loopless_fuzz.campaigns.loops
 from loopless.paths import LoopPaths
 from loopless.refusals import Reason, Refused
-from loopless.summary import Case, Outcome, Residual, Summary, Undefined
+from loopless.summary import Case, LoopSummary, Outcome, Residual, Undefined
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -70,15 +70,15 @@ def unrolled(paths: LoopPaths) -> Outcome:
             break
     more = Refused(Reason.NO_CLOSED_FORM, paths.loop.name, "nothing is said of so many iterations")
     residual = [Residual(when, more) for when, _, _ in front]
-    return Summary(paths.loop, paths, tuple(cases), FALSE, tuple(undefined), tuple(residual), "unrolled")
+    return LoopSummary(paths.loop, paths, tuple(cases), FALSE, tuple(undefined), tuple(residual), "unrolled")
 
 
 def slip(paths: LoopPaths) -> Outcome:
     """The same, but of the last element that a final value speaks of, the byte before it is taken."""
     found = unrolled(paths)
-    if not isinstance(found, Summary):
+    if not isinstance(found, LoopSummary):
         return found
-    return Summary(
+    return LoopSummary(
         found.loop, found.paths, tuple(map(_slipped, found.cases)), FALSE, found.undefined, found.residual, found.method
     )
 

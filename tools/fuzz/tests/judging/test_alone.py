@@ -10,7 +10,7 @@ import pytest
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths, loop_paths
-from loopless.summary import Case, Summary, summarize
+from loopless.summary import Case, LoopSummary, summarize
 from loopless.terms import FALSE, TRUE, ZERO, Condition, IntType, Var, add, conjunction, const, less_equal, negate
 from loopless_fuzz.judging.claims import UNCOUNTED, Claims, judge_all
 from loopless_fuzz.judging.loop_alone import LoopAlone, Truth
@@ -102,12 +102,12 @@ def test_a_loop_that_depends_on_more_is_refused(source: str) -> None:
 # -- wrong claims -----------------------------------------------------------------------------------------------------
 
 
-def largest(summary: Summary) -> int:
+def largest(summary: LoopSummary) -> int:
     """The case with the most iterations' worth of terms: one in which something happens."""
     return max(range(len(summary.cases)), key=lambda at: summary.cases[at].iterations is not ZERO)
 
 
-def changed(summary: Summary, change: Callable[[Case], Case]) -> Summary:
+def changed(summary: LoopSummary, change: Callable[[Case], Case]) -> LoopSummary:
     at = largest(summary)
     cases = list(summary.cases)
     cases[at] = change(cases[at])
@@ -123,7 +123,7 @@ def never(case: Case) -> Condition:
     return conjunction((case.when, negate(less_equal(case.then[first_variable(case)], const(100)))))
 
 
-WRONG: dict[str, Callable[[Summary], Summary]] = {
+WRONG: dict[str, Callable[[LoopSummary], LoopSummary]] = {
     "iterations": lambda s: changed(s, lambda c: replace(c, iterations=add(c.iterations, const(1)))),
     "value": lambda s: changed(
         s, lambda c: replace(c, then={**c.then, first_variable(c): add(c.then[first_variable(c)], const(1))})
@@ -150,10 +150,10 @@ SOURCES = {
 }
 
 
-def judged(source: str, wrong: Callable[[Summary], Summary]) -> list[str]:
+def judged(source: str, wrong: Callable[[LoopSummary], LoopSummary]) -> list[str]:
     g, paths, alone = single(source)
     summary = summarize(paths)
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     assert g.loops[0] is paths.loop
     claims = Claims(wrong(summary), alone.variables, {path.id: path.outputs for path in paths.exits})
     numbers = constants([path.condition for path in paths.all])
@@ -176,7 +176,7 @@ def test_a_wrong_summary_is_noticed(name: str, kind: str) -> None:
 def test_counts_that_are_not_given_are_seen() -> None:
     _, paths, alone = single(OSCILLATION)
     summary = summarize(paths)
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     silent = changed(summary, lambda c: replace(c, per_path={}))
     found = judge_all(alone, Claims(silent, alone.variables), draw_states(alone.entry, {100}, 3, 300))
     assert not found.mismatches
@@ -186,7 +186,7 @@ def test_counts_that_are_not_given_are_seen() -> None:
 def test_a_count_that_is_too_small_is_noticed_although_the_run_is_too_long() -> None:
     _, paths, alone = single("unsigned final_i; void f(unsigned i, unsigned n) { while (i < n) i++; final_i = i; }")
     summary = summarize(paths)
-    assert isinstance(summary, Summary)
+    assert isinstance(summary, LoopSummary)
     short = changed(summary, lambda c: replace(c, iterations=const(10)))
     state = {var: {"i": 0, "n": 10**9}[var.name] for var in alone.entry}
     claims = Claims(short, alone.variables)

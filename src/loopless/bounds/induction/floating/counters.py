@@ -53,7 +53,7 @@ _Place = tuple[str, int]
 """An instruction: the label of its block, and its index there."""
 
 
-def floating_counts(function: ir.Function, module: ir.Module, graph: Flowgraph) -> dict[str, Counted]:
+def floating_counts(function: ir.SourceFunction, module: ir.Module, graph: Flowgraph) -> dict[str, Counted]:
     """What floating counters say of the loops of ``graph``, which is that of ``function``; by their names.
 
     None where stepping is forbidden (:mod:`loopless.stepping`).
@@ -105,7 +105,7 @@ class _Test:
 class _Code:
     """The instructions of a function: where local variables are written, and what is constant."""
 
-    def __init__(self, function: ir.Function, module: ir.Module) -> None:
+    def __init__(self, function: ir.SourceFunction, module: ir.Module) -> None:
         self.module = module
         entry = function.entry.label
         successors = {block.label: block.successors for block in function.blocks}

@@ -27,7 +27,7 @@ _PROCESSORS: Final = re.compile(r"$|x86_64|i\d86|aarch64|arm64|riscv|powerpc64|s
 """The beginnings of the triples of targets that compute in the type of the operation; those of Intel with SSE 2."""
 
 
-def is_standard(function: ir.Function, module: ir.Module) -> bool:
+def is_standard(function: ir.SourceFunction, module: ir.Module) -> bool:
     """Whether the operations of a function of the module have the meaning that LLVM gives them."""
     features: set[str] = set()
     for attribute in function.attributes:

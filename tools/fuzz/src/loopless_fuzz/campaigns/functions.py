@@ -20,7 +20,7 @@ from loopless.queries.evaluation.evaluate import Evaluation, Evaluator
 from loopless.queries.functions import compose
 from loopless.refusals import Reason, Refused
 from loopless.source.inlining import recursive_functions
-from loopless.summary import FunctionOutcome, FunctionSummary
+from loopless.summary import CallSummary, FunctionOutcome
 from loopless_fuzz.campaigns.loops import Subject, cause
 from loopless_fuzz.campaigns.rows import FunctionRow
 from loopless_fuzz.generator.inputs import Arguments
@@ -79,7 +79,7 @@ class Bench:
         missing = Refused(Reason.TIME_LIMIT, subject.function.place, "no summary of this loop was made")
         self._loops = Evaluator(graph, stepper, lambda loop: outcomes.get(loop.name, missing))
         self._whole = None
-        if isinstance(whole, FunctionSummary):
+        if isinstance(whole, CallSummary):
             self._whole = Evaluator(graph, stepper, lambda loop: outcomes.get(loop.name, missing), whole)
         # A recursion without end fills the stack, which is no answer; other programs have no reason to crash.
         self.may_crash = bool(recursive_functions(source.module))
@@ -159,7 +159,7 @@ def _outcome(found: Evaluation) -> Outcome:
     return Outcome(status, found.return_value, found.outputs, found.globals)
 
 
-def unplaced(summary: FunctionSummary, seed: int, count: int) -> tuple[dict[str, int], str] | None:
+def unplaced(summary: CallSummary, seed: int, count: int) -> tuple[dict[str, int], str] | None:
     """An entry state that lies in no region or in several; None where there is none among those sampled."""
     for state in _entry_states(summary, seed, count):
         try:
@@ -171,7 +171,7 @@ def unplaced(summary: FunctionSummary, seed: int, count: int) -> tuple[dict[str,
     return None
 
 
-def _entry_states(summary: FunctionSummary, seed: int, count: int) -> list[Mapping[t.Var, int]]:
+def _entry_states(summary: CallSummary, seed: int, count: int) -> list[Mapping[t.Var, int]]:
     """Edge values of all inputs together as far as these are few, else samples; and random values."""
     rng = random.Random(seed)
     variables = [input.var for input in summary.inputs]

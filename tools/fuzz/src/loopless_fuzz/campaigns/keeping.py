@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from loopless import clock
 from loopless.queries.jobs.sandbox import note
-from loopless.summary import FunctionSummary
+from loopless.summary import CallSummary
 from loopless_fuzz.campaigns.functions import Bench, compose_function, unplaced
 from loopless_fuzz.campaigns.loops import court, read, short, summarize_loop
 from loopless_fuzz.campaigns.plan import Plan
@@ -139,7 +139,7 @@ def _region_fails(row: Row, folder: Path, path: Path) -> Callable[[Case], bool]:
         for loop in subject.loops:
             summarize_loop(subject, loop, LoopRow(short(loop)))
         whole = compose_function(subject, FunctionRow())
-        wrong = unplaced(whole, row.seed, _STATES) if isinstance(whole, FunctionSummary) else None
+        wrong = unplaced(whole, row.seed, _STATES) if isinstance(whole, CallSummary) else None
         if wrong is not None:
             facts = {"profile": row.profile, "seed": row.seed, "entry state": wrong[0], "wrong": wrong[1]}
             _write(path, text, {**facts, "summary": _shortened(str(whole))})

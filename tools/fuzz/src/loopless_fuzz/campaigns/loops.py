@@ -15,9 +15,9 @@ from loopless.check.interpreter.run import Interpreter, Jump
 from loopless.errors import LimitError, UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths, NoPaths
-from loopless.queries.program import Function, load
+from loopless.queries.program import AnalyzedFunction, load
 from loopless.refusals import Reason, Refused
-from loopless.summary import Outcome, Summary, fixed_by, from_entry, paths_of, readable, summarize
+from loopless.summary import LoopSummary, Outcome, fixed_by, from_entry, paths_of, readable, summarize
 from loopless_fuzz.campaigns.rows import LoopRow, State
 from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
 from loopless_fuzz.judging.contents import ClaimReader, Entry
@@ -37,7 +37,7 @@ _FOLDER: Final = re.compile(r"/\S*/(?=case\.c)")
 class Subject:
     """A program that is read: its function under test, and what is known about its loops."""
 
-    function: Function
+    function: AnalyzedFunction
     graph: Flowgraph | None
     refused: Refused | None
     seconds: dict[str, float]
@@ -83,7 +83,7 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
             paths, outcome = from_entry(graph, paths, summarize(paths))
             subject.paths[loop.name] = paths
             row.seconds["summary"] = clock.now() - started
-            if isinstance(outcome, Summary):
+            if isinstance(outcome, LoopSummary):
                 started = clock.now()
                 outcome = readable(outcome)
                 row.seconds["reading"] = clock.now() - started
@@ -164,7 +164,7 @@ def court(subject: Subject, loop: LoopInfo) -> Court | str:
     """Where the loop's summary can be judged, or why it cannot."""
     assert subject.graph is not None
     summary, paths = subject.outcomes.get(loop.name), subject.paths.get(loop.name)
-    if not isinstance(summary, Summary) or paths is None:
+    if not isinstance(summary, LoopSummary) or paths is None:
         return "there is no summary"
     if any(
         isinstance(n, t.Op) and n.op in t.NAMED_FUNCTIONS for path in paths.iterative for n in t.walk(path.condition)

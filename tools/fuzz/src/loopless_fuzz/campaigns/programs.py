@@ -13,7 +13,7 @@ from typing import Final
 from loopless.check.oracle.native import NativeHost
 from loopless.queries.jobs.sandbox import note
 from loopless.refusals import Reason, Refused
-from loopless.summary import FunctionOutcome, FunctionSummary
+from loopless.summary import CallSummary, FunctionOutcome
 from loopless_fuzz.campaigns.functions import Bench, compose_function, edge_rows, unplaced
 from loopless_fuzz.campaigns.loops import Subject, judge_loop, read, short, summarize_loop
 from loopless_fuzz.campaigns.plan import Plan
@@ -108,7 +108,7 @@ def _call(plan: Plan, row: Row, subject: Subject, text: str, skip: Sequence[str]
         found.status, found.causes = "limit", [TIME_LIMIT]
     if not _starts(row, "calling", skip, JUDGE_S):
         return
-    if isinstance(whole, FunctionSummary):
+    if isinstance(whole, CallSummary):
         wrong = unplaced(whole, row.seed, _PLACED)
         if wrong is not None:
             found.mismatches.append(([wrong[0]], f"whole: the state {wrong[1]}"))

@@ -22,8 +22,8 @@ from loopless.queries.evaluation.calls import evaluate
 from loopless.queries.functions import FunctionAnswer, answer_functions
 from loopless.queries.jobs.sandbox import note
 from loopless.queries.loops.answer import Question
-from loopless.queries.program import Function, load
-from loopless.summary import FunctionSummary
+from loopless.queries.program import AnalyzedFunction, load
+from loopless.summary import CallSummary
 from loopless_fuzz.campaigns.keeping import path_of, write_facts
 from loopless_fuzz.campaigns.plan import READINGS, Plan
 from loopless_fuzz.campaigns.programs import JUDGE_S, host, workplace
@@ -50,7 +50,7 @@ class Subject:
     """A program with what the tool says of it."""
 
     program: Reading
-    function: Function
+    function: AnalyzedFunction
     bound: FunctionBound
     answer: FunctionAnswer
     printed_bound: Document
@@ -144,7 +144,7 @@ def _told(subject: Subject, call: _Call, *, evaluated: bool) -> Iterator[tuple[s
         yield "eval", True, _evaluated(subject, call), call.result
 
 
-def _summarized(summary: FunctionSummary, given: Mapping[str, Value]) -> int | None:
+def _summarized(summary: CallSummary, given: Mapping[str, Value]) -> int | None:
     memory = GivenMemory(summary.layouts, given)
     numbers = {name: value for name, value in given.items() if isinstance(value, int)}
     names = {input.var.name for input in summary.inputs} | {p.var.name for p in summary.parameters if p.var is not None}

@@ -20,7 +20,7 @@ from loopless.queries.bounds.answers import FunctionBound, LoopCounts
 from loopless.queries.bounds.runs import is_recursion
 from loopless.queries.bounds.whole_program import ProgramBounds, answer_run
 from loopless.queries.loops.name import LoopName
-from loopless.queries.program import Function, Program, load
+from loopless.queries.program import AnalyzedFunction, AnalyzedProgram, load
 from loopless.queries.settings import Settings
 from loopless_fuzz.campaigns.writes import written_by
 from loopless_fuzz.judging.counting import Activation, Count, Counted, Counts
@@ -47,7 +47,7 @@ class Finding:
 class Bounded:
     """What the tool says of a program: by function, and of a run from ``main`` (empty where it has no ``main``)."""
 
-    program: Program
+    program: AnalyzedProgram
     counted: Counted
     answers: Mapping[str, FunctionBound]
     run: ProgramBounds
@@ -143,7 +143,9 @@ def _together(first: Activation, inside: Sequence[Activation]) -> Activation:
     return replace(first, loops=loops, everything=first.everything + len(inside) - 1)
 
 
-def _of_call(subject: Bounded, function: Function, found: FunctionBound, activation: Activation) -> Iterator[Finding]:
+def _of_call(
+    subject: Bounded, function: AnalyzedFunction, found: FunctionBound, activation: Activation
+) -> Iterator[Finding]:
     """The bounds of one call of a function."""
     graph, ends = function.graph(), activation.returned
     values = _Values(graph if isinstance(graph, Flowgraph) else None, found, activation)
