@@ -92,9 +92,8 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
         return LoopAnswer(name, refused=refused, trouble=function.trouble)
     if question.coarsely:
         return whatever_the_paths(LoopAnswer(name, refused=not_asked(name)), graph, question, function)
-    found = paths_of(
-        graph, name.info, variables_asked(graph, name.info, question), known=known_loops(function, question)
-    )
+    variables, known = variables_asked(graph, name.info, question), known_loops(function, question)
+    found = paths_of(graph, name.info, variables, known=known)
     if isinstance(found, NoPaths):
         return without_paths(LoopAnswer(name, refused=found.refused), graph, question, function)
     shown_paths = found.uncounted()
