@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds import Bound, Claim, function_bounds
+from loopless.bounds import Claim, TermBound, function_bounds
 from loopless.bounds.asymptotics.lower import lower_class, lower_class_of, reached
 from loopless.bounds.claims.joint import (
     added,
@@ -78,7 +78,7 @@ def test_what_some_run_reaches_is_added_up_too() -> None:
 
 
 def test_a_bound_on_all_together_takes_the_place_of_none_and_not_of_what_is_exact() -> None:
-    whole = Bound(minimum(add(UP_N, UP_M), const(9)))
+    whole = TermBound(minimum(add(UP_N, UP_M), const(9)))
     assert together(EXACT_N, whole) is EXACT_N
     assert together(EXACT_N, None) is EXACT_N
     never = Claim(None, never=less(N, ZERO), gap=TRUE)
@@ -117,9 +117,11 @@ def test_a_lower_bound_makes_exact_what_it_meets() -> None:
 
 
 def test_a_summary_adds_a_bound_only_where_there_is_none() -> None:
-    assert added(EXACT_N, ()) == (Bound(UP_N),)
-    assert added(EXACT_N, (Bound(UP_M),)) == ()
-    assert added(Claim(UP_N, when=greater(M, ZERO)), (Bound(UP_M, less(N, ZERO)),)) == (Bound(UP_N, greater(M, ZERO)),)
+    assert added(EXACT_N, ()) == (TermBound(UP_N),)
+    assert added(EXACT_N, (TermBound(UP_M),)) == ()
+    assert added(Claim(UP_N, when=greater(M, ZERO)), (TermBound(UP_M, less(N, ZERO)),)) == (
+        TermBound(UP_N, greater(M, ZERO)),
+    )
     assert added(Claim(None), ()) == ()
 
 
@@ -226,12 +228,12 @@ def test_no_line_is_come_to_more_often_than_is_said() -> None:
 
 def test_a_bound_over_inputs_takes_the_place_of_one_over_what_is_read_unless_it_only_knows_the_type() -> None:
     read, inputs = Claim(UP_M, method="by what is read"), frozenset({N})
-    assert bounded_by_inputs(read, (Bound(UP_N),), inputs).upper is UP_N
-    assert bounded_by_inputs(read, (Bound(const(1000)),), inputs).upper == const(1000)
+    assert bounded_by_inputs(read, (TermBound(UP_N),), inputs).upper is UP_N
+    assert bounded_by_inputs(read, (TermBound(const(1000)),), inputs).upper == const(1000)
     # 2^31 - 1 is all that an int tells: what is read may be less.
-    assert bounded_by_inputs(read, (Bound(const(I32.max)),), inputs) is read
-    assert bounded_by_inputs(read, (Bound(add(UP_N, const(I32.max))),), inputs) is read
+    assert bounded_by_inputs(read, (TermBound(const(I32.max)),), inputs) is read
+    assert bounded_by_inputs(read, (TermBound(add(UP_N, const(I32.max))),), inputs) is read
     # Neither a count, nor what speaks of inputs alone, nor what no bound is known for is given up.
     for kept in (EXACT_M, Claim(UP_N), Claim(None, gap=TRUE)):
-        assert bounded_by_inputs(kept, (Bound(const(1000)),), inputs) is kept
+        assert bounded_by_inputs(kept, (TermBound(const(1000)),), inputs) is kept
     assert bounded_by_inputs(read, (), inputs) is read

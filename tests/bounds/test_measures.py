@@ -19,7 +19,7 @@ from loopless.bounds.induction.measures import (
 )
 from loopless.bounds.looperman.nested import raised
 from loopless.bounds.looperman.sums import sum_of_progression
-from loopless.bounds.model import Bound, by_types, ceiling, kept, least, plus, positive
+from loopless.bounds.model import TermBound, by_types, ceiling, kept, least, plus, positive
 from loopless.terms import (
     FALSE,
     TRUE,
@@ -147,11 +147,14 @@ def test_a_step_raises_or_sets_a_measure() -> None:
 
 
 def test_of_bounds_those_stay_that_are_less_somewhere() -> None:
-    low, high, other = Bound(positive(N)), Bound(add(positive(N), const(1))), Bound(positive(M))
+    low, high, other = TermBound(positive(N)), TermBound(add(positive(N), const(1))), TermBound(positive(M))
     assert set(without_larger((low, high, other))) == {low, other}
-    conditional = Bound(high.term, is_positive(M))
+    conditional = TermBound(high.term, is_positive(M))
     assert set(without_larger((low, conditional))) == {low}
-    assert set(without_larger((Bound(low.term, is_positive(M)), high))) == {Bound(low.term, is_positive(M)), high}
+    assert set(without_larger((TermBound(low.term, is_positive(M)), high))) == {
+        TermBound(low.term, is_positive(M)),
+        high,
+    }
 
 
 # -- bounds as values --------------------------------------------------------------------------------------------------
@@ -168,22 +171,22 @@ def test_ceilings_and_sums_mean_what_they_say() -> None:
 
 
 def test_bounds_worth_keeping_hold_somewhere_and_are_of_the_source() -> None:
-    source, types = Bound(positive(N)), Bound(sub(const(I32.max), N))
+    source, types = TermBound(positive(N)), TermBound(sub(const(I32.max), N))
     assert by_types(types.term)
     assert not by_types(source.term)
     assert not by_types(ceiling(N, const(I32.max)))
     assert by_types(add(ceiling(N, const(I32.max)), const(1 << 40)))
     assert kept([types, source]) == (source,)
     assert kept([types]) == (types,)
-    assert kept([Bound(positive(N), FALSE)]) == ()
-    assert kept([Bound(add(positive(N), const(3))), source]) == (source,)
-    narrow, wide = Bound(positive(N), less(M, ZERO)), Bound(positive(N), less(M, const(1)))
+    assert kept([TermBound(positive(N), FALSE)]) == ()
+    assert kept([TermBound(add(positive(N), const(3))), source]) == (source,)
+    narrow, wide = TermBound(positive(N), less(M, ZERO)), TermBound(positive(N), less(M, const(1)))
     assert kept([narrow, wide]) == kept([wide, narrow]) == (wide,)
-    assert len(kept([narrow, Bound(positive(N), less(ZERO, M))])) == 2
-    sometimes = Bound(ZERO, less(M, ZERO))
+    assert len(kept([narrow, TermBound(positive(N), less(ZERO, M))])) == 2
+    sometimes = TermBound(ZERO, less(M, ZERO))
     assert set(kept([sometimes, source])) == {sometimes, source}
     assert least((sometimes,)) is None
-    both = least((source, Bound(positive(M)), sometimes))
+    both = least((source, TermBound(positive(M)), sometimes))
     for n, m in product(range(-2, 4), repeat=2):
         assert evaluate(both, {N: n, M: m}) == min(max(0, n), max(0, m))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from loopless.bounds import Bound, function_bounds
+from loopless.bounds import TermBound, function_bounds
 from loopless.bounds.claims.of_summaries import _claimed, _piecewise, claim
 from loopless.summary import LoopSummary, paths_of, summarize
 from loopless.terms import (
@@ -49,7 +49,7 @@ def test_no_bound_that_holds_nowhere_is_given(text):
 def test_where_a_bound_holds_there_is_no_gap():
     """Nothing is counted, the loop never ends for x < 0, and of the rest only a bound for d > 0 is known."""
     x, d = Var("x", IntType(32)), Var("d", IntType(32))
-    found = _claimed([], less(x, ZERO), [TRUE], FALSE, (Bound(d, less(ZERO, d)),))
+    found = _claimed([], less(x, ZERO), [TRUE], FALSE, (TermBound(d, less(ZERO, d)),))
     for values in ({x: 5, d: 5}, {x: 5, d: -5}):
         assert holds(found.when, values) != holds(found.gap, values)
 
@@ -61,7 +61,7 @@ def test_pieces_are_not_told_where_they_are_longer_than_a_bound_and_leave_gaps_t
     assert isinstance(summary, LoopSummary)
     assert not summary.complete
     a, b = (parameter.var for parameter in g.parameters)
-    bound = Bound(maximum(ZERO, add(a, b, const(-2))), conjunction((less(ZERO, a), less(ZERO, b))))
+    bound = TermBound(maximum(ZERO, add(a, b, const(-2))), conjunction((less(ZERO, a), less(ZERO, b))))
     found = claim(summary, (bound,))
     assert found.upper is bound.term
     for x in range(-4, 9):

@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from loopless.bounds import Bound, Claim
+from loopless.bounds import Claim, TermBound
 from loopless.bounds.claims.joint import of_all, together
 from loopless.bounds.methods import components
 from loopless.check.interpreter.run import Interpreter
@@ -283,7 +283,7 @@ def test_what_holds_of_some_inputs_is_not_said_of_all():
     n = Var("n", IntType(32))
     some = Claim(const(9), const(9), exact=True, when=less(ZERO, n))
     whole = of_all([some, Claim(None, gap=TRUE)])
-    below = together(replace(some, exact=False), Bound(const(20)))
+    below = together(replace(some, exact=False), TermBound(const(20)))
     for claim in (whole, below):
         assert claim.when is TRUE
         assert [evaluate(claim.lower, {n: value}) for value in (-1, 0, 1)] == [0, 0, 9]

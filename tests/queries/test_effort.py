@@ -12,7 +12,7 @@ from loopless.limits.queries import FEW_LOOPS, HURRIED_S, HURRIED_SEARCHES_S, LE
 from loopless.queries.bounds import answering as bounds
 from loopless.queries.bounds import function_search
 from loopless.queries.bounds.answering import answer_bounds
-from loopless.queries.bounds.answers import LoopCounts
+from loopless.queries.bounds.answers import LoopIterations
 from loopless.queries.jobs import sandbox
 from loopless.queries.jobs.effort import effort_for, inductions_of
 from loopless.queries.program import AnalyzedProgram, load
@@ -97,7 +97,7 @@ def test_thorough_requests_and_those_without_a_limit_share_nothing(tmp_path, set
     assert (found.settings, found.settled, found.hurried) == (settings, settings, False)
 
 
-def counted_as_due(found: LoopCounts) -> None:
+def counted_as_due(found: LoopIterations) -> None:
     """From i to n."""
     assert found.entry.exact
     assert found.entry.when is TRUE

@@ -8,7 +8,7 @@ import pytest
 
 from loopless.bounds.claims.joint import always
 from loopless.queries.bounds.answering import answer_bounds
-from loopless.queries.bounds.answers import FunctionBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.bounds.rules import RuledLoop, bounded_loops, verdict_of
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
@@ -178,7 +178,7 @@ def test_a_least_number_is_never_above_the_most(tmp_path: Path) -> None:
             assert evaluate(found.upper, {n: value}) == max(0, value + 1)
 
 
-def never(loop: LoopCounts) -> bool:
+def never(loop: LoopIterations) -> bool:
     return loop.entry.never is not FALSE or bool(loop.recurrent) or loop.call.never is not FALSE
 
 

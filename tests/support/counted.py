@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from loopless.bounds import Bound, FunctionBounds, function_bounds
+from loopless.bounds import FunctionBounds, TermBound, function_bounds
 from loopless.check.interpreter.run import Interpreter
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
@@ -119,7 +119,7 @@ def judge_entries(
     return counted
 
 
-def _value(bound: Bound, values: dict) -> int | None:
+def _value(bound: TermBound, values: dict) -> int | None:
     try:
         return evaluate(bound.term, values) if holds(bound.when, values) else None
     except EvaluationError:  # it speaks of memory or of globals

@@ -11,16 +11,16 @@ from __future__ import annotations
 from loopless.bounds.asymptotics.classes import LOG, AsymptoticClass, asymptotic_class
 from loopless.bounds.claims.of_summaries import Claim, claim, claim_of_call
 from loopless.bounds.function import function_bounds
-from loopless.bounds.model import Bound, Bounds, CallBounds, FunctionBounds, LoopBounds, least
+from loopless.bounds.model import Bounds, CallBounds, FunctionBounds, LoopBounds, TermBound, least
 
 __all__ = [
     "LOG",
     "AsymptoticClass",
-    "Bound",
     "Bounds",
     "Claim",
     "FunctionBounds",
     "LoopBounds",
+    "TermBound",
     "asymptotic_class",
     "claim",
     "claim_of_call",

@@ -10,7 +10,7 @@ from loopless.bounds.invariants.in_call import with_invariants
 from loopless.bounds.looperman.nested import of_any_entry, over_call
 from loopless.bounds.looperman.path_counters import ITERATIONS, PathCounters
 from loopless.bounds.looperman.scopes import Scope, Scopes, deciding, scopes_of
-from loopless.bounds.model import Bound, Bounds, FunctionBounds, LoopBounds, kept
+from loopless.bounds.model import Bounds, FunctionBounds, LoopBounds, TermBound, kept
 from loopless.bounds.reads.deciding import causes, in_a_sentence
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.refusals import Reason, Refused
@@ -71,7 +71,7 @@ def _named(bounds: Bounds) -> Bounds:
 def _over_call(counter: PathCounters, header: str, what: str) -> Bounds:
     around = counter.scopes.ancestors(header)
     outermost = around[-1] if around else header
-    bounds: list[Bound] = []
+    bounds: list[TermBound] = []
     for bound in counter.count(outermost, header, what):
         bounds += over_call(counter, outermost, bound)
     return _named(without_larger(kept(bounds)))

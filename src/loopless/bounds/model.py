@@ -14,7 +14,7 @@ from loopless.refusals import Refused
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class TermBound:
     """An upper bound on how often something happens, over the values at the beginning; it holds where ``when`` does.
 
     ``method``: the name of the method that gave it; two bounds that differ in nothing else are the same.
@@ -24,16 +24,16 @@ class Bound:
     when: t.Condition = t.TRUE
     method: str = field(default="", compare=False)
 
-    def at(self, values: Mapping[t.Var, t.Term]) -> Bound:
+    def at(self, values: Mapping[t.Var, t.Term]) -> TermBound:
         """The same bound for a beginning with these values."""
-        return Bound(t.substitute(self.term, values), t.substitute(self.when, values), self.method)
+        return TermBound(t.substitute(self.term, values), t.substitute(self.when, values), self.method)
 
-    def by(self, method: str) -> Bound:
+    def by(self, method: str) -> TermBound:
         """The bound, named after ``method`` if it has no name yet."""
         return self if self.method else replace(self, method=method)
 
 
-Bounds = tuple[Bound, ...]
+Bounds = tuple[TermBound, ...]
 """Several bounds on the same, each of which holds."""
 
 
@@ -66,13 +66,13 @@ def _is_rounded(node: t.Node) -> bool:
     return divisor >= LARGE_CONSTANT and max(numbers, default=0) < divisor
 
 
-def kept(bounds: Iterable[Bound]) -> Bounds:
+def kept(bounds: Iterable[TermBound]) -> Bounds:
     """The bounds worth keeping: unconditional ones before others, those of the source before those of types, short
     ones before long ones; of two of which one is never larger, that one; none of those that hold nowhere.
     """
     sometimes = {bound for bound in bounds if bound.when is not t.FALSE}
     ordered = sorted(sometimes, key=_order)
-    found: list[Bound] = []
+    found: list[TermBound] = []
     for bound in ordered:
         if any(_no_larger(other, bound) for other in found):
             continue
@@ -83,13 +83,13 @@ def kept(bounds: Iterable[Bound]) -> Bounds:
     return tuple(found[:MAX_BOUNDS])
 
 
-def _order(bound: Bound) -> tuple[bool, bool, int, str, str, str]:
+def _order(bound: TermBound) -> tuple[bool, bool, int, str, str, str]:
     """Whatever the order in which bounds are found, they are kept in one."""
     when, term = bound.when, bound.term
     return when is not t.TRUE, by_types(term), size(term), term.key, when.key, bound.method
 
 
-def _no_larger(a: Bound, b: Bound) -> bool:
+def _no_larger(a: TermBound, b: TermBound) -> bool:
     """Whether ``a`` is surely no larger than ``b`` and holds wherever that does."""
     if a.term is b.term and a.when is not t.TRUE and b.when is not t.TRUE:
         return a.when is b.when or not feasible(b.when & ~a.when)
@@ -176,8 +176,8 @@ class CallBounds:
     together.
     """
 
-    loops: Mapping[str, Bound] = field(default_factory=dict)
-    whole: Bound | None = None
+    loops: Mapping[str, TermBound] = field(default_factory=dict)
+    whole: TermBound | None = None
 
 
 @dataclass(frozen=True, slots=True)

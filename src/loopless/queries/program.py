@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import threading
@@ -460,8 +461,9 @@ def load_while_importing(paths: Sequence[Path | str], settings: Settings, module
         check_source(Path(path), settings.source)
 
     def fetch() -> None:
-        for module in modules:
-            importlib.import_module(module)
+        with contextlib.suppress(UsageError):  # limits that a sweep sets wrongly: said where they are imported next
+            for module in modules:
+                importlib.import_module(module)
 
     thread = threading.Thread(target=fetch, daemon=True)
     with not_interrupted():

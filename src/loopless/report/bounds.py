@@ -12,7 +12,7 @@ from loopless.bounds.reads.deciding import in_a_sentence
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.limits.report import BOUND_CONDITION_OPERATIONS, MAX_BOUND_HEADLINE, MAX_LOWER_BOUND_NODES
 from loopless.logic import simplify
-from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopCounts, class_of
+from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopIterations, class_of
 from loopless.queries.bounds.runs import RunBound
 from loopless.queries.call_values.at_inputs import AtValues, at_values, number_at
 from loopless.queries.call_values.inputs import Given
@@ -31,7 +31,7 @@ def names_of(bound: LoopBound) -> Names:
     return Names(bound.answer, _nodes(bound.counts), bound.function.shown)
 
 
-def _nodes(bound: LoopCounts) -> Iterator[t.Node]:
+def _nodes(bound: LoopIterations) -> Iterator[t.Node]:
     for claim in (bound.entry, bound.call):
         yield from (claim.lower, claim.when, claim.never, claim.gap, claim.always_undefined)
         yield from (term for term in (claim.upper, claim.completed) if term is not None)
@@ -393,7 +393,7 @@ def _types_json(nodes: Iterable[t.Node], names: Names) -> dict[str, dict[str, An
     return {names.name(var): {"bits": var.type.width, "signed": var.type.signed} for var in variables}
 
 
-def _status(bound: LoopCounts) -> str:
+def _status(bound: LoopIterations) -> str:
     if bound.call.exact or (bound.call.upper is None and bound.entry.exact):
         return "exact"
     return "refused" if bound.call.upper is None and bound.entry.upper is None else "over-approximate"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds import Claim
-from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopIterations
 from loopless.queries.jobs.overrun import Overrun
 from loopless.report.functions import assumptions_of
 from loopless.report.making import loop_without, unwritten
@@ -37,7 +37,7 @@ def bounds_without(found: FunctionBound, overrun: Overrun) -> FunctionBound:
     )
 
 
-def _counts_without(bound: LoopCounts, overrun: Overrun) -> LoopCounts:
+def _counts_without(bound: LoopIterations, overrun: Overrun) -> LoopIterations:
     answer = loop_without(replace(bound.answer, refused=None), overrun)
     entry, call = _short(bound.entry), _short(bound.call)
     return replace(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from loopless import terms as t
-from loopless.bounds import Bound, Bounds, Claim, least
+from loopless.bounds import Bounds, Claim, TermBound, least
 from loopless.bounds.asymptotics.compare import lesser
 from loopless.bounds.asymptotics.lower import reached
 from loopless.bounds.model import by_types, reads
@@ -87,7 +87,7 @@ def added(found: Claim, bounds: Bounds) -> Bounds:
     """What a summary says where no unconditional bound is known."""
     if found.upper is None or least(bounds) is not None or reads(found.upper):
         return ()
-    return (Bound(found.upper, found.when, found.method),)
+    return (TermBound(found.upper, found.when, found.method),)
 
 
 def of_all(calls: Sequence[Claim]) -> Claim:
@@ -119,7 +119,7 @@ def _everywhere(lower: t.Term, when: t.Condition) -> t.Term:
     return t.ite(when, lower, t.ZERO)
 
 
-def together(found: Claim, bound: Bound | None) -> Claim:
+def together(found: Claim, bound: TermBound | None) -> Claim:
     """The claim on all loops with a bound on their iterations together, where the claim is not exact."""
     if bound is None or found.exact or found.never is not t.FALSE:
         return found

@@ -31,7 +31,7 @@ from loopless.bounds.iteration.one_iteration import whole_iteration
 from loopless.bounds.iteration.outside import NO_READS, Reads
 from loopless.bounds.looperman.nested import raised
 from loopless.bounds.looperman.scopes import deciding
-from loopless.bounds.model import Bound, Bounds, by_types, kept, least, positive
+from loopless.bounds.model import Bounds, TermBound, by_types, kept, least, positive
 from loopless.bounds.reads.moves import EntryFacts
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
@@ -158,7 +158,7 @@ def _where(when: t.Condition, known: Counted, again: LoopBodyFacts | Refused) ->
     """What is known, with the bounds that another look at the iteration gives where something holds at the entry."""
     if isinstance(again, Refused):
         return known
-    more = [Bound(bound.term, bound.when & when, NAME) for bound in counted(again).bounds]
+    more = [TermBound(bound.term, bound.when & when, NAME) for bound in counted(again).bounds]
     return replace(known, bounds=kept((*known.bounds, *(bound for bound in more if not by_types(bound.term)))))
 
 
@@ -176,7 +176,7 @@ def _from_the_second(whole: LoopBodyFacts, known: Counted, again: LoopBodyFacts 
         except t.TermTooLarge:
             continue
         if most is not None:
-            bounds.append(Bound(positive(most) + 1, method=NAME))
+            bounds.append(TermBound(positive(most) + 1, method=NAME))
     return replace(known, bounds=kept(bounds))
 
 
@@ -298,8 +298,8 @@ def _carry_outwards(
             if not parent:
                 break
             header = parent
-        some: Bounds = () if each is None else (Bound(each, method=NAME),)
-        whole: Bounds = () if total is None else (Bound(total, method=NAME),)
+        some: Bounds = () if each is None else (TermBound(each, method=NAME),)
+        whole: Bounds = () if total is None else (TermBound(total, method=NAME),)
         some, whole = kept((*counts.any_entry, *some)), kept((*counts.total, *whole))
         found[loop.name] = replace(counts, any_entry=some, total=whole)
 
@@ -307,15 +307,15 @@ def _carry_outwards(
 def counted(whole: LoopBodyFacts) -> Counted:
     """What is known of the iterations of one entry, over the values there."""
     if not whole.facts.possible:
-        return Counted((Bound(t.ZERO, method=NAME),), t.ZERO)
+        return Counted((TermBound(t.ZERO, method=NAME),), t.ZERO)
     all_counts = Counts(whole)
     counts = list(all_counts.all())
-    bounds = kept(Bound(count.term, count.when, NAME) for count in counts)
+    bounds = kept(TermBound(count.term, count.when, NAME) for count in counts)
     if all(bound.when is not t.TRUE or by_types(bound.term) for bound in bounds):
         only = on_its_only_way(whole)
         more = () if only is None else Counts(only).all()
-        bounds = kept((*bounds, *(Bound(count.term, count.when, NAME) for count in more)))
-        slower = (Bound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
+        bounds = kept((*bounds, *(TermBound(count.term, count.when, NAME) for count in more)))
+        slower = (TermBound(term, when, NAME) for term, when in Slacks(whole, all_counts.slacks()).bounds())
         bounds = kept((*bounds, *slower))
     exact_ones = [count for count in counts if count.exact and count.when is t.TRUE]
     completed, round_a_modulus = _exact(whole, whole.exits, exact_ones), list[FactCount]()
@@ -328,7 +328,7 @@ def counted(whole: LoopBodyFacts) -> Counted:
         return _unless_endless(whole, (*counts, *round_a_modulus), Counted(bounds, completed=completed))
     # What checks leave of an exact count is no more than that: runs that fail them are undefined.
     if exact is not None:
-        told = Bound(exact, method=NAME)
+        told = TermBound(exact, method=NAME)
         bounds = kept((told, *bounds)) if by_types(exact) else (told,)
     return Counted(bounds, exact, completed=completed)
 

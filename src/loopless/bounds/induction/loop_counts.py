@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from loopless import terms as t
 from loopless.bounds.induction.measures import Grows, Step, step
 from loopless.bounds.looperman.scopes import Iteration, Scope, Scopes, SymbolicState
-from loopless.bounds.model import Bound, Bounds, both
+from loopless.bounds.model import Bounds, TermBound, both
 from loopless.paths.written import written_objects
 from loopless.refusals import Refused
 
@@ -80,7 +80,7 @@ class LoopCounts(ABC):
         base: str,
         growing: Sequence[tuple[tuple[str, int], t.Term]],
         often: Callable[[str, tuple[int, ...]], Bounds] | None = None,
-    ) -> Bound | None:
+    ) -> TermBound | None:
         """How much a measure grows in all during one entry of ``base``, where the iterations of ``growing``, by their
         loop and number, raise it by so much each; constants are added up level by level, over all iterations that reach
         the level. ``often``: how often iterations happen, if not all of one entry count.
@@ -102,7 +102,7 @@ class LoopCounts(ABC):
                     return None
                 terms.append(by * times[0].term)
                 when.append(times[0].when)
-        return Bound(t.add(*terms), t.conjunction(when))
+        return TermBound(t.add(*terms), t.conjunction(when))
 
 
 def _constants(scopes: Scopes, header: str) -> dict[t.Var, t.Term]:

@@ -14,11 +14,11 @@ from loopless import terms as t
 from loopless.bounds.induction.loop_counts import LoopCounts
 from loopless.bounds.induction.measures import entails
 from loopless.bounds.looperman.scopes import Scope, SymbolicState
-from loopless.bounds.model import Bound, ceiling, plus, positive
+from loopless.bounds.model import TermBound, ceiling, plus, positive
 from loopless.limits.bounds import MAX_MODULUS
 
 
-def visits_by_residue(counter: LoopCounts, scope: Scope, label: str) -> Iterator[Bound]:
+def visits_by_residue(counter: LoopCounts, scope: Scope, label: str) -> Iterator[TermBound]:
     """Bounds on the visits of a block of a loop during one entry of the loop, where it is come to for some residues of
     a counter only.
     """
@@ -37,7 +37,7 @@ def visits_by_residue(counter: LoopCounts, scope: Scope, label: str) -> Iterator
                 continue
             times = positive(ceiling(measure, t.const(fall)))
             first = start.value if isinstance(start, t.Const) else None
-            yield Bound(_in_all(times, step, modulus, sorted(allowed), first), t.TRUE)
+            yield TermBound(_in_all(times, step, modulus, sorted(allowed), first), t.TRUE)
 
 
 def _in_all(times: t.Term, step: int, modulus: int, allowed: list[int], first: int | None) -> t.Term:

@@ -15,11 +15,11 @@ from loopless.bounds.induction.measures import Becomes, Grows, at_least_one, ent
 from loopless.bounds.looperman.amortized import amortized
 from loopless.bounds.looperman.scopes import HavocLoop, Scope, SymbolicState
 from loopless.bounds.looperman.sums import sum_of_progression
-from loopless.bounds.model import Bound, Bounds, both, by_types, kept, least, plus, positive
+from loopless.bounds.model import Bounds, TermBound, both, by_types, kept, least, plus, positive
 from loopless.limits.bounds import MAX_EARLIER_MEASURES, MAX_TYPE_BOUND
 
 
-def lifted(counter: LoopCounts, base: str, header: str, what: What) -> Iterator[Bound]:
+def lifted(counter: LoopCounts, base: str, header: str, what: What) -> Iterator[TermBound]:
     """Bounds over the entry of ``base`` from those over the entries of the loop ``header``, which lies inside."""
     around = counter.scopes.by_header[header].parent
     assert around is not None
@@ -33,7 +33,7 @@ def lifted(counter: LoopCounts, base: str, header: str, what: What) -> Iterator[
         yield from carried(counter, base, around, bound)
 
 
-def carried(counter: LoopCounts, base: str, header: str, bound: Bound) -> Iterator[Bound]:
+def carried(counter: LoopCounts, base: str, header: str, bound: TermBound) -> Iterator[TermBound]:
     """A bound over one entry of the loop ``header``, summed over all its entries during one entry of ``base``."""
     around = counter.scopes.by_header[header].parent
     scope = counter.scope(around) if around is not None else None
@@ -46,7 +46,7 @@ def carried(counter: LoopCounts, base: str, header: str, bound: Bound) -> Iterat
             yield from carried(counter, base, around, sum)
 
 
-def over_call(counter: LoopCounts, header: str, bound: Bound) -> Iterator[Bound]:
+def over_call(counter: LoopCounts, header: str, bound: TermBound) -> Iterator[TermBound]:
     """A bound over one entry of an outermost loop as one over a call of the function, which enters it once at most."""
     function = counter.scope("")
     if function is None:
@@ -59,10 +59,10 @@ def over_call(counter: LoopCounts, header: str, bound: Bound) -> Iterator[Bound]
             return
         found.append(at.term)
         when = both(when, at.when)
-    yield Bound(t.maximum(t.ZERO, *found), when)
+    yield TermBound(t.maximum(t.ZERO, *found), when)
 
 
-def of_any_entry(counter: LoopCounts, header: str, bound: Bound) -> Iterator[Bound]:
+def of_any_entry(counter: LoopCounts, header: str, bound: TermBound) -> Iterator[TermBound]:
     """A bound over one entry of a loop as one over a call of the function: no entry in the call exceeds it."""
     around = counter.scopes.by_header[header].parent
     if around is None:
@@ -78,7 +78,7 @@ def of_any_entry(counter: LoopCounts, header: str, bound: Bound) -> Iterator[Bou
         if term is None:
             return
         found.append(term)
-    yield from of_any_entry(counter, around, Bound(t.maximum(t.ZERO, *found)))
+    yield from of_any_entry(counter, around, TermBound(t.maximum(t.ZERO, *found)))
 
 
 def _worst(counter: LoopCounts, scope: Scope, header: str | None, term: t.Term) -> t.Term | None:
@@ -115,7 +115,7 @@ def _iterations_before(counter: LoopCounts, scope: Scope, header: str) -> t.Term
     return None
 
 
-def _at(counter: LoopCounts, scope: Scope, state: SymbolicState, bound: Bound) -> Bound | None:
+def _at(counter: LoopCounts, scope: Scope, state: SymbolicState, bound: TermBound) -> TermBound | None:
     """The bound, which is over where ``state`` is, over the beginning of the scope; None where that is not possible."""
     if any(counter.reads_written(scope.header, term) for term in (bound.term, *_terms(bound.when))):
         return None
@@ -126,7 +126,7 @@ def _at(counter: LoopCounts, scope: Scope, state: SymbolicState, bound: Bound) -
         return None
     if term is None:
         return None
-    return Bound(term, here.when) if here.when.variables <= counter.variables else None
+    return TermBound(term, here.when) if here.when.variables <= counter.variables else None
 
 
 def _terms(condition: t.Condition) -> Iterator[t.Term]:
@@ -202,7 +202,7 @@ def _first(counter: LoopCounts, base: str, before: t.Term) -> Callable[[str, tup
     def times(header: str, numbers: tuple[int, ...]) -> Bounds:
         whole = counter.count(base, header, numbers)
         if header == base:
-            return (*(Bound(lesser(b.term, before), b.when) for b in whole), Bound(before))[:1]
+            return (*(TermBound(lesser(b.term, before), b.when) for b in whole), TermBound(before))[:1]
         if scope is None or counter.scopes.by_header[header].parent != base:
             return whole
         each = counter.count(header, header, numbers)
@@ -312,8 +312,8 @@ def _raised_product(
 
 
 def _summed(
-    counter: LoopCounts, scope: Scope, header: str, bound: Bound, first: t.Term | None = None
-) -> Iterator[Bound]:
+    counter: LoopCounts, scope: Scope, header: str, bound: TermBound, first: t.Term | None = None
+) -> Iterator[TermBound]:
     """The sum of a bound over all entries of the loop ``header`` during one entry of the loop around it, or over the
     ``first`` of them.
     """
@@ -335,22 +335,22 @@ def _summed(
     paid = [] if isinstance(each, t.Const) else list(amortized(counter, scope, header, each_path))
     for entries in counter.count(scope.header, scope.header, header):
         if first is not None:
-            entries = Bound(lesser(entries.term, first), entries.when)
+            entries = TermBound(lesser(entries.term, first), entries.when)
         valid = both(when, entries.when)
-        yield from (Bound(plus(used, entries.term * apart), valid) for used, apart in paid)
+        yield from (TermBound(plus(used, entries.term * apart), valid) for used, apart in paid)
         if each.variables.isdisjoint(scope.changed):
-            yield Bound(entries.term * each, valid)
+            yield TermBound(entries.term * each, valid)
             continue
         try:
             # Where iterations pay for their entries, what these take does not move steadily: its sum would be long and
             # worse.
             found = _progression(counter, scope, header, each, entries.term) if not paid else None
             if found is not None:
-                yield Bound(found, valid)
+                yield TermBound(found, valid)
                 continue
             worst = _worst(counter, scope, header if first is None else None, each)
             if worst is not None:
-                yield Bound(entries.term * worst, valid)
+                yield TermBound(entries.term * worst, valid)
         except t.TermTooLarge:
             continue
 

@@ -24,7 +24,7 @@ from loopless.bounds.induction.residues import visits_by_residue
 from loopless.bounds.looperman.nested import lifted
 from loopless.bounds.looperman.progressions import by_progression
 from loopless.bounds.looperman.scopes import Iteration, Scope, Scopes
-from loopless.bounds.model import Bound, Bounds, both, by_types, ceiling, kept, plus, positive, size
+from loopless.bounds.model import Bounds, TermBound, both, by_types, ceiling, kept, plus, positive, size
 from loopless.limits.bounds import MAX_COUNTER_MEASURES
 from loopless.paths.build import changed_variables
 from loopless.paths.written import written_objects
@@ -79,14 +79,14 @@ class PathCounters(LoopCounts):
             self._known[key] = found
         return found
 
-    def known_entry(self, base: str, bound: Bound) -> Bound:
+    def known_entry(self, base: str, bound: TermBound) -> TermBound:
         """The bound with what is known of the values at the entry of ``base``."""
         constants = self.constants.get(base)
         return bound.at(constants) if constants else bound
 
     # -- finding ------------------------------------------------------------------------------------------------------
 
-    def _found(self, base: str, header: str, what: What) -> Iterator[Bound]:
+    def _found(self, base: str, header: str, what: What) -> Iterator[TermBound]:
         if base == header and what == ITERATIONS:
             yield from self.given.get(header, ())
         scope = self.scope(header)
@@ -96,7 +96,7 @@ class PathCounters(LoopCounts):
         if target is None:
             return
         if not target.conditions:
-            yield Bound(t.ZERO)
+            yield TermBound(t.ZERO)
             return
         if what == header:
             yield from self._visits_of_header(base, header)
@@ -118,31 +118,31 @@ class PathCounters(LoopCounts):
         elif all(bound.when is not t.TRUE or by_types(bound.term) for bound in direct):
             yield from self._by_parts(header, what, target)
 
-    def _visits_of_header(self, base: str, header: str) -> Iterator[Bound]:
+    def _visits_of_header(self, base: str, header: str) -> Iterator[TermBound]:
         """Iterations and entries."""
         yield from self._with_entries(base, header, self.count(base, header, ITERATIONS))
 
-    def _in_iterations_and_at_the_end(self, base: str, header: str, target: CountedTarget) -> Iterator[Bound]:
+    def _in_iterations_and_at_the_end(self, base: str, header: str, target: CountedTarget) -> Iterator[TermBound]:
         """The iterations that may come past, and entries."""
         yield from self._with_entries(base, header, self.count(base, header, tuple(sorted(target.iterations))))
 
-    def _with_entries(self, base: str, header: str, iterations: Bounds) -> Iterator[Bound]:
+    def _with_entries(self, base: str, header: str, iterations: Bounds) -> Iterator[TermBound]:
         around = self.scopes.parent(header)
-        entries = (Bound(t.ONE),) if base == header or around is None else self.count(base, around, header)
+        entries = (TermBound(t.ONE),) if base == header or around is None else self.count(base, around, header)
         for bound in iterations:
-            yield from (Bound(plus(bound.term, entry.term), both(bound.when, entry.when)) for entry in entries)
+            yield from (TermBound(plus(bound.term, entry.term), both(bound.when, entry.when)) for entry in entries)
 
-    def _by_parts(self, header: str, what: What, target: CountedTarget) -> Iterator[Bound]:
+    def _by_parts(self, header: str, what: What, target: CountedTarget) -> Iterator[TermBound]:
         """Each iteration counted for itself, and all iterations for what happens in some of them."""
         if not isinstance(what, tuple) and what != ITERATIONS:
             whole = self.count(header, header, ITERATIONS)
-            yield from (Bound(plus(bound.term, t.ONE), bound.when) for bound in whole)
+            yield from (TermBound(plus(bound.term, t.ONE), bound.when) for bound in whole)
         exactly = isinstance(what, tuple) or what == ITERATIONS
         if not exactly or len(target.iterations) > 1:
             parts = [self.count(header, header, (number,)) for number in sorted(target.iterations)]
             if all(parts):
                 last = t.ZERO if exactly else t.ONE
-                yield Bound(plus(last, *(part[0].term for part in parts)), t.conjunction(p[0].when for p in parts))
+                yield TermBound(plus(last, *(part[0].term for part in parts)), t.conjunction(p[0].when for p in parts))
 
     def _target(self, scope: Scope, what: What) -> CountedTarget | None:
         if what == ITERATIONS:
@@ -193,7 +193,7 @@ class PathCounters(LoopCounts):
 
     def _ranked(
         self, base: str, scope: Scope, target: CountedTarget, candidate: tuple[t.Term, bool]
-    ) -> Iterator[Bound]:
+    ) -> Iterator[TermBound]:
         """The bound that a measure gives, if it is one."""
         measure, two_sided = candidate
         kept_up: t.Condition = t.TRUE
@@ -224,9 +224,9 @@ class PathCounters(LoopCounts):
             return
         bound = self._total(base, measure, found, before)
         if bound is not None:
-            yield Bound(bound.term, both(bound.when, kept_up))
+            yield TermBound(bound.term, both(bound.when, kept_up))
 
-    def _progressing(self, scope: Scope, target: CountedTarget, candidate: tuple[t.Term, bool]) -> Iterator[Bound]:
+    def _progressing(self, scope: Scope, target: CountedTarget, candidate: tuple[t.Term, bool]) -> Iterator[TermBound]:
         """The bound that the closed form of a measure gives."""
         measure, two_sided = candidate
         if not two_sided and all(entails(condition, at_least_one(measure)) for condition in target.conditions):
@@ -301,7 +301,7 @@ class PathCounters(LoopCounts):
             current = around
         return t.add(*total)
 
-    def _total(self, base: str, measure: t.Term, found: _Sum, before: t.Term) -> Bound | None:
+    def _total(self, base: str, measure: t.Term, found: _Sum, before: t.Term) -> TermBound | None:
         divisor = t.minimum(*found.decrease) if found.decrease else t.ONE
         when: list[t.Condition] = []
         grown = self.grown(base, found.growing)
@@ -311,7 +311,7 @@ class PathCounters(LoopCounts):
         when.append(grown.when)
         if not found.resets:
             total = positive(ceiling(plus(measure, *growths), divisor))
-            return Bound(total, t.conjunction(when))
+            return TermBound(total, t.conjunction(when))
         parts = [positive(ceiling(measure, divisor)), *growths]
         for (header, number), value in found.resets:
             times = self.count(base, header, (number,))
@@ -320,7 +320,7 @@ class PathCounters(LoopCounts):
             # The path to what is counted raises the measure in each phase.
             parts.append(times[0].term * plus(positive(ceiling(value, divisor)), before))
             when.append(times[0].when)
-        return Bound(plus(*parts), t.conjunction(when))
+        return TermBound(plus(*parts), t.conjunction(when))
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from math import lcm
 
 from loopless import terms as t
 from loopless.bounds.looperman.scopes import Iteration
-from loopless.bounds.model import Bound
+from loopless.bounds.model import TermBound
 from loopless.recurrences import solve
 
 _K = t.Var("'k", t.INTEGERS)
@@ -21,7 +21,9 @@ Curve = dict[tuple[int, int], t.Term]
 """Σ c·b^k·k^d by (b, d)."""
 
 
-def by_progression(measure: t.Term, iterations: Sequence[Iteration], variables: frozenset[t.Var]) -> Iterator[Bound]:
+def by_progression(
+    measure: t.Term, iterations: Sequence[Iteration], variables: frozenset[t.Var]
+) -> Iterator[TermBound]:
     """A bound on the iterations, each of which needs ``measure`` ≥ 1, where all change its variables alike."""
     update = _common_update(measure, iterations, variables)
     if update is None:
@@ -41,7 +43,7 @@ def by_progression(measure: t.Term, iterations: Sequence[Iteration], variables: 
     if high is not None and high <= 0 and found is not t.ZERO:
         return  # the measure never falls: what is left says that there is no iteration where the first one fails
     grows = (low is not None and low >= 0) or _grows(curve)
-    yield Bound(found, t.TRUE if grows else found.ge(0))
+    yield TermBound(found, t.TRUE if grows else found.ge(0))
 
 
 def _common_update(

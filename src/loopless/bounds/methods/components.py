@@ -16,7 +16,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.bounds.asymptotics.compare import lesser
 from loopless.bounds.invariants.at_headers import invariants_at
-from loopless.bounds.model import Bound, CallBounds, FunctionBounds
+from loopless.bounds.model import CallBounds, FunctionBounds, TermBound
 from loopless.bounds.question import BoundQuestion
 from loopless.bounds.ranking.components import HeaderComponent
 from loopless.bounds.ranking.cutpoints import END, ENTRY, CutpointGraph, cutpoints_of, under
@@ -82,11 +82,11 @@ def _least(first: CallBounds, second: CallBounds) -> CallBounds:
     )
 
 
-def _lesser(first: Bound, second: Bound | None) -> Bound:
+def _lesser(first: TermBound, second: TermBound | None) -> TermBound:
     if second is None or second.term == first.term:
         return first
     try:
-        return Bound(lesser(first.term, second.term))
+        return TermBound(lesser(first.term, second.term))
     except t.TermTooLarge:
         return first
 
@@ -130,8 +130,8 @@ class CallSearch:
         back = self.cutpoints.back
         loops = {header: self._together(order, (header,)) for header in set(back.values())}
         whole = self._together(order, set(back.values()))
-        known = {h: Bound(often) for h, often in sorted(loops.items()) if often is not None}
-        return CallBounds(known, Bound(whole) if whole is not None else None)
+        known = {h: TermBound(often) for h, often in sorted(loops.items()) if often is not None}
+        return CallBounds(known, TermBound(whole) if whole is not None else None)
 
     def searched(self) -> list[HeaderComponent]:
         """The components but for the entry's, their transitions counted, each after those that lead to it."""

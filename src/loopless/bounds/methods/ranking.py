@@ -7,7 +7,7 @@ from typing import Final
 
 from loopless.bounds.function import function_bounds
 from loopless.bounds.looperman.iterations import iteration_paths
-from loopless.bounds.model import Bound, Bounds, FunctionBounds, by_types, least
+from loopless.bounds.model import Bounds, FunctionBounds, TermBound, by_types, least
 from loopless.bounds.question import BoundQuestion
 from loopless.bounds.ranking.linear import rank
 from loopless.paths import LoopPaths
@@ -35,7 +35,7 @@ def _ranked(question: BoundQuestion, name: str, bounds: Bounds) -> Bounds:
     for paths in _paths(question, name):
         found = rank(paths)
         if not isinstance(found, Refused):
-            return tuple(Bound(r.iterations, r.valid_when, _name_of(r.kind)) for r in found)
+            return tuple(TermBound(r.iterations, r.valid_when, _name_of(r.kind)) for r in found)
     return ()
 
 

@@ -27,7 +27,7 @@ from loopless.summary import CallSummary
 
 
 @dataclass(frozen=True, slots=True)
-class LoopCounts:
+class LoopIterations:
     """What is known of how often one loop runs.
 
     ``entry``: the iterations of one entry, over the values there; ``call``: those of one call of the function, over its
@@ -157,7 +157,7 @@ class FunctionBound(Bound):
 
     name: str
     place: str
-    counts: tuple[LoopCounts, ...] = ()
+    counts: tuple[LoopIterations, ...] = ()
     call: Claim = field(default_factory=lambda: Claim(None, gap=t.TRUE))
     shown: Mapping[t.Var, str] = field(default_factory=dict)
     granted: tuple[str, ...] = ()
@@ -225,7 +225,7 @@ class LoopBound(Bound):
 
     function: FunctionBound
     """The bounds of the function that it is a loop of."""
-    counts: LoopCounts
+    counts: LoopIterations
     """What is known of this loop."""
 
     @property

@@ -18,7 +18,7 @@ from loopless.bounds.claims.joint import (
 )
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.queries.bounds.answers import FunctionBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.bounds.entry_claims import KnownClaims
 from loopless.queries.call_values.call_inputs import ambiguous
 from loopless.queries.call_values.layouts import layouts_in
@@ -41,7 +41,7 @@ def loop_bound(  # noqa: PLR0913  each is known of the loop by another way
     *,
     ends: bool = False,
     info: LoopInfo | None = None,
-) -> LoopCounts:
+) -> LoopIterations:
     """The bounds of a loop by its own summary and that of the ``whole`` function; ``refused``: why there are no others.
 
     ``entry``: what is known of one entry; ``ends``: whether the loop may be left by ending the run.
@@ -56,7 +56,7 @@ def loop_bound(  # noqa: PLR0913  each is known of the loop by another way
     reads = known.reads(name, entry)
     why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else refused
     missing, lacking = (None if found.upper is not None else why for found in (entry, call))
-    return LoopCounts(loop, entry, call, any_entry, refused=missing, refused_call=lacking, reads=reads)
+    return LoopIterations(loop, entry, call, any_entry, refused=missing, refused_call=lacking, reads=reads)
 
 
 def summaries_alone(

@@ -17,7 +17,7 @@ from loopless.bounds.claims.joint import at_most, unless_ended
 from loopless.flowgraph.model import Call
 from loopless.graphs import components, reachable
 from loopless.paths.build import called, calls_return
-from loopless.queries.bounds.answers import FunctionBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import CallNotes, before, calls_in
@@ -159,7 +159,7 @@ def _told(function: AnalyzedFunction, bound: FunctionBound, ends: Mapping[str, _
     return replace(bound, counts=tuple(loops), call=call, calls=CallNotes((), on_the_way, whole.granted))
 
 
-def _of_loop(loop: LoopCounts, inside: _Made, way: _Made, *, by_summary: bool) -> LoopCounts:
+def _of_loop(loop: LoopIterations, inside: _Made, way: _Made, *, by_summary: bool) -> LoopIterations:
     entry = unless_ended(loop.entry) if inside.endless and _says_least(loop.entry) else loop.entry
     call = loop.call
     if way.endless and _says_least(call) and not by_summary:

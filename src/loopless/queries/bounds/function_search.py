@@ -38,7 +38,7 @@ from loopless.bounds.question import BoundQuestion
 from loopless.bounds.reads.deciding import causes, in_a_sentence, loosening
 from loopless.flowgraph.model import Assume, Call, Flowgraph
 from loopless.limits.queries import BOUNDS_NOTED_AFTER_S
-from loopless.queries.bounds.answers import FunctionBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.bounds.by_summaries import beyond_loops, granted_for, loop_bound, names_of, summaries_alone
 from loopless.queries.bounds.entry_claims import KnownClaims
 from loopless.queries.bounds.single_runs import completed
@@ -135,7 +135,7 @@ class _Search:
         terminates = _terminates(graph, found)
         sure = defined and (len(found.loops) == 1 or bounded)
         inputs = inputs_of(graph)
-        loops: list[LoopCounts] = []
+        loops: list[LoopIterations] = []
         totals: list[Bounds] = []
         for loop in answer.loops:
             bounds = found.loops.get(loop.loop.name)
@@ -172,14 +172,14 @@ class _Search:
         result = replace(result, wider=wider, over_inputs=simple, layouts=layouts_in(function))
         return replace(result, ambiguous=ambiguous(function, graph, result))
 
-    def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: LoopClaims) -> LoopCounts:
+    def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: LoopClaims) -> LoopIterations:
         """The bounds of a loop, from claims about it."""
         any_entry = self.known.any_entry(loop.loop.name, bounds.any_entry, always(found.call))
         found = self.entries.told(bounds.loop, found, any_entry)
         reads = self.known.reads(loop.loop.name, found.entry)
         why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else None
         partly = _partly(loop, causes(self.graph, bounds.loop))
-        return LoopCounts(
+        return LoopIterations(
             loop,
             found.entry,
             found.call,

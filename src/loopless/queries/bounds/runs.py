@@ -8,7 +8,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.claims.joint import always
-from loopless.queries.bounds.answers import FunctionBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.loops.name import LoopName
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 
@@ -26,7 +26,7 @@ class RunBound:
     loop: LoopName
     total: t.Term | None
     any_entry: t.Term | None
-    copies: tuple[LoopCounts, ...]
+    copies: tuple[LoopIterations, ...]
     number: int = 0
     exact: bool = False
 
@@ -49,10 +49,10 @@ class Homes:
         """Whether the function has several loops at one place, as in a macro: they share their copies."""
         return sum(found.name == function.name for found, _ in self.at(loop)) > 1
 
-    def copies(self, function: AnalyzedFunction, bound: FunctionBound) -> dict[str, list[LoopCounts]]:
+    def copies(self, function: AnalyzedFunction, bound: FunctionBound) -> dict[str, list[LoopIterations]]:
         """By the names of written loops, the loops of ``bound`` that stand for them; others by their own names."""
         callees = {loop.name: _callee(loop.id) for loop in function.loops}
-        found: dict[str, list[LoopCounts]] = {}
+        found: dict[str, list[LoopIterations]] = {}
         for copy in bound.counts:
             loop = copy.answer.loop
             there = self.at(loop)
@@ -79,7 +79,7 @@ def _callee(loop: LoopName) -> str:
     return loop.info.loc.function if loop.info is not None and loop.info.loc is not None else ""
 
 
-def of_entry(bound: LoopCounts) -> t.Term | None:
+def of_entry(bound: LoopIterations) -> t.Term | None:
     """A bound on any entry; what is entered once at most takes no more than it takes in all."""
     if bound.any_entry is not None:
         return bound.any_entry

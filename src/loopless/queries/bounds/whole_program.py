@@ -18,7 +18,7 @@ from loopless.flowgraph.callees.call_sites import widths
 from loopless.graphs import components, reachable
 from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.queries.bounds.answering import answers_by_themselves
-from loopless.queries.bounds.answers import FunctionBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.bounds.callee_termination import awaited, settled
 from loopless.queries.bounds.runs import Homes, RunBound, by_end, is_recursion, of_entry
 from loopless.queries.call_values.call_inputs import inputs_of
@@ -82,7 +82,7 @@ class _Asked:
         self.homes = Homes(world.open)
         self.entry = entry
         self.alone: dict[str, FunctionBound] = {}
-        self.copies: dict[str, dict[int, LoopCounts]] = {}
+        self.copies: dict[str, dict[int, LoopIterations]] = {}
 
     def _called(self, name: str) -> list[str]:
         graph = self.functions[name].plain.graph()
@@ -238,7 +238,7 @@ class _Asked:
         return replace(found, refused=Refused(Reason.RECURSION, shown.place, detail))
 
 
-def _summed(copies: Sequence[LoopCounts], uses: Sequence[Use], sites: dict[str, LoopCounts]) -> LoopCount:
+def _summed(copies: Sequence[LoopIterations], uses: Sequence[Use], sites: dict[str, LoopIterations]) -> LoopCount:
     """What a call takes of one written loop, with all copies of it, and calls."""
     totals: list[t.Term | None] = [always(copy.call) for copy in copies]
     entries: list[t.Term | None] = [of_entry(copy) for copy in copies]
@@ -288,5 +288,5 @@ def _most(terms: Sequence[t.Term | None]) -> t.Term | None:
     return t.maximum(t.ZERO, *known) if len(known) == len(terms) else None
 
 
-def _is_exact(copy: LoopCounts) -> bool:
+def _is_exact(copy: LoopIterations) -> bool:
     return copy.call.exact and not copy.calls.unshown

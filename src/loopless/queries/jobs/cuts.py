@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from loopless.queries.bounds.answers import FunctionBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.jobs.effort import NOT_SEARCHED
 from loopless.queries.jobs.overrun import Overrun
 from loopless.refusals import Reason, Refused
@@ -22,7 +22,7 @@ def with_cuts(found: FunctionBound, searched: FunctionBound | Overrun | None) ->
     return replace(found, counts=tuple(_with_cut(loop, late) for loop in found.counts))
 
 
-def _with_cut(loop: LoopCounts, late: Refused | None) -> LoopCounts:
+def _with_cut(loop: LoopIterations, late: Refused | None) -> LoopIterations:
     exact = loop.entry.exact and (loop.call.exact or loop.call.upper is None)
     cut = None if exact else late or loop.answer.cut
     return loop if cut is None else replace(loop, cut=cut)

@@ -24,7 +24,7 @@ from loopless.queries.jobs.sandbox import Limits
 from loopless.queries.program import AnalyzedProgram, load
 from loopless.queries.reach.entry import entry_of
 from loopless.queries.reach.guided_search import GuidedSearch
-from loopless.queries.reach.native_runs import NativeRuns
+from loopless.queries.reach.native_runs import RunsToTarget
 from loopless.queries.reach.question import ReachQuestion
 from loopless.queries.reach.unreachable import proof, unreachable
 from loopless.queries.settings import Settings
@@ -127,7 +127,7 @@ class _Methods:
 
     def __init__(self, question: ReachQuestion, system: TransitionSystem, driver: Driver) -> None:
         self.question, self.system = question, system
-        self.runs = NativeRuns(question, system, driver)
+        self.runs = RunsToTarget(question, system, driver)
         self.counters: CounterSystem | SmtAnswer = SmtAnswer.UNKNOWN
 
     def answer(self) -> Reached:

@@ -9,7 +9,7 @@ from loopless.limits.queries import MAX_ATTEMPTS, PROOF_S, SLOW_ATTEMPT_S, SLOW_
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.search import Navigator
 from loopless.queries.call_values.reached import Reached
-from loopless.queries.reach.native_runs import NativeRuns
+from loopless.queries.reach.native_runs import RunsToTarget
 from loopless.queries.reach.question import ReachQuestion
 from loopless.queries.reach.start_values import least_length, smallest, some_length
 from loopless.queries.reach.unreachable import unreachable
@@ -20,7 +20,7 @@ class GuidedSearch:
     """The searches for one question. ``counters``: the constraints of all runs, where they could be made."""
 
     def __init__(
-        self, question: ReachQuestion, system: TransitionSystem, runs: NativeRuns, counters: CounterSystem | None
+        self, question: ReachQuestion, system: TransitionSystem, runs: RunsToTarget, counters: CounterSystem | None
     ) -> None:
         self.question, self.system, self.runs, self.counters = question, system, runs, counters
 

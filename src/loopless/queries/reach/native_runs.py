@@ -15,7 +15,7 @@ from loopless.source.ir import FloatConst, Module
 from loopless.verification.transitions import TransitionSystem
 
 
-class NativeRuns:
+class RunsToTarget:
     """Native runs for one question, by a driver."""
 
     def __init__(self, question: ReachQuestion, system: TransitionSystem, driver: Driver) -> None:

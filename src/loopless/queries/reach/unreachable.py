@@ -8,7 +8,7 @@ from loopless import clock
 from loopless.check.certificates.property import Property, violates
 from loopless.limits.queries import PROOF_S, WILD_S
 from loopless.queries.call_values.reached import Reached
-from loopless.queries.reach.native_runs import NativeRuns
+from loopless.queries.reach.native_runs import RunsToTarget
 from loopless.queries.reach.question import ReachQuestion
 from loopless.queries.verification.answering import proved
 from loopless.queries.verification.certification import UNDEFINED, WILD
@@ -23,7 +23,7 @@ def proof(question: ReachQuestion, until: float) -> Reached | None:
     return question.proved(verdict) if verdict.verdict == "true" else None
 
 
-def unreachable(question: ReachQuestion, method: str, system: TransitionSystem, runs: NativeRuns) -> Reached:
+def unreachable(question: ReachQuestion, method: str, system: TransitionSystem, runs: RunsToTarget) -> Reached:
     """The answer where a method found that nothing gets there: with the certificate of a proof; where none is found,
     by some native runs, too.
     """

@@ -36,7 +36,7 @@ from loopless.bounds.induction.floating.expressions import (
     shifts,
 )
 from loopless.bounds.induction.floating.runs import FloatingExit, completed
-from loopless.bounds.model import Bound
+from loopless.bounds.model import TermBound
 from loopless.flowgraph.model import Flowgraph
 from loopless.graphs import cycles, dominators, predecessors, reachable
 from loopless.limits.bounds import MAX_FLOATING_DEPTH, MAX_FLOATING_STEPS
@@ -82,7 +82,7 @@ def floating_counts(function: ir.SourceFunction, module: ir.Module, graph: Flowg
             if test.unique and (test.most is not None or count <= MAX_FLOATING_STEPS)
         }
         exact = exits <= later
-        bounds = (Bound(t.const(count), method=NAME),)
+        bounds = (TermBound(t.const(count), method=NAME),)
         regular = not graph.irreducible
         once = loop.parent is None and regular
         total, number = bounds if once else (), t.const(count) if exact else None

@@ -16,7 +16,7 @@ from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.flowgraph.model import Flowgraph, Kind
 from loopless.queries.bounds.answering import answer_bounds
-from loopless.queries.bounds.answers import FunctionBound, LoopCounts
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.bounds.runs import is_recursion
 from loopless.queries.bounds.whole_program import ProgramBounds, answer_run
 from loopless.queries.loops.name import LoopName
@@ -166,7 +166,7 @@ def _of_call(
         yield from _of_claim("all", where, found.call, values, activation.everything, ends=ends)
 
 
-def _of_loop(bound: LoopCounts, values: _Values, count: Count, *, ends: bool) -> Iterator[Finding]:
+def _of_loop(bound: LoopIterations, values: _Values, count: Count, *, ends: bool) -> Iterator[Finding]:
     where = f"{bound.answer.loop.name} in a call"
     yield from _of_claim("call", where, bound.call, values, count.total, ends=ends)
     yield _beside("any entry", f"{where}, one entry", values.number(bound.any_entry), count.most)
