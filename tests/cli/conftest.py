@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,8 @@ import jsonschema
 import pytest
 
 import loopless
+from command import run_command
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 SCHEMA = json.loads((Path(loopless.__file__).parent / "report" / "schema.json").read_text(encoding="utf-8"))
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -24,23 +22,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture(scope="session")
 def run() -> Command:
     """Runs ``loopless WORDS`` in the folder ``cwd`` (default: that of the repository)."""
-
-    def command(
-        *words: object, stdin: str = "", cwd: Path = ROOT, env: Mapping[str, str] | None = None
-    ) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
-        return subprocess.run(
-            [sys.executable, "-m", "loopless", *map(str, words)],
-            cwd=cwd,
-            env=environment,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-        )
-
-    return command
+    return run_command
 
 
 @pytest.fixture(scope="session")
