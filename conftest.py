@@ -19,10 +19,15 @@ _THINNED = "LOOPLESS_TESTS_THINNED"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every", action="store_true", help="every case of the slow tests, not one in sixteen")
+    parser.addoption(
+        "--update-cases", action="store_true", help="write what commands print now into tests/cases; changed cases fail"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Whoever names files or tests gets all of their cases; the workers of a run hear by the environment."""
+    if config.getoption("--update-cases") and os.environ.get("CI"):
+        raise pytest.UsageError("--update-cases is for a person who looks at what changes, and CI is set")
     if not hasattr(config, "workerinput"):
         named = config.args_source is pytest.Config.ArgsSource.ARGS
         os.environ[_THINNED] = "" if named or config.getoption("--every") else "1"

@@ -55,7 +55,11 @@ def _body(function: AnalyzedFunction) -> Sequence[str] | None:
     place = function.code.loc
     if place is None:
         return None
-    tokens = _tokens(place.file)
+    try:
+        text = Path(place.file).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    tokens = _tokens(text)
     name = function.name.rsplit("::", 1)[-1]
     starts = [at for at, (line, text) in enumerate(tokens) if line >= place.line and text == name]
     for start in starts[:1]:
@@ -71,11 +75,7 @@ def _body(function: AnalyzedFunction) -> Sequence[str] | None:
 
 
 @lru_cache(maxsize=8)
-def _tokens(file: str) -> list[tuple[int, str]]:
-    """The lines and tokens of a C file, without comments, strings and directives."""
-    try:
-        text = Path(file).read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return []
+def _tokens(text: str) -> list[tuple[int, str]]:
+    """The lines and tokens of C, without comments, strings and directives."""
     plain = _SKIPPED.sub(lambda found: " " + "\n" * found[0].count("\n"), text)
     return [(number, token) for number, line in enumerate(plain.split("\n"), 1) for token in _TOKEN.findall(line)]
