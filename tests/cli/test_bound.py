@@ -90,16 +90,6 @@ def test_a_loop_without_a_bound_is_status_3(answer, run, nest):
     assert run("bound", nest, "--function", "g", "--unknown-ok").returncode == 0
 
 
-def test_options_for_cbmc(run, nest):
-    """Loops are numbered by their ends, inner ones first; the number is that of the header's visits."""
-    done = run("bound", nest, "--function", "f", "--at", "n=5,m=10", "--unwindset")
-    assert done.stdout == "--unwindset f.1:6,f.0:8,f.2:5\n"
-    done = run("bound", nest, "--function", "f", "--unwindset")
-    assert done.stdout == "--unwindset f.0:8\n"
-    assert done.returncode == 3
-    assert "no number for" in done.stderr
-
-
 @pytest.mark.parametrize("at", ["n", "a=[1,x]"])
 def test_wrong_values(run, nest, at):
     done = run("bound", nest, "--at", at)
@@ -135,19 +125,6 @@ def test_a_whole_program(answer, run, tmp_path):
     found = {loop["name"].split(":")[-3]: (loop["value"], loop["any"]["text"]) for loop in document["run"]["loops"]}
     assert found == {"sum": (33, "10"), "main": (3, "3")}
     assert "at most 33 iterations, at most 10 in an entry" in run("bound", file, "--entry", "main").stdout
-    assert run("bound", file, "--entry", "main", "--unwindset").stdout == "--unwindset sum.0:11,main.0:4\n"
-
-
-def test_flow_facts(run, nest):
-    at = ("--function", "f", "--at", "n=5,m=10")
-    pragmas = run("bound", nest, *at, "--flow-facts", "pragma").stdout.splitlines()
-    assert [line.split(": ", 1)[1] for line in pragmas] == [
-        '_Pragma( "loopbound min 0 max 5" )',
-        '_Pragma( "loopbound min 0 max 7" )',
-        '_Pragma( "loopbound min 0 max 4" )',
-    ]
-    assert f'<loop source="{nest}" line="4" maxcount="7"/>' in run("bound", nest, *at, "--flow-facts", "ffx").stdout
-    assert "/* ai: loop here min 0 max 8 end; */" in run("bound", nest, *at, "--flow-facts", "ais").stdout
 
 
 @pytest.mark.slow
@@ -322,9 +299,9 @@ def test_flow_facts_say_exact_of_numbers_of_the_given_values_only(run, tmp_path)
 
 
 @pytest.mark.slow
-def test_two_variables_of_one_name_are_told_apart(answer, run, tmp_path):
+def test_two_variables_of_one_name_are_told_apart(answer, tmp_path):
     """f takes its parameter n and the global n in its loops: ``n`` is the parameter, ``::n`` the global behind it."""
-    file, other = tmp_path / "names.c", tmp_path / "other.c"
+    file = tmp_path / "names.c"
     file.write_text(
         "int n, s;\n"
         "static void h(void) { for (int i = 0; i < n; i++) s ^= i; }\n"
@@ -336,22 +313,6 @@ def test_two_variables_of_one_name_are_told_apart(answer, run, tmp_path):
     assert document["functions"][0]["value"] is None
     _, document = answer("bound", file, "--function", "f", "--at", "n=10,m=4,::n=3")
     assert document["functions"][0]["value"] == 17
-    done = run("bound", file, "--function", "f", "--at", "n=10,m=4", "--unwindset")
-    assert done.stdout == "--unwindset f.0:11,f.1:5\n"
-    file.write_text(
-        "int s;\nstatic int k = 5;\nvoid h(void);\n"
-        "int main(void) { for (int i = 0; i < k; i++) s ^= 1; h(); return 0; }\n",
-        encoding="utf-8",
-    )
-    other.write_text(
-        "extern int s;\nstatic int k = 50;\nvoid h(void) { for (int i = 0; i < k; i++) s ^= 2; }\n", encoding="utf-8"
-    )
-    for more in ((), ("--entry", "main")):
-        done = run("bound", file, other, "--at", "k=5", *more, "--unwindset")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "inputs are names.c:k, other.c:k" in done.stderr
-    done = run("bound", file, other, "--at", "names.c:k=5,other.c:k=50", "--unwindset")
-    assert done.stdout == "--unwindset main.0:6,h.0:51\n"
 
 
 GRANTED = {

@@ -146,10 +146,6 @@ def test_a_run_that_comes_only_to_functions_that_are_not_inlined(answer, run, tm
     (loop,) = document["run"]["loops"]
     assert (loop["name"].split(":")[-3], loop["value"], loop["any_value"]) == ("g", 10 + 8 + 6 + 4 + 2, 10)
     assert "no loops" not in run("bound", file, "--entry", "main").stdout
-    assert run("bound", file, "--entry", "main", "--unwindset").stdout == "--unwindset g.0:11\n"
-    file.write_text("int main(void) { return 0; }\n", encoding="utf-8")
-    done = run("bound", file, "--entry", "main")
-    assert (done.returncode, done.stdout) == (0, "in a run from main: no loops\n")
 
 
 NUMBERED_OTHERWISE = {
