@@ -21,22 +21,24 @@ _KNOWN_ENDS: Final = frozenset(("normal", "return", "abort", "exit", "error", "u
 def _run(question: BoundQuestion, tried: Tried[FunctionBounds]) -> FunctionBounds:
     assert tried.answer is not None
     ranked = {name: _ranked(question, name, found.per_entry) for name, found in tried.answer.loops.items()}
-    given = {name: bounds for name, bounds in ranked.items() if bounds}
+    given = {name: bounds for name, bounds in ranked.items() if bounds and not isinstance(bounds, Refused)}
     if not given:
-        raise NoAnswer
+        raise NoAnswer(next((why for why in ranked.values() if isinstance(why, Refused)), None))
     return function_bounds(question.graph, {**question.known, **given})
 
 
-def _ranked(question: BoundQuestion, name: str, bounds: Bounds) -> Bounds:
-    """What ranking functions say, where conditions by themselves say nothing, or nothing but the end of a type."""
+def _ranked(question: BoundQuestion, name: str, bounds: Bounds) -> Bounds | Refused:
+    """The bounds of ranking functions, where ``bounds`` says nothing, or nothing but the end of a type; else none."""
     best = least(bounds)
     if best is not None and not by_types(best):
         return ()
+    refused: Refused | None = None
     for paths in _paths(question, name):
         found = rank(paths)
         if not isinstance(found, Refused):
             return tuple(TermBound(r.iterations, r.valid_when, _name_of(r.kind)) for r in found)
-    return ()
+        refused = refused or found
+    return refused or ()
 
 
 def _name_of(kind: str) -> str:
