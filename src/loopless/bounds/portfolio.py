@@ -29,4 +29,22 @@ def bounds_of(
     methods: Sequence[Method[BoundQuestion, FunctionBounds]] = METHODS,
 ) -> Tried[FunctionBounds]:
     """What all methods together know. ``heard`` is told of it after each of them."""
-    return answered(methods, question, place, complete=lambda _: False, better=lambda _new, _old: True, heard=heard)
+    return answered(
+        methods,
+        question,
+        place,
+        complete=lambda _: False,
+        better=lambda _new, _old: True,
+        heard=heard,
+        in_words=_in_words,
+    )
+
+
+def _in_words(found: FunctionBounds) -> str:
+    """Which loops have no bound in a call, and why, in one line for developers."""
+    lacking = [
+        f"{name}: no bound in a call, {why.reason.code} {why.detail}"
+        for name, bounds in found.loops.items()
+        if (why := bounds.refused_total) is not None and bounds.loop.header not in found.in_call.loops
+    ]
+    return "; ".join(lacking) or "each loop has a bound in a call"

@@ -188,7 +188,9 @@ def failure(error: Exception, help_: str) -> tuple[str, str, int]:
         case OSError() if _is_of_output(error):
             return "output", f"cannot write the output: {error.strerror or error}", BAD_INPUT
         case _:
-            if os.environ.get("LOOPLESS_DEBUG"):
+            from loopless.debugging import shows_tracebacks
+
+            if shows_tracebacks():
                 import traceback
 
                 traceback.print_exception(error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 
 from loopless.cli.app import Request
 from loopless.cli.colour import CHOICES
+from loopless.debugging import shows_tracebacks
 from loopless.queries.settings import LONGEST_S, Settings
 from loopless.source.compile import STANDARD_INPUT, SourceOptions
 
@@ -245,7 +245,7 @@ def warn(message: str) -> None:
 
 def show_trouble(tracebacks: Sequence[str]) -> None:
     """Print the tracebacks of errors inside Loopless to standard error, if LOOPLESS_DEBUG is set."""
-    if os.environ.get("LOOPLESS_DEBUG"):
+    if shows_tracebacks():
         for traceback in dict.fromkeys(tracebacks):
             if traceback:
                 click.echo(traceback, err=True)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from loopless.debugging import tell_method, tells_methods
 from loopless.limits.queries import (
     FEW_LOOPS,
     HURRIED_S,
@@ -124,7 +125,24 @@ def inductions_of(function: AnalyzedFunction) -> Inductions:
     floating = attempted(lambda: floating_counts(module.functions[function.code.name], module, graph))
     given = {} if isinstance(floating, Overrun) else floating
     found = attempted(lambda: induction_counts(graph, given, function.program.transformers))
+    if tells_methods():
+        _tell_developers(function, found)
     if isinstance(found, Overrun):
         return given
     counts = {name: counted for name, counted in found.items() if isinstance(counted, Counted)}
     return {name: counted for name, counted in counts.items() if counted.bounds or counted.reads.sources}
+
+
+def _tell_developers(function: AnalyzedFunction, found: Mapping[str, Counted | Refused] | Overrun) -> None:
+    """Write one line about each loop, as :func:`loopless.portfolio.answered` does about each method."""
+    for loop in function.loops:
+        counted = found.refused(loop.id.place) if isinstance(found, Overrun) else found.get(loop.name)
+        if counted is None:
+            said = "not applicable"
+        elif isinstance(counted, Refused):
+            said = str(counted)
+        elif counted.reads.sources:
+            said = f"no answer, since {counted.reads}"
+        else:
+            said = "answered" if counted.bounds else "no answer"
+        tell_method(f"Inductions at {loop.id.place}", "induction", said)
