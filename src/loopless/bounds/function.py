@@ -1,4 +1,4 @@
-"""The bounds of all loops of one function."""
+"""The bounds of all loops of one function by Looperman's algorithm, beside given ones; or why there are none."""
 
 from __future__ import annotations
 

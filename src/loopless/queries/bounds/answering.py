@@ -28,7 +28,7 @@ from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 
 METHODS: Final = ("all", "looperman")
-"""``all``: summaries first; ``looperman``: its algorithm alone."""
+"""What ``--method`` takes. ``all``: with summaries and induction variables; ``looperman``: with neither."""
 
 
 def answer_bounds(

@@ -60,7 +60,7 @@ def bound_function(
     """The bounds of a function, beside the summaries of ``answer`` and what is ``known`` of loops; worked out in this
     process.
 
-    ``method``: one of :data:`METHODS`; Looperman's has no lower bounds.
+    ``method``: one of :data:`loopless.queries.bounds.answering.METHODS`; Looperman's has no lower bounds.
     """
     graph = function.over_cells
     if isinstance(graph, Refused):
@@ -173,11 +173,15 @@ class _Search:
         return replace(result, ambiguous=ambiguous(function, graph, result))
 
     def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: LoopClaims) -> LoopIterations:
-        """The bounds of a loop, from claims about it."""
+        """The bounds of a loop, from claims about it.
+
+        Where one is missing, the refusal says what is read and decides, else why the methods found none, else what is
+        in the way for some values.
+        """
         any_entry = self.known.any_entry(loop.loop.name, bounds.any_entry, always(found.call))
         found = self.entries.told(bounds.loop, found, any_entry)
         reads = self.known.reads(loop.loop.name, found.entry)
-        why = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else None
+        by_reads = Refused(Reason.NO_BOUND, loop.loop.place, str(reads)) if reads.sources else None
         partly = _partly(loop, causes(self.graph, bounds.loop))
         return LoopIterations(
             loop,
@@ -185,8 +189,8 @@ class _Search:
             found.call,
             any_entry,
             line_bounds(self.graph, bounds),
-            (why or bounds.refused or partly) if found.entry.has_gap else None,
-            (why or bounds.refused_total or partly) if found.call.has_gap else None,
+            (by_reads or bounds.refused or partly) if found.entry.has_gap else None,
+            (by_reads or bounds.refused_total or partly) if found.call.has_gap else None,
             from_header(self.graph, bounds.loop),
             found.recurrent,
             reads=reads,
