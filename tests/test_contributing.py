@@ -9,14 +9,10 @@ from typing import Any
 import pytest
 
 from answers_in_c import answers
+from bounds_in_c import bounds_by
 from counted import judge_calls
-from loopless.bounds.claims.of_summaries import Claim
-from loopless.bounds.looperman.scopes import scopes_of
-from loopless.bounds.model import FunctionBounds
-from loopless.bounds.portfolio import METHODS, bounds_of
-from loopless.bounds.question import BoundQuestion
-from loopless.paths import LoopPaths, loop_paths
-from loopless.portfolio import Method
+from loopless.bounds.methods import looperman
+from loopless.bounds.portfolio import METHODS
 from loops_in_c import graph
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,34 +30,50 @@ def written(title: str) -> dict[str, Any]:
     return names
 
 
-def bounds(source: str, *more: Method[BoundQuestion, FunctionBounds]) -> FunctionBounds:
-    g = graph(source)
-    paths = {loop.name: found for loop in g.loops if isinstance(found := loop_paths(g, loop), LoopPaths)}
-    question = BoundQuestion(
-        g,
-        paths,
-        scopes=lambda: scopes_of(g, frozenset()),
-        claims=lambda found: {name: Claim(None) for name in found.loops},
-        is_counted=lambda: False,
-    )
-    found = bounds_of(question, "a.c:1", lambda _: None, (METHODS[0], *more, *METHODS[1:])).answer
-    assert found is not None
-    return found
-
-
 MASKED = "unsigned f(unsigned x, unsigned y) { unsigned n = 0; while (x) { x = x & y & (x - 1); n++; } return n; }"
+NOT_FOLLOWED = """unsigned f(unsigned x, unsigned y) {
+    for (unsigned c = 0;;) {
+        if (x) { x = x & (x - 1); continue; }
+        for (unsigned z = (y + c) | 2; z > 1; c++) z = z % 2 ? 3 * z + 1 : z / 2;
+        if (c > 3000) return c;
+        x = 513;
+    }
+}"""
+SEVERAL = """unsigned f(unsigned x, unsigned y, unsigned char i, unsigned char n) {
+    while (x) x = x & y & (x - 1);
+    while (i < n) { i++; n = n * 3 ^ i; }
+    return i;
+}"""
 
 
 def test_the_method_of_the_recipe_gives_bounds_that_are_right() -> None:
     method = written("a new method")["METHOD"]
-    found = bounds(MASKED, method)
-    (loop,), (before,) = found.loops.values(), bounds(MASKED).loops.values()
+    found = bounds_by((looperman.METHOD, method), MASKED)
+    (loop,), (before,) = found.loops.values(), bounds_by((looperman.METHOD,), MASKED).loops.values()
     assert method.name in {bound.method for bound in loop.per_entry}
     assert method.name not in {bound.method for bound in before.per_entry}
     rows = [(x, y) for x in (0, 1, 255, 0x5555, 2**32 - 1) for y in (0, 1, 255, 2**32 - 1)]
     counted = judge_calls(graph(MASKED), rows, bounds=found)
     assert counted.compared >= len(rows)
     assert counted.longest == 32
+
+
+def test_the_method_of_the_recipe_knows_what_paths_lack() -> None:
+    """The way through the inner loop, which has no summary, sets bits again: the outer loop takes 127 iterations."""
+    found = bounds_by((looperman.METHOD, written("a new method")["METHOD"]), NOT_FOLLOWED)
+    judge_calls(graph(NOT_FOLLOWED), [(1, 27)], bounds=found)
+    assert all(not loop.total for loop in found.loops.values())
+
+
+def test_the_method_of_the_recipe_passes_on_what_is_known() -> None:
+    method = written("a new method")["METHOD"]
+    before, after = bounds_by(METHODS, SEVERAL), bounds_by((*METHODS, method), SEVERAL)
+    assert after.in_call == before.in_call
+    assert after.in_call.loops
+    for name, loop in before.loops.items():
+        assert set(loop.per_entry) <= set(after.loops[name].per_entry)
+        assert set(loop.total) <= set(after.loops[name].total)
+    assert {"linear ranking", method.name} <= {b.method for loop in after.loops.values() for b in loop.per_entry}
 
 
 def test_the_format_of_the_recipe_has_a_row_for_each_loop() -> None:

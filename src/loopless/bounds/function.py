@@ -20,7 +20,10 @@ NAME: Final = "looperman"
 
 
 def function_bounds(graph: Flowgraph, known: Mapping[str, Bounds] | None = None) -> FunctionBounds:
-    """Bounds for all loops of a function. ``known``: bounds on one entry of loops, by name, found by other means."""
+    """Bounds for all loops of a function. ``known``: bounds on one entry of loops, by name, found by other means.
+
+    Bounds of one entry keep the names of the methods that gave them; those of a call are named :data:`NAME`.
+    """
     given = {loop.header: known[loop.name] for loop in graph.loops if known and loop.name in known}
     told = frozenset(v for bounds in given.values() for b in bounds for v in b.term.variables | b.when.variables)
     # What was found by other means may speak of variables that decide nothing, as those that only checks are about.

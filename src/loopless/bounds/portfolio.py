@@ -1,6 +1,7 @@
 """The portfolio of upper bounds: which methods are asked, in which order.
 
-A new method is one file in ``methods`` and one line here.
+A new method is one file in ``methods`` and one line here (CONTRIBUTING.md has the recipe). Other modules of ``methods``
+answer questions of their own: ``lower``, ``cost`` and ``nontermination``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ METHODS: Final[tuple[Method[BoundQuestion, FunctionBounds], ...]] = (
     summaries.METHOD,
     components.METHOD,
 )
-"""Each is given what is known so far, and answers with that and more."""
+"""Each is given the answer before it, and its own replaces that: what a method does not pass on is lost. Ranking and
+summaries pass on ``known`` of the question, and bounds of the loops that they bound themselves; components pass on all.
+"""
 
 
 def bounds_of(
@@ -28,7 +31,11 @@ def bounds_of(
     heard: Callable[[FunctionBounds], None],
     methods: Sequence[Method[BoundQuestion, FunctionBounds]] = METHODS,
 ) -> Tried[FunctionBounds]:
-    """What all methods together know. ``heard`` is told of it after each of them."""
+    """The answer of the last of ``methods`` that gives one. ``heard`` is told of the answer of each.
+
+    All but Looperman's method start from an answer, so that one comes first. Tests switch methods off by ``methods``;
+    for whole answers they replace ``bounds_of`` in :mod:`loopless.queries.bounds.function_search`.
+    """
     return answered(
         methods,
         question,

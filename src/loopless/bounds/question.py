@@ -16,10 +16,11 @@ from loopless.paths import LoopPaths
 class BoundQuestion:
     """The function of ``graph``, and what is known of it otherwise.
 
-    ``paths``: by the names of loops, where their iterative paths were followed. ``scopes``: one iteration of each loop
-    on symbols. ``claims``: what summaries say of one entry of each loop, beside bounds. ``is_counted``: whether
-    summaries have the count of each loop in a call, and it grows as fast as its class says. ``known``: bounds on one
-    entry of loops, by name, that are known from the start.
+    ``paths``: by the names of loops, where their iterative paths were followed. They lack iterations through code that
+    is not followed, which :func:`~loopless.bounds.ranking.transition_system.with_not_followed` adds. ``scopes``: one
+    iteration of each loop on symbols. ``claims``: what summaries say of one entry of each loop, beside bounds.
+    ``is_counted``: whether summaries have the count of each loop in a call, and it grows as fast as its class says.
+    ``known``: bounds on one entry of loops, by name, that are known from the start.
     """
 
     graph: Flowgraph

@@ -39,6 +39,7 @@ class Exit:
     ``kind``: "normal" (to the code behind the loop, a break included), "return", "abort", "exit", "error", "undefined"
     (``detail`` says which undefined behaviour), "assumption" (an assumption fails: no such run), "unsupported";
     of inner loops "endless" (the run never leaves one) and "unknown" (its summary does not say, for ``refused``).
+    Behind "unknown" and "unsupported" the run may come to the header again, by an iteration that no path describes.
     ``block`` and ``edge`` name the edge taken to ``target``, where there is one; the values at the exit are then those
     before the edge's own assignments.
     """
