@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from loopless.bounds.induction.measures import without_larger
@@ -32,6 +33,15 @@ def function_bounds(graph: Flowgraph, known: Mapping[str, Bounds] | None = None)
     whole = scopes.scopes[""]
     found = {loop.name: _loop(*counters, loop) for loop in graph.loops}
     return FunctionBounds(found, whole if isinstance(whole, Refused) else None)
+
+
+def with_more(graph: Flowgraph, found: FunctionBounds, more: Mapping[str, Bounds]) -> FunctionBounds:
+    """The bounds with ``more`` on one entry of some loops, by name, in place of what ``found`` has of them, and carried
+    outwards to the call. What ``found`` has of the other loops is passed on: it may be that of a method before.
+    """
+    every = {name: more.get(name, loop.per_entry) for name, loop in found.loops.items()}
+    known = {name: bounds for name, bounds in every.items() if bounds}
+    return replace(function_bounds(graph, known), in_call=found.in_call)
 
 
 def _loop(counter: PathCounters, in_call: PathCounters, loop: LoopInfo) -> LoopBounds:

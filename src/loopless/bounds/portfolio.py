@@ -20,8 +20,8 @@ METHODS: Final[tuple[Method[BoundQuestion, FunctionBounds], ...]] = (
     summaries.METHOD,
     components.METHOD,
 )
-"""Each is given the answer before it, and its own replaces that: what a method does not pass on is lost. Ranking and
-summaries pass on ``known`` of the question, and bounds of the loops that they bound themselves; components pass on all.
+"""Each is given the answer before it, and its own replaces that, so each passes on what was found before
+(:func:`loopless.bounds.function.with_more`).
 """
 
 

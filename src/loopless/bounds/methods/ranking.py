@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from loopless.bounds.function import function_bounds
+from loopless.bounds.function import with_more
 from loopless.bounds.looperman.iterations import iteration_paths
 from loopless.bounds.model import Bounds, FunctionBounds, TermBound, by_types, least
 from loopless.bounds.question import BoundQuestion
@@ -24,7 +24,7 @@ def _run(question: BoundQuestion, tried: Tried[FunctionBounds]) -> FunctionBound
     given = {name: bounds for name, bounds in ranked.items() if bounds and not isinstance(bounds, Refused)}
     if not given:
         raise NoAnswer(next((why for why in ranked.values() if isinstance(why, Refused)), None))
-    return function_bounds(question.graph, {**question.known, **given})
+    return with_more(question.graph, tried.answer, given)
 
 
 def _ranked(question: BoundQuestion, name: str, bounds: Bounds) -> Bounds | Refused:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopless.bounds.claims.joint import added
-from loopless.bounds.function import function_bounds
+from loopless.bounds.function import with_more
 from loopless.bounds.model import FunctionBounds
 from loopless.bounds.question import BoundQuestion
 from loopless.portfolio import Method, NoAnswer, Tried
@@ -14,10 +14,10 @@ def _run(question: BoundQuestion, tried: Tried[FunctionBounds]) -> FunctionBound
     assert found is not None
     claims = question.claims(found)
     known = {name: added(claims[name], bounds.per_entry) for name, bounds in found.loops.items()}
-    given = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
-    if not given:
+    more = {name: (*found.loops[name].per_entry, *bounds) for name, bounds in known.items() if bounds}
+    if not more:
         raise NoAnswer
-    return function_bounds(question.graph, {**question.known, **given})
+    return with_more(question.graph, found, more)
 
 
 METHOD = Method(
