@@ -106,3 +106,10 @@ def test_more_processes_tell_the_same_lines(run, tmp_path) -> None:
     lines = one.stderr.splitlines()
     assert sorted(lines) == sorted(two.stderr.splitlines())
     assert {line.split()[1] for line in lines} >= {"Inductions", "LoopPaths", "BoundQuestion"}
+
+
+def test_looperman_alone_asks_no_other_method(run, tmp_path) -> None:
+    (tmp_path / "a.c").write_text(NEST, encoding="utf-8")
+    told = run("bound", "a.c", "--method", "looperman", cwd=tmp_path, env={"LOOPLESS_DEBUG": "methods"})
+    asked = [line.split(": ")[2] for line in told.stderr.splitlines() if line.startswith("loopless: BoundQuestion at ")]
+    assert asked == ["looperman"]

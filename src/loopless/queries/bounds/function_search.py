@@ -31,9 +31,10 @@ from loopless.bounds.claims.joint import (
 from loopless.bounds.claims.lines import from_header, line_bounds
 from loopless.bounds.induction.measures import without_larger
 from loopless.bounds.looperman.scopes import scopes_of
+from loopless.bounds.methods import looperman
 from loopless.bounds.methods.lower import LeastIterations
 from loopless.bounds.model import Bounds, kept, least
-from loopless.bounds.portfolio import bounds_of
+from loopless.bounds.portfolio import METHODS, bounds_of
 from loopless.bounds.question import BoundQuestion
 from loopless.bounds.reads.deciding import causes, in_a_sentence, loosening
 from loopless.flowgraph.model import Assume, Call, Flowgraph
@@ -66,7 +67,8 @@ def bound_function(
     if isinstance(graph, Refused):
         return replace(summaries_alone(function, answer, known or KnownClaims(), graph), trouble=function.trouble)
     search = _Search(function, graph, answer, known or KnownClaims(), method)
-    tried = bounds_of(search.question(), function.place, search.note)
+    methods = METHODS if method == "all" else (looperman.METHOD,)
+    tried = bounds_of(search.question(), function.place, search.note, methods)
     if tried.answer is None:
         return summaries_alone(function, answer, known or KnownClaims(), tried.refused[0])
     result = search.result(tried.answer, search.beside or search.claims(tried.answer))
