@@ -14,6 +14,7 @@ from answers_in_c import answers
 from loopless.cli.app import run
 from loopless.errors import LimitError
 from loopless.queries.loops import answers as module
+from loopless.queries.loops import fewer_variables
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.text import BRIEF, TextLayout, loop_summary
 from loopless.terms import evaluate, holds
@@ -138,7 +139,8 @@ def test_what_is_told_of_the_entry_does_not_wait_for_all_states(monkeypatch: pyt
 
     monkeypatch.setattr(module, "note", noted.append)
     monkeypatch.setattr(module, "LOOP_NOTED_AFTER_S", -1.0)
-    monkeypatch.setattr(module, "readable", too_long)
+    for one in (module, fewer_variables):
+        monkeypatch.setattr(one, "readable", too_long)
     answers("int f(int n) { int c = 0; while (c < n) c++; return c; }", merge=True, entered=True, approximate=True)
     found = [one for one in noted if one.at_entry is not None]
     assert len(found) == 2  # before it is in few words, and then

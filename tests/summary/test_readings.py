@@ -74,7 +74,7 @@ def test_every_answer_is_that_of_the_run(text: str, name: str, given: dict, trut
     with NativeOracle(text) as native:
         assert native.run(name, list(given.values())).return_value == truth
     program = program_of(text, tmp_path)
-    assert evaluate(program[name]._found, list(given.values())).return_value == truth
+    assert evaluate(program[name], list(given.values())).return_value == truth
     summary = program[name].summarize()
     assert summary(**given)["return"] == truth
     arrays = {
