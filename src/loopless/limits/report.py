@@ -1,5 +1,7 @@
 """Limits of :mod:`loopless.report`."""
 
+from __future__ import annotations
+
 from typing import Annotated
 
 from loopless.limits.chosen import GUESS, ChosenBy, varied
