@@ -63,7 +63,7 @@ def _plain(file: Path, folder: Path) -> Path:
     text = file.read_text(errors="replace")
     if "{0}" not in text or "void start" not in text:
         return file
-    from exp1 import as_function
+    from loopscc_templates import as_function
 
     alone = folder / file.name
     alone.write_text(as_function(text))

@@ -21,6 +21,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from loopscc_templates import as_function
+
 from loopless.check.interpreter.run import Interpreter
 from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle, NativeRun
 from loopless.check.outcome import Outcome
@@ -31,7 +33,6 @@ from loopless.source import load
 from loopless.summary import Outcome as Summarized
 from loopless.summary import paths_of, summarize
 
-_ASSERTION = re.compile(r"assert\s*\(\s*(\w+)\s*==\s*\{\d+\}\s*\)\s*;")
 _START = re.compile(r"void\s+start\s*\(([^)]*)\)")
 
 
@@ -50,18 +51,6 @@ class Row:
     summary_ms: float = 0.0
     eval_us: float = 0.0
     why: set[str] = field(default_factory=set)
-
-
-def as_function(template: str, without: frozenset[str] = frozenset()) -> str:
-    """The function ``start`` alone, its assertions assignments to globals ``out_*``, but for the outputs ``without``."""
-    body = template[template.index("void start") : template.find("int main")]
-    outputs = [name for name in _ASSERTION.findall(body) if name not in without]
-    declared = "".join(f"int out_{name};\n" for name in outputs)
-
-    def assignment(found: re.Match[str]) -> str:
-        return "" if found[1] in without else f"out_{found[1]} = {found[1]};"
-
-    return declared + _ASSERTION.sub(assignment, body)
 
 
 class Subject:

@@ -75,7 +75,7 @@ def start_of(program: Any) -> Any:
         graph = function.graph()
         called |= set() if isinstance(graph, Refused) else graph.callees - {function.code.name}
     roots = [f for f in program.functions if f.code.name not in called] or list(program.functions)
-    return max(enumerate(roots), key=lambda pair: (bool(pair[1].counts), pair[0]))[1]
+    return max(enumerate(roots), key=lambda pair: (bool(pair[1].loops), pair[0]))[1]
 
 
 def claimed(found: Any, inputs: set[Any]) -> dict[str, Any]:
