@@ -144,8 +144,8 @@ _SENTENCE: Final = "the answer was found, but not written: {}"
 
 
 def whole(make: Callable[[*_Ts], _T], settings: Settings, until: float | None, *about: *_Ts) -> _T:
-    """What ``make`` makes of these values, of which no part would be of use. Raises :class:`LimitError` where it meets
-    a limit.
+    """The report that ``make`` makes of these values, in one piece. Raises :class:`LimitError` at a limit: a part of it
+    would be of no use.
     """
     if not settings.sandboxed:
         return make(*about)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,7 +64,7 @@ class LoopIterations:
         return tuple(found)
 
 
-class Bound(Shown):
+class Bound(Shown, ABC):
     """How often a loop, or all loops of a function, are run in one call of the function, over its inputs; the unit is
     iterations, taken back edges. ``print`` shows it as ``loopless bound`` does.
     """
@@ -71,14 +72,14 @@ class Bound(Shown):
     __slots__ = ()
 
     @property
+    @abstractmethod
     def claim(self) -> Claim:
         """All that is known of the iterations in a call."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def within(self) -> FunctionBound:
         """The bounds of the function, this one among them."""
-        raise NotImplementedError
 
     @property
     def upper(self) -> t.Term | None:

@@ -177,8 +177,8 @@ class _Search:
     def _loop(self, loop: LoopAnswer, bounds: LoopBounds, found: LoopClaims) -> LoopIterations:
         """The bounds of a loop, from claims about it.
 
-        Where one is missing, the refusal says what is read and decides, else why the methods found none, else what is
-        in the way for some values.
+        A missing bound has a refusal. Its first choice names the input that decides, the second is the reason of the
+        methods, the third names an obstacle for some values.
         """
         any_entry = self.known.any_entry(loop.loop.name, bounds.any_entry, always(found.call))
         found = self.entries.told(bounds.loop, found, any_entry)

@@ -37,10 +37,10 @@ class InputNames:
 class AtValues:
     """What a claim comes to at given values.
 
-    ``value``: the number of iterations; ``whatever``: it is so many at most, whatever memory holds. ``never``: the
-    loop never ends. ``late``: finding it out takes too long. Else nothing is known: ``needs`` are further inputs on
-    which the claim depends, ``contents`` the names of what pointers point to and of arrays, of which elements are
-    needed; where there are neither, no bound holds at these values.
+    ``value``: the number of iterations; ``whatever``: a maximum for all contents of memory. ``never``: the loop never
+    ends. ``late``: the evaluation exceeds its limit. Without these the value is unknown. ``needs``: inputs whose values
+    are missing. ``contents``: names of arrays and pointers whose elements are missing. If nothing is missing, no bound
+    holds at these values.
     """
 
     value: int | None = None
@@ -100,8 +100,8 @@ class _Here:
         """How often elements of memory may still be looked at."""
 
     def number(self, term: t.Term | None, when: t.Condition = t.TRUE, *, exactly: bool = False) -> int | None:
-        """What a bound comes to, or without ``exactly`` is at most where it depends on what is read; None where it
-        does not hold, or depends on something else.
+        """The value of a bound. ``exactly``: a bound that depends on unknown elements has none; else the value is a
+        maximum for all of them. None where the bound does not hold, or other inputs are missing.
         """
         for upper in (term,) if exactly or term is None else (term, without_data(term)):
             try:
@@ -134,8 +134,10 @@ class _Here:
 def number_at(
     names: InputNames, term: t.Term | None, when: t.Condition, given: Given | None, *, exactly: bool = False
 ) -> int | None:
-    """The number that a bound comes to, or without ``exactly`` is at most where it depends on what is read; names that
-    several variables have give none of them a value. None where it does not hold there, or depends on something else.
+    """The value of a bound at the given inputs; None where it does not hold, or inputs are missing.
+
+    ``exactly``: a bound that depends on unknown elements has no value; else the value is a maximum for all of them. A
+    name of several variables gives none of them a value.
     """
     return _Here(names, given or {}).number(term, when, exactly=exactly)
 
