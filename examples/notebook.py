@@ -75,7 +75,7 @@ all(summary(x=x, z=z, n=n) == by_hand(x, z, n) for x, z, n in states)  # -> True
 
 # %%
 loop.classify().type  # -> 1
-loop.classify().execution  # -> "periodic"
+loop.classify().classification.execution  # -> "periodic"
 
 # %%
 loop.automaton()

@@ -57,7 +57,7 @@ def test_the_notebook_gives_what_it_shows() -> None:
     assert len(shown) == text.count("# -> ") >= 12
     for line, value, said in shown:
         assert value == said, line
-    kinds = [loopless.Program, loopless.LoopBound, loopless.Summary, loopless.Automaton, loopless.Refused]
+    kinds = [loopless.Program, loopless.LoopBound, loopless.LoopAnswer, loopless.LoopAnswer, loopless.Refused]
     assert [type(value) for value in ends[:4]] == kinds[:4]
     assert isinstance(ends[4], loopless.Refused)
     assert all(value._repr_html_() or value._repr_svg_() for value in ends)

@@ -17,27 +17,27 @@ import typing
 if typing.TYPE_CHECKING:
     from loopless.errors import LimitError, LooplessError, SourceError, UsageError
     from loopless.interface.program import Function, Loop, Program, load
-    from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
     from loopless.queries.bounds.answers import Bound, FunctionBound, LoopBound
     from loopless.queries.call_values.reached import Reached
     from loopless.queries.evaluation.evaluate import Evaluation
+    from loopless.queries.functions import FunctionAnswer
+    from loopless.queries.loops.answer import LoopAnswer
     from loopless.queries.settings import Settings
     from loopless.queries.verification.verdict import Verdict
     from loopless.refusals import Reason, Refused
     from loopless.summary import Case, FunctionCase
 
 __all__ = [
-    "Automaton",
     "Bound",
     "Case",
-    "Classification",
     "Evaluation",
     "Function",
+    "FunctionAnswer",
     "FunctionBound",
     "FunctionCase",
-    "FunctionSummary",
     "LimitError",
     "Loop",
+    "LoopAnswer",
     "LoopBound",
     "LooplessError",
     "Program",
@@ -46,7 +46,6 @@ __all__ = [
     "Refused",
     "Settings",
     "SourceError",
-    "Summary",
     "UsageError",
     "Verdict",
     "load",
@@ -55,10 +54,11 @@ __all__ = [
 _HOMES = {
     "loopless.errors": ("LimitError", "LooplessError", "SourceError", "UsageError"),
     "loopless.interface.program": ("Function", "Loop", "Program", "load"),
-    "loopless.interface.summaries": ("Automaton", "Classification", "FunctionSummary", "Summary"),
     "loopless.queries.bounds.answers": ("Bound", "FunctionBound", "LoopBound"),
     "loopless.queries.call_values.reached": ("Reached",),
     "loopless.queries.evaluation.evaluate": ("Evaluation",),
+    "loopless.queries.functions": ("FunctionAnswer",),
+    "loopless.queries.loops.answer": ("LoopAnswer",),
     "loopless.queries.settings": ("Settings",),
     "loopless.queries.verification.verdict": ("Verdict",),
     "loopless.refusals": ("Reason", "Refused"),

@@ -25,7 +25,7 @@ def test_a_limit_of_time_is_kept_and_named(tmp_path):
     reasons = [loop.classify(), loop.automaton(), program["f"].summarize(), program["f"].bound().refused]
     # What takes no longer than a tick of the system's clock may be told all the same.
     told = (loop.summarize(), *program.summarize())
-    reasons += [one if isinstance(one, loopless.Refused) else one.answer.cut for one in told]
+    reasons += [one if isinstance(one, loopless.Refused) else one.cut for one in told]
     assert len(reasons) == 6
     for refused in reasons:
         assert isinstance(refused, loopless.Refused)
@@ -66,7 +66,7 @@ def test_a_limit_of_memory_is_kept_and_named():
     program = loopless.load("examples/cba/eqcnt.c", loop_memory_mb=16, loop_timeout_s=60)
     held = program.summarize()
     # What needs less memory is told all the same, with the limit as the reason why no more is.
-    kinds = {one.reason if isinstance(one, loopless.Refused) else one.answer.cut.reason for one in held}
+    kinds = {one.reason if isinstance(one, loopless.Refused) else one.cut.reason for one in held}
     assert kinds == {loopless.Reason.MEMORY_LIMIT}
 
 

@@ -90,7 +90,7 @@ def test_pictures_are_those_of_the_command():
     assert automaton.svg() == automaton._repr_svg_() == command("summarize", file, "--format", "svg")
     assert str(automaton) == command("summarize", file, "--format", "dot")
     assert loop.summarize().smtlib() == command("summarize", file, "--format", "smtlib")
-    assert len(automaton.states) == 3
+    assert len(automaton.automaton.states) == 3
 
 
 def test_variables_and_assumptions_are_those_of_the_command():

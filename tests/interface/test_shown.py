@@ -168,7 +168,7 @@ def test_a_refusal_equals_the_one_that_others_carry(program):
 def test_what_people_hold_has_a_public_name(program):
     for held in shown_in(program).values():
         assert any(isinstance(held, getattr(loopless, name)) for name in loopless.__all__ if name != "load")
-    assert isinstance(program[5].automaton(), loopless.Automaton)
+    assert isinstance(program[5].automaton(), loopless.LoopAnswer)
     assert isinstance(program[5].summarize().cases[0], loopless.Case)
     assert isinstance(program["f"].summarize().cases[0], loopless.FunctionCase)
     assert isinstance(program[5].bound(), loopless.Bound)

@@ -269,7 +269,7 @@ def test_what_has_no_form_is_a_comment_and_takes_the_relation_with_it() -> None:
 def test_no_text_of_the_source_leaves_its_comment() -> None:
     (answer,) = answers(STEP)
     name = 'a\n(assert false)\r(check-sat)\x85"|\u2028;.c'
-    evil = replace(answer, loop=replace(answer.loop, name=name, function="f|)\n"), assumptions=("x\n(assert false)",))
+    evil = replace(answer, loop=replace(answer.loop, name=name, function="f|)\n"), granted=("x\n(assert false)",))
     document = smtlib([evil])
     assert all(line.startswith((";", "(", " ")) or not line for line in document.splitlines())
     solver = z3.Solver()

@@ -7,7 +7,6 @@ from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
-from loopless.interface.entry import listed
 from loopless.limits.interface import MAX_KEPT_RESULTS
 from loopless.queries.call_values.argument_types import SourceParameter
 from loopless.queries.call_values.arguments import argument_of, integer_of
@@ -18,6 +17,7 @@ from loopless.queries.jobs.deadline import in_time
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.program import AnalyzedFunction, deadline
 from loopless.queries.settings import Settings
+from loopless.report.given_values import listed
 
 if TYPE_CHECKING:
     from loopless.check.interpreter.run import Argument

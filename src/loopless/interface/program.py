@@ -11,10 +11,8 @@ from typing import Any, Final, cast, overload
 from loopless import source
 from loopless.errors import UsageError
 from loopless.interface.calls import CALLED, KeptCalls
-from loopless.interface.entry import listed
 from loopless.interface.settings import changed
 from loopless.interface.shown import Refusal, refusal_of
-from loopless.interface.summaries import Automaton, Classification, FunctionSummary, Summary
 from loopless.limits.queries import DEFAULT_REACH_S, DEFAULT_VERIFICATION_S, LEAST_FOR_SUMMARY_S
 from loopless.paths import LoopPaths
 from loopless.queries.assume.conditions import names_in
@@ -37,6 +35,7 @@ from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Refused
 from loopless.report import html
 from loopless.report.functions import function_summary
+from loopless.report.given_values import listed
 from loopless.source.ir import SourceFunction
 
 _SUMMARY: Final = Question(merge=True, entered=True, approximate=True)
@@ -90,7 +89,7 @@ class Loop(Shown, AnalyzedLoop):
         """What makes it no loop that can be answered, as irreducible control flow."""
         return self.id.refused
 
-    def summarize(self, vars: Iterable[str] | str | None = None, assume: str | None = None) -> Summary | Refused:
+    def summarize(self, vars: Iterable[str] | str | None = None, assume: str | None = None) -> LoopAnswer | Refused:
         """What the loop does to ``vars`` (default: what it changes and is used after it), as ``loopless summarize``.
 
         ``vars`` are names, or one text as ``"x, z"``; ``assume`` is a C condition on the entry values.
@@ -98,30 +97,21 @@ class Loop(Shown, AnalyzedLoop):
         """
         question = self._question(vars, assume, merge=True, entered=True, approximate=True)
         answer = self._ask(question)
-        if answer.summary is None:
-            return self._refused(question, answer)
-        held: Summary = self._held.setdefault((Summary, question), Summary(answer))
-        return held
+        return answer if answer.summary is not None else self._refused(question, answer)
 
-    def classify(self) -> Classification | Refused:
+    def classify(self) -> LoopAnswer | Refused:
         """The loop's type (1 to 4) and what it follows from, as ``loopless classify``."""
         answer = self._ask(_TYPE)
-        if answer.type is None:
-            return self._refused(_TYPE, answer)
-        held: Classification = self._held.setdefault((Classification, _TYPE), Classification(answer))
-        return held
+        return answer if answer.type is not None else self._refused(_TYPE, answer)
 
-    def automaton(self, vars: Iterable[str] | str | None = None, assume: str | None = None) -> Automaton | Refused:
+    def automaton(self, vars: Iterable[str] | str | None = None, assume: str | None = None) -> LoopAnswer | Refused:
         """The loop's path dependency automaton, as ``loopless summarize --format svg``.
 
         ``vars`` and ``assume`` as in :meth:`summarize`.
         """
         question = self._question(vars, assume, classify=False, summarize=False, draw=True)
         answer = self._ask(question)
-        if answer.automaton is None:
-            return self._refused(question, answer)
-        held: Automaton = self._held.setdefault((Automaton, question), Automaton(answer))
-        return held
+        return answer if answer.automaton is not None else self._refused(question, answer)
 
     def bound(self, method: str = "all") -> LoopBound:
         """How often the loop runs, in a call of its function and in one entry, as ``loopless bound``.
@@ -192,7 +182,7 @@ class Function(Shown, AnalyzedFunction):
 
     def __init__(self, program: Program, code: SourceFunction) -> None:
         super().__init__(program, code)
-        self._summary: FunctionSummary | Refused | None = None
+        self._summary: FunctionAnswer | Refused | None = None
         self._bounds: dict[str, FunctionBound] = {}
         self._calls: KeptCalls | None = None
 
@@ -227,7 +217,7 @@ class Function(Shown, AnalyzedFunction):
     def __contains__(self, place: object) -> bool:
         return any(place in (loop, loop.line, loop.name) for loop in self.loops)
 
-    def summarize(self) -> FunctionSummary | Refused:
+    def summarize(self) -> FunctionAnswer | Refused:
         """What a call of the function does, as ``loopless summarize --whole``."""
         if self._summary is None:
             settings = self.program.settings
@@ -281,9 +271,9 @@ def _bound(functions: Sequence[Function], method: str) -> None:
         function._bounds[method] = replace(answer, declared=declared_inputs(function))  # noqa: SLF001
 
 
-def _function_summary(answer: FunctionAnswer) -> FunctionSummary | Refused:
+def _function_summary(answer: FunctionAnswer) -> FunctionAnswer | Refused:
     if answer.summary is not None:
-        return FunctionSummary(answer)
+        return answer
     assert answer.refused is not None
     return Refusal(answer.refused, function_summary(answer), html.function_summary(answer))
 
@@ -342,7 +332,7 @@ class Program(Shown, AnalyzedProgram):
             raise UsageError(f"there are several loops at {place}: {listed(loop.name for loop in found)}")
         return cast("Loop", found[0])
 
-    def summarize(self) -> tuple[Summary | Refused, ...]:
+    def summarize(self) -> tuple[LoopAnswer | Refused, ...]:
         """The summaries of all ``loops``, in their order; several are worked on at once."""
         _answer(self.loops, _SUMMARY)
         return tuple(loop.summarize() for loop in self.loops)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.errors import UsageError
-from loopless.interface.entry import listed
 from loopless.queries.settings import Settings
+from loopless.report.given_values import listed
 from loopless.source import SourceOptions
 
 _OF_SOURCE: Final = tuple(f.name for f in fields(SourceOptions) if f.name not in ("timeout_s", "traps"))

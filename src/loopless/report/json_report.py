@@ -117,7 +117,7 @@ def _relation(case: Case, names: Names) -> dict[str, Any]:
 
 def assumptions_of(answer: LoopAnswer) -> list[str]:
     """All that the answer takes for granted, each once."""
-    found = list(answer.assumptions)
+    found = list(answer.granted)
     found += answer.paths.assumptions if answer.paths is not None else ()
     if isinstance(answer.summary, LoopSummary):
         found += answer.summary.assumptions

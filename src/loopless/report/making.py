@@ -176,7 +176,7 @@ def loop_without(answer: LoopAnswer, overrun: Overrun) -> LoopAnswer:
         automaton=None,
         summary=None,
         merged=(),
-        assumptions=tuple(assumptions_of(answer)),
+        granted=tuple(assumptions_of(answer)),
         refused=answer.refused or refused,
         untyped=answer.untyped or (refused if answer.classification is None else None),
     )

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.errors import UsageError
-from loopless.queries.bounds.answers import Bound, FunctionBound, LoopBound
+from loopless.queries.bounds.answers import FunctionBound, LoopBound
 from loopless.queries.call_values.inputs import Given
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.call_values.surroundings import surroundings
 from loopless.queries.evaluation.evaluate import Evaluation
+from loopless.queries.functions import FunctionAnswer
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import AnalyzedFunction, AnalyzedLoop, AnalyzedProgram
 from loopless.queries.verification.verdict import Verdict
 from loopless.report import html, html_bounds, html_programs
@@ -28,11 +30,25 @@ from loopless.report.bounds import (
     names_of,
     names_of_call,
 )
+from loopless.report.dot import drawing
 from loopless.report.evaluation import evaluation_json, evaluation_text
+from loopless.report.functions import assumptions_of as assumptions_of_function
+from loopless.report.functions import function_json as function_summary_json
+from loopless.report.functions import function_summary
+from loopless.report.json_report import assumptions_of as assumptions_of_loop
+from loopless.report.json_report import loop as loop_json
+from loopless.report.loop_lines import type_list
+from loopless.report.outcomes import iterations, outcome, variables
 from loopless.report.reach import reach_json, reach_text
 from loopless.report.reach_tests import c_test as written_test
+from loopless.report.smtlib import smtlib
+from loopless.report.svg import picture
+from loopless.report.text import TextLayout, summaries
+from loopless.report.text import verdict as verdict_words
 from loopless.report.verification import harness as written_harness
 from loopless.report.verification import verdict_json, verdict_text
+
+__all__ = ["drawing", "iterations", "outcome", "picture", "smtlib", "variables"]  # with what is defined here
 
 _FEW: Final = 8
 """Maximum number of functions named in the short line of a program."""
@@ -157,9 +173,86 @@ def _(shown: LoopBound) -> str:
     return _bound_words(shown.name, claim_words(shown.call, names_of(shown)), shown.big_o)
 
 
-def assumptions(shown: Bound) -> list[str]:
-    """What is taken for granted for a bound, one sentence each."""
-    return granted_for(shown) if isinstance(shown, LoopBound) else granted(shown.within)
+@text.register
+def _(shown: LoopAnswer) -> str:
+    if shown.refused is None and shown.summary is None:
+        return drawing([shown]) if shown.automaton is not None else type_list([shown])
+    return summaries([shown])
+
+
+@fields.register
+def _(shown: LoopAnswer) -> dict[str, Any]:
+    return loop_json(shown)
+
+
+@page.register
+def _(shown: LoopAnswer) -> str | None:
+    if shown.summary is not None or shown.refused is not None:
+        return html.loop_summary(shown)
+    if shown.automaton is not None:
+        return None  # the picture says it better
+    return html.classification(shown, shown.classification) if shown.classification is not None else ""
+
+
+@brief.register
+def _(shown: LoopAnswer) -> str:
+    if shown.refused is not None:
+        return f"refused: {shown.refused.reason.code} {shown.refused.reason.label} at {shown.refused.where}"
+    if shown.summary is not None:
+        return f"summary of {shown.name}: {', '.join([*verdict_words(shown), *_ways(shown)])}"
+    if shown.automaton is not None:
+        states, transitions = len(shown.automaton.states), len(shown.automaton.transitions)
+        return f"automaton of {shown.name}: {_counted(states, 'state')}, {_counted(transitions, 'transition')}"
+    kind = shown.classification
+    return (
+        f"loop {shown.name}"
+        if kind is None
+        else f"type {kind.label} of {shown.name}: {kind.conditions} conditions, {kind.execution}"
+    )
+
+
+def _ways(shown: LoopAnswer) -> list[str]:
+    ways = [_counted(len(shown.cases), "case")] if shown.cases or shown.approximation is None else []
+    if shown.approximation is not None:
+        ways.append(f"{_counted(len(shown.approximation.cases), 'way')} to leave")
+    return ways
+
+
+def loop_text(shown: LoopAnswer, traces: bool, paths: bool, all_states: bool, all_cases: bool) -> str:  # noqa: FBT001
+    """What ``loopless summarize`` prints with the options of these names."""
+    return summaries([shown], TextLayout(traces, paths, all_states, all_cases))
+
+
+text.register(FunctionAnswer, function_summary)
+fields.register(FunctionAnswer, function_summary_json)
+page.register(FunctionAnswer, html.function_summary)
+
+
+@brief.register
+def _(shown: FunctionAnswer) -> str:
+    words = [shown.status, "complete" if shown.complete else "not complete"]
+    words += [_counted(len(shown.cases), "case")] if shown.summary is not None else []
+    return f"summary of {shown.name}: {', '.join(words)}"
+
+
+@singledispatch
+def assumptions(shown: Any) -> list[str]:
+    """What is taken for granted, one sentence each."""
+    raise TypeError(f"{type(shown).__name__} has no assumptions")
+
+
+assumptions.register(LoopBound, granted_for)
+assumptions.register(LoopAnswer, assumptions_of_loop)
+
+
+@assumptions.register
+def _(shown: FunctionBound) -> list[str]:
+    return granted(shown.within)
+
+
+@assumptions.register
+def _(shown: FunctionAnswer) -> list[str]:
+    return assumptions_of_function(shown.summary) if shown.summary is not None else []
 
 
 text.register(AnalyzedProgram, html_programs.program_lines)
@@ -195,6 +288,10 @@ def _(shown: AnalyzedLoop) -> str:
 def _own(shown: FunctionBound) -> list[str]:
     """The names of the loops that are shown with a function: those that stand in its text."""
     return [loop.name for loop in shown.own]
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _bound_words(name: str, words: str, grows: str | None) -> str:

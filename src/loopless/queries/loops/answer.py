@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from loopless import terms as t
 from loopless.automaton import LoopClass, PathAutomaton
 from loopless.paths import LoopPaths
+from loopless.queries.call_values.given_memory import Entry
 from loopless.queries.loops.name import LoopName
 from loopless.queries.loops.unreported import Untold
+from loopless.queries.shown import Shown, presentation
 from loopless.refusals import Refused
-from loopless.summary import AtEntry, LoopSummary, Merged
+from loopless.summary import Approximation, AtEntry, Case, LoopSummary, Merged, Residual, Undefined
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,12 @@ class Advice:
     tells: str
 
 
-@dataclass(frozen=True, slots=True)
-class LoopAnswer:
-    """All that was found out about one loop.
+@dataclass(frozen=True, slots=True, repr=False)
+class LoopAnswer(Shown):
+    """All that was found out about one loop: what was asked of its summary, its type and its automaton.
+
+    Called with entry values it gives those at the exit: ``answer(x=0, n=9)["x"]``. ``print`` shows it as the command
+    line does: the summary, else the automaton in DOT, else the type.
 
     ``refused`` says why something that was asked is missing; what is there all the same is shown. ``partly``: why the
     summary leaves out variables that are used behind the loop, where it is complete without these, and ``body`` the
@@ -66,7 +72,7 @@ class LoopAnswer:
     ``untold``: what the loop changes and the summary does not tell. ``advice``: commands that answer more. ``shown``
     gives the source name of each variable that occurs and has one; ``pointers`` that of the pointer, of those that are
     0 where one is null and of flags that it is; ``layouts``: what is declared in objects, by their names.
-    ``assumptions``: what was assumed for it by the user. ``trouble``: a traceback where an error inside Loopless is
+    ``granted``: what the user granted for it. ``trouble``: a traceback where an error inside Loopless is
     the reason. ``time_ms``: how long the work on this loop took.
     """
 
@@ -85,7 +91,7 @@ class LoopAnswer:
     body: LoopPaths | None = None
     untyped: Refused | None = None
     cut: Refused | None = None
-    assumptions: tuple[str, ...] = ()
+    granted: tuple[str, ...] = ()
     shown: Mapping[t.Var, str] = field(default_factory=dict)
     pointers: Mapping[t.Var, str] = field(default_factory=dict)
     layouts: Mapping[str, t.Layout] = field(default_factory=dict)
@@ -120,3 +126,114 @@ class LoopAnswer:
     def with_cut(self, cut: Refused | None) -> LoopAnswer:
         """The answer with that limit as the one which ended the search for more."""
         return replace(self, cut=cut)
+
+    @property
+    def name(self) -> str:
+        """The loop's name, ``file:function:line:column``."""
+        return self.loop.name
+
+    @property
+    def exact(self) -> bool:
+        """Whether every case of the summary is an equivalence. Raises ``ValueError`` where there is no summary."""
+        return self._summarized.exact
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        """The cases of the summary. Raises ``ValueError`` where there is none, as the properties below do.
+
+        Each says for which entry values (``when``) the loop leaves where (``exit``), after how many ``iterations``
+        (taken back edges), with which values (``then``), by which paths (``trace``). No state is in two of them.
+        """
+        return self._summarized.cases
+
+    @property
+    def diverges(self) -> t.Condition:
+        """The entry values from which the loop never ends."""
+        return self._summarized.diverges
+
+    @property
+    def undefined(self) -> tuple[Undefined, ...]:
+        """The entry values from which a run meets undefined behaviour, by ``kind`` and ``line``."""
+        return self._summarized.undefined
+
+    @property
+    def residual(self) -> tuple[Residual, ...]:
+        """The entry values about which nothing is said, each with the reason ``why``."""
+        return self._summarized.residual
+
+    @property
+    def approximation(self) -> Approximation | None:
+        """What runs from the states of ``residual`` may do: relations that contain every one of them. None where
+        there is nothing to approximate.
+        """
+        return self._summarized.approximation
+
+    @property
+    def entered(self) -> t.Condition:
+        """What holds wherever the program enters the loop; the summary speaks of such states only."""
+        return self._summarized.entered
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is taken for granted, one sentence each."""
+        return tuple(presentation().assumptions(self))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of what the summary depends on: those that a call of it takes."""
+        names: tuple[str, ...] = presentation().variables(self)
+        return names
+
+    def __call__(self, /, **entry: Entry) -> dict[str, int]:
+        """The variables at the exit for these values at the entry, in time that does not grow with the iterations.
+
+        What the loop reads of arrays is given by their names, as elements of the declared type. Variables that are
+        neither asked for nor used behind the loop may be missing.
+
+        Raises:
+            UsageError: a name is not one of ``variables``, one that is needed is missing, or has not such a value.
+            ValueError: the loop does not leave from there, or nothing is said, with the reason.
+        """
+        found: dict[str, int] = presentation().outcome(self, entry)
+        return found
+
+    def iterations(self, /, **entry: Entry) -> int:
+        """How many back edges are taken from these values at the entry. Raises as a call does."""
+        count: int = presentation().iterations(self, entry)
+        return count
+
+    def text(
+        self, *, traces: bool = False, paths: bool = False, all_states: bool = False, all_cases: bool = False
+    ) -> str:
+        """What ``loopless summarize`` prints with the options of these names."""
+        told: str = presentation().loop_text(self, traces, paths, all_states, all_cases)
+        return told
+
+    def to_dict(self) -> dict[str, Any]:
+        """The loop's entry in the JSON of ``loopless summarize`` and ``loopless classify``."""
+        fields: dict[str, Any] = presentation().fields(self)
+        return fields
+
+    def smtlib(self) -> str:
+        """The relation of entry and exit for an SMT solver, as ``--format smtlib``."""
+        relation: str = presentation().smtlib([self])
+        return relation
+
+    def dot(self) -> str:
+        """The automaton in DOT, as ``--format dot``."""
+        graph: str = presentation().drawing([self])
+        return graph
+
+    def svg(self) -> str:
+        """The automaton as an SVG document, as ``--format svg``."""
+        document: str = presentation().picture([self])
+        return document
+
+    def _repr_svg_(self) -> str | None:
+        return self.svg() if self.automaton is not None and self.summary is None else None
+
+    @property
+    def _summarized(self) -> LoopSummary:
+        if self.summary is None:
+            raise ValueError(f"there is no summary of {self.name} in this answer; ask for it by summarize()")
+        return self.summary

@@ -68,11 +68,11 @@ def _answer_loop(
         found = _with_untold(found, function, question)
 
     def finished(answer: LoopAnswer) -> LoopAnswer:
-        granted = (*answer.assumptions, *function.stubs)
+        granted = (*answer.granted, *function.stubs)
         time_ms = 1000 * (clock.now() - started)
         pointers = pointers_shown(function.graph(), answer.shown)
         answer = replace(answer, pointers=pointers, layouts=layouts)
-        return replace(answer, assumptions=granted, loop=replace(name, info=None), time_ms=time_ms)
+        return replace(answer, granted=granted, loop=replace(name, info=None), time_ms=time_ms)
 
     if question.entered and not question.partly:
         note(finished(found))  # what is found is told, whatever becomes of the rest
@@ -103,7 +103,7 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
     if assumed is not None and question.assume is not None:
         found = _under(found, assumed, name, question.assume)
         shown_paths = found.uncounted()
-        answer = replace(answer, assumptions=(f"on entry: {question.assume.strip()}",))
+        answer = replace(answer, granted=(f"on entry: {question.assume.strip()}",))
     outcome: Outcome | None = None
     paths = found
     ends = None if question.past_calls else ends_in_calls(graph, name)
@@ -118,7 +118,7 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
             there = replace(answer, paths=relative_paths(paths.uncounted()))
             plain = _summarized(there, outcome, shown, replace(question, merge=False))
             plain = replace(_with_untold(plain, function, question), loop=replace(name, info=None))
-            note(replace(plain, assumptions=(*plain.assumptions, *function.stubs)))
+            note(replace(plain, granted=(*plain.granted, *function.stubs)))
 
     tell(answer)
     if question.classify:

@@ -100,7 +100,7 @@ def whatever_the_paths(
     found = _over_approximated(answer, graph, question, paths, paths, assumed if assumed is not None else t.TRUE)
     if found is answer or assumed is None or question.assume is None:
         return found
-    return replace(found, assumptions=(f"on entry: {question.assume.strip()}",))
+    return replace(found, granted=(f"on entry: {question.assume.strip()}",))
 
 
 def _over_approximated(
