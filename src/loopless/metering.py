@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from loopless import clock
+from loopless.deadline import not_interrupted
 from loopless.limits.foundation import (
     PRODUCT_STEPS_PER_MS,
     QUESTION_CHARGE_S,
@@ -25,6 +26,14 @@ _COUNT: Final = "rlimit count"
 def steps_per_ms(quotients: int, *, products: bool) -> int:
     """The steps that count as a millisecond, by how many quotients there are and whether unknowns are multiplied."""
     return (PRODUCT_STEPS_PER_MS if products else STEPS_PER_MS) // max(1, quotients // SLOWING_QUOTIENTS)
+
+
+def new_context() -> Any:
+    """A context of Z3. No time limit breaks in while it is made: what is left of half a one complains when it goes."""
+    import z3  # type: ignore[import-untyped]
+
+    with not_interrupted():
+        return z3.Context()
 
 
 def limit(solver: Any, milliseconds: float, per_ms: int = STEPS_PER_MS) -> None:
@@ -58,7 +67,7 @@ def query(engine: Any, goal: Any) -> Any:
 
 def _steps(solver: Any) -> int:
     """All steps in the context of a solver up to now. An optimizer that was not asked yet does not tell."""
-    import z3  # type: ignore[import-untyped]
+    import z3
 
     known = solver.statistics()
     if _COUNT not in known.keys():  # noqa: SIM118  statistics are no mapping

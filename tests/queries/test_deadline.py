@@ -10,8 +10,8 @@ import weakref
 import pytest
 
 from loopless import clock
+from loopless.deadline import in_time, not_interrupted
 from loopless.errors import LimitError
-from loopless.queries.jobs.deadline import in_time, not_interrupted
 
 
 def busy(seconds):

@@ -14,7 +14,7 @@ from loopless.cli.app import Request
 from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, names_of, settings_of, show_trouble, warn
 from loopless.cli.progress import Progress
-from loopless.queries.jobs.deadline import in_time
+from loopless.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.queries.functions import FunctionAnswer

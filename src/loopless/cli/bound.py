@@ -24,7 +24,7 @@ from loopless.cli.options import (
     warn,
 )
 from loopless.cli.progress import Progress
-from loopless.queries.jobs.deadline import in_time
+from loopless.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.queries.bounds.answers import FunctionBound, LoopBound

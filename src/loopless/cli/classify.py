@@ -84,9 +84,9 @@ def _told_as_found(
     file: Path, question: Question, settings: Settings, options: dict[str, Any], until: float | None
 ) -> FileAnswers:
     """The answers about a file that is the only one, told loop by loop: one that takes long keeps none before it."""
+    from loopless.deadline import in_time
     from loopless.errors import LooplessError
     from loopless.project.survey import FileAnswers, loops_of, unread
-    from loopless.queries.jobs.deadline import in_time
     from loopless.queries.loops.answering import answers_as_found
     from loopless.queries.program import load_while_importing
     from loopless.report.loop_lines import indented, type_line

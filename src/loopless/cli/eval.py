@@ -12,8 +12,8 @@ from loopless.cli.app import ANSWERED, UNKNOWN, Request
 from loopless.cli.arguments import arguments_of_words, integer, parse_line
 from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, format_option, limits, reading, settings_of
+from loopless.deadline import in_time
 from loopless.errors import UsageError
-from loopless.queries.jobs.deadline import in_time
 from loopless.source.compile import STANDARD_INPUT
 
 if TYPE_CHECKING:

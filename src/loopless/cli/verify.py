@@ -21,8 +21,8 @@ from loopless.cli.options import (
     settings_of,
     show_trouble,
 )
+from loopless.deadline import in_time
 from loopless.errors import UsageError
-from loopless.queries.jobs.deadline import in_time
 
 if TYPE_CHECKING:
     from loopless.check.certificates.property import Property

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, Final
 
+from loopless.deadline import in_time
 from loopless.errors import UsageError
 from loopless.limits.interface import MAX_KEPT_RESULTS
 from loopless.queries.call_values.argument_types import SourceParameter
@@ -13,7 +14,6 @@ from loopless.queries.call_values.arguments import argument_of, integer_of
 from loopless.queries.evaluation.calls import Calls
 from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.functions import outcomes_of
-from loopless.queries.jobs.deadline import in_time
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.program import AnalyzedFunction, deadline
 from loopless.queries.settings import Settings

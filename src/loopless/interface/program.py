@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast, overload
 
 from loopless import source
+from loopless.deadline import in_time
 from loopless.errors import UsageError
 from loopless.interface.calls import CALLED, KeptCalls
 from loopless.interface.settings import changed
@@ -22,7 +23,6 @@ from loopless.queries.call_values.inputs import declared_inputs
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.evaluation.evaluate import Evaluation
 from loopless.queries.functions import FunctionAnswer, answer_functions
-from loopless.queries.jobs.deadline import in_time
 from loopless.queries.jobs.effort import shared
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all

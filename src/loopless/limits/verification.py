@@ -26,6 +26,32 @@ MAX_OPEN_CALLS: Annotated[int, GUESS] = 60
 BLOCK_S: Annotated[float, ChosenBy("the time of a block on a usual machine")] = 15e-6
 """Work in seconds that a block of a run counts as."""
 
+# Loops as steps
+
+SUMMARY_OPERATIONS: Annotated[int, ChosenBy("a second of isl on small sets")] = 8_000_000
+"""Maximum number of isl operations for the summary of one loop that becomes steps."""
+
+MAX_LEAPING_WAYS: Annotated[int, GUESS] = 8
+"""Maximum number of ways through loops that meet in one place and go on each by itself."""
+
+MAX_EXPLORED_PATHS: Annotated[int, GUESS] = 2_000
+"""Maximum number of paths of steps that are put to the logic."""
+
+MAX_EXPLORED_STEPS: Annotated[int, GUESS] = 60
+"""Maximum number of steps of such a path."""
+
+PATH_CHECK_MS: Annotated[int, GUESS] = 500
+"""Milliseconds of work for one path of steps."""
+
+MAX_SAFE_SIZE: Annotated[int, GUESS] = 60_000
+"""Maximum number of characters of the conditions that say from which states of a cutpoint a violation is in reach."""
+
+SAFE_STATES_OPERATIONS: Annotated[int, ChosenBy("half a second of isl on small sets")] = 4_000_000
+"""Maximum number of isl operations for these conditions."""
+
+SUMMARIES_S: Annotated[float, GUESS] = 2.0
+"""Seconds of work for the summaries of all loops of a program that is to be proved or refuted."""
+
 # Candidates for invariants
 
 MAX_RELATED_VARIABLES: Annotated[int, GUESS] = 14

@@ -18,7 +18,7 @@ from typing import Any
 
 from loopless import terms as t
 from loopless.limits.logic import FARKAS_STEPS, MAX_MULTIPLIERS, REMEMBERED_AFFINE_FORMS
-from loopless.metering import check, limit_steps
+from loopless.metering import check, limit_steps, new_context
 
 Linear = Mapping[str, int | Fraction]
 """A linear expression: coefficients by the names of unknowns, the constant by the empty name."""
@@ -45,7 +45,7 @@ class Farkas:
         import z3  # type: ignore[import-untyped]
 
         self._z3: Any = z3
-        self._context = z3.Context()
+        self._context = new_context()
         self._left = MAX_MULTIPLIERS
 
     def allow(self, multipliers: int) -> None:

@@ -15,7 +15,7 @@ from loopless import terms as t
 from loopless.limits.foundation import SPACER_STEPS_PER_MS
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import State, Step
-from loopless.metering import limit, query
+from loopless.metering import limit, new_context, query
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ def solved(steps: Sequence[Step], state: State, start: str, goals: frozenset[str
     """Whether a run from ``start`` can come to one of ``goals``."""
     import z3  # type: ignore[import-untyped]
 
-    context = z3.Context()
+    context = new_context()
     engine = z3.Fixedpoint(ctx=context)
     engine.set(engine="spacer")
     limit(engine, timeout_ms, SPACER_STEPS_PER_MS)

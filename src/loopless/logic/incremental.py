@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from loopless import terms as t
 from loopless.logic.smt import SmtAnswer
-from loopless.metering import check, limit
+from loopless.metering import check, limit, new_context
 
 
 class Conjunction:
@@ -25,7 +25,7 @@ class Conjunction:
         self._begin()
 
     def _begin(self) -> None:
-        self._solver = self._z3.Solver(ctx=self._z3.Context())
+        self._solver = self._z3.Solver(ctx=new_context())
         self._solver.set(random_seed=1)
         self._variables: dict[str, t.Var] = {}
         self._declared: set[str] = set()  # for good: what is popped stays declared

@@ -12,7 +12,7 @@ from loopless.limits.logic import CANDIDATE_CHARGE_S, INDUCTION_CHECK_MS, SPLIT_
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
-from loopless.metering import check, limit
+from loopless.metering import check, limit, new_context
 from loopless.terms.ideals import (
     Combinations,
     cases_of_constants,
@@ -66,9 +66,7 @@ def entailed(step: Step, given: Sequence[t.Condition], wanted: t.Condition, chec
 
 def solver_context() -> Any:
     """Where many are asked in turn: a context of the solver for all of them, which takes long to make."""
-    import z3
-
-    return z3.Context()
+    return new_context()
 
 
 class Entailing:
@@ -105,7 +103,7 @@ class _Incremental:
     def __init__(self, given: Sequence[t.Condition], context: Any) -> None:
         import z3
 
-        context = context or z3.Context()
+        context = context or new_context()
         self._unsat = z3.unsat
         self._translated = IntegerTranslation(z3, context)
         self._solver = z3.SimpleSolver(ctx=context)
@@ -136,7 +134,7 @@ class _Asked:
         self, z3: Any, step: Step, kept: Mapping[str, Mapping[t.Condition, None]], check_ms: int, strongest: Strongest
     ) -> None:
         self.z3, self.step, self.check_ms, self.strongest = z3, step, check_ms, strongest
-        context = z3.Context()
+        context = new_context()
         translated = IntegerTranslation(z3, context)
         self.solver, self.plain = (z3.SimpleSolver(ctx=context) for _ in range(2))
         """``plain`` knows nothing of what is multiplied."""
@@ -278,7 +276,7 @@ def core(
     """Of ``given``, what is enough for ``wanted`` behind the step; None where that was not shown."""
     import z3
 
-    context = z3.Context()
+    context = new_context()
     translated = IntegerTranslation(z3, context)
     solver = z3.SimpleSolver(ctx=context)
     solver.set(random_seed=1)

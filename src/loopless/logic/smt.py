@@ -21,7 +21,7 @@ from loopless.limits.foundation import STEPS_PER_MS
 from loopless.logic.operators import BIT_OPERATORS
 from loopless.logic.smt_bits import BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
-from loopless.metering import check, limit_steps, steps_per_ms
+from loopless.metering import check, limit_steps, new_context, steps_per_ms
 
 
 class SmtAnswer(Enum):
@@ -124,7 +124,7 @@ def load_solver() -> None:
 def _ask(condition: t.Condition, kind: Translation, steps: int, per_ms: int) -> SmtOutcome:
     import z3
 
-    context = z3.Context()
+    context = new_context()
     translation = kind(z3, context)
     goal = translation.condition(condition)
     solver = z3.Solver(ctx=context)

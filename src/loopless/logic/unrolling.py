@@ -11,7 +11,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.limits.logic import UNROLLING_CHECK_MS
 from loopless.logic.steps import INPUT, Step, translation
-from loopless.metering import check, limit
+from loopless.metering import check, limit, new_context
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def runs_into(
 class _Search:
     def __init__(self, z3: Any, steps: Sequence[Step], start: str, goals: frozenset[str], deadline: float) -> None:
         self.z3, self.steps, self.start, self.goals, self.deadline = z3, steps, start, goals, deadline
-        self.context = z3.Context()
+        self.context = new_context()
         self.made = translation(z3, self.context, steps)
         self.forms = []
         for step in steps:
@@ -131,7 +131,7 @@ def extreme_first_steps(
         inputs = sorted((v for v in _used(step) if v.name.startswith(INPUT)), key=lambda v: v.key)
         if step.source != start or not inputs:
             continue
-        context = z3.Context()
+        context = new_context()
         made = translation(z3, context, [step])
         goal = made.formula(step.condition)
         wishes = [_small, _large, _low, *(_one_large(v) for v in inputs[:6])]

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless import clock, source
+from loopless.deadline import not_interrupted
 from loopless.errors import UsageError
 from loopless.graphs import cycles
 from loopless.limits.queries import LOADED_S
 from loopless.queries.bounds.repetitions import repetitions
-from loopless.queries.jobs.deadline import not_interrupted
 from loopless.queries.jobs.overrun import Overrun, failure
 from loopless.queries.loops.name import LoopName, split_place
 from loopless.queries.settings import Settings

@@ -30,6 +30,7 @@ def safety_methods(
     return (
         ("no invariant needed", search.trivially),
         ("single runs", lambda: search.sampled(0.3)),
+        ("summaries", lambda: search.by_summaries(2.0)),
         ("equations", proof(lambda: search.by_plain_equations(2.0) if search.multiplies else None)),
         ("Houdini", proof(lambda: search.by_candidates(2.0))),
         ("equations", proof(lambda: search.by_equations(1.5, 2) if search.multiplies else None)),

@@ -14,14 +14,23 @@ from typing import Final
 from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.model import Origin
-from loopless.limits.verification import MAX_KEPT_CALLS, MAX_KEPT_STATES, MAX_VIOLATING_WAYS, STATES_OF_RUN
+from loopless.limits.verification import (
+    MAX_KEPT_CALLS,
+    MAX_KEPT_STATES,
+    MAX_VIOLATING_WAYS,
+    STATES_OF_RUN,
+    SUMMARIES_S,
+)
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
 from loopless.terms.ideals import independent
+from loopless.verification.acceleration import Leaps, accelerated, leaps_of
 from loopless.verification.candidates import Proposals, conjuncts_under
+from loopless.verification.exploration import SystemPath, explored, named_at
 from loopless.verification.runs import Choose, ProgramRun, Runner
+from loopless.verification.safe_states import safe_states
 from loopless.verification.shapes import (
     is_equation,
     is_of_equations,
@@ -43,6 +52,8 @@ from loopless.verification.transitions import (
 Invariants = Mapping[str, tuple[t.Condition, ...]]
 """By cutpoint, what holds whenever a run is there."""
 
+SUMMARIES: Final = "summaries of loops"
+"""What is told of answers by the summaries of loops."""
 NO_INVARIANT: Final = "no invariant needed"
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
@@ -288,6 +299,51 @@ class Search:
         kept = inductive_subset(self.inner, proposed, until)
         self.found = {label: tuple(dict.fromkeys((*known, *kept[label]))) for label, known in self.found.items()}
         return self._proof(method, kept)
+
+    # -- summaries ----------------------------------------------------------------------------------------------------
+
+    def by_summaries(self, seconds: float) -> Proof | Suspect | None:
+        """By the summaries of loops as steps: the inputs of a path into a violation, or where there is none the states
+        from which there is none as invariants.
+        """
+        if not self.system.graph.loops:
+            return None
+        leaps = leaps_of(self.system, SUMMARIES_S)
+        if not leaps:
+            return None
+        until = min(self.deadline, clock.counted() + seconds)
+        system = accelerated(self.system, leaps)
+        found = explored(system, GOALS, until)
+        if found.path is not None:
+            return self._along(found.path, found.values, leaps)
+        if not found.complete:
+            return None
+        given = {header: leap.given for header, leap in leaps.items() if leap.lasting}
+        safe = safe_states(system, GOALS, given)
+        return self._kept(safe, min(self.deadline, clock.counted() + seconds), SUMMARIES) if safe is not None else None
+
+    def _along(self, path: SystemPath, values: Mapping[t.Var, int], leaps: Leaps) -> Suspect | None:
+        """The inputs of the run along a path of steps, which jumps over loops as their summaries say."""
+        position = 0
+
+        def visited(label: str) -> None:
+            nonlocal position
+            if position + 1 < len(path.taken) and label == path.taken[position].target:
+                position += 1
+
+        def choose(target: t.Var, origin: Origin, block: str, index: int) -> int:
+            del origin
+            if not block:
+                return values.get(target, 0)
+            for one in path.taken[position].inputs:
+                if one.block == block and one.index == index:
+                    return values.get(named_at(one.var, position), 0)
+            return 0
+
+        summaries = {header: leap.summary for header, leap in leaps.items()}
+        runner = Runner(self.system.graph, self.system.violates, self.system.state, summaries)
+        run = runner.run(choose, 1_000_000, visited)
+        return _suspect(run, SUMMARIES) if run.end == "violation" else None
 
     # -- violations ---------------------------------------------------------------------------------------------------
 

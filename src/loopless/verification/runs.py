@@ -31,6 +31,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.limits.verification import BLOCK_S, MAX_LEAP, MAX_LEAPS, MAX_OPEN_CALLS
 from loopless.source.ir import Loc
+from loopless.summary import LoopSummary
 from loopless.verification.transitions import Violates
 
 Choose = Callable[[t.Var, Origin, str, int], int]
@@ -44,7 +45,8 @@ class ProgramRun:
     the values from outside by where they are taken; ``before_cutpoint``: how many inputs were read until the first;
     ``kind``: of undefined behaviour; ``widths``: those of accesses to memory; ``returned``: by function, what held
     where calls that were passed over returned; ``exact``: it is a run of the program as it is; ``forgot``: it leapt
-    over writes to memory, so that what it reads may be anything.
+    over writes to memory, so that what it reads may be anything. ``iterations``: of loops that it jumped over, by their
+    names.
     """
 
     end: str = "steps"
@@ -59,6 +61,7 @@ class ProgramRun:
     kind: str = ""
     forgot: bool = False
     returned: list[tuple[str, dict[t.Var, int]]] = field(default_factory=list)
+    iterations: dict[str, int] = field(default_factory=dict)
 
     def constant_inputs(self) -> dict[tuple[str, int], int] | None:
         """By block and number of the statement the value that each input had; None where one had several."""
@@ -106,8 +109,15 @@ class Runner:
     has a contract); else what they return is chosen.
     """
 
-    def __init__(self, graph: Flowgraph, violates: Violates, state: Mapping[str, tuple[t.Var, ...]]) -> None:
-        self.graph, self.violates, self.state = graph, violates, state
+    def __init__(
+        self,
+        graph: Flowgraph,
+        violates: Violates,
+        state: Mapping[str, tuple[t.Var, ...]],
+        summaries: Mapping[str, LoopSummary] | None = None,
+    ) -> None:
+        """``summaries``: by header the loops that runs jump over, as these say."""
+        self.graph, self.violates, self.state, self.summaries = graph, violates, state, summaries or {}
         self._left = self._depth = self._leaps = 0
 
     def run(
@@ -156,6 +166,13 @@ class Runner:
             self._left -= 1
             if visited is not None and label in self.state:
                 visited(label, values)
+            if label in self.summaries and visited is not None:
+                jumped = self._jumped(self.summaries[label], run, values)
+                if jumped is None:
+                    return label
+                if jumped is not label:
+                    label = jumped
+                    continue
             following = self._block(label, run, values, memory, choose)
             if following is None:
                 return label
@@ -165,6 +182,35 @@ class Runner:
             label = following.target
         run.end = "steps"
         return label
+
+    def _jumped(self, summary: LoopSummary, run: ProgramRun, values: dict[t.Var, int]) -> str | None:
+        """Where the run goes on behind a loop, by its summary; its header where that says nothing; None where the run
+        has ended.
+        """
+        here = t.Valuation(values, lambda *_: 0)
+        header = summary.loop.header
+        case = next((case for case in summary.cases if here.holds(case.when)), None)
+        if case is None:
+            if any(here.holds(part.when) for part in summary.residual):
+                return header
+            failed = next((part for part in summary.undefined if here.holds(part.when)), None)
+            run.end = "endless" if failed is None else "undefined"
+            if failed is not None:
+                run.kind = failed.kind
+                run.end = "violation" if self.violates(Check(t.FALSE, failed.kind)) else "undefined"
+            return None
+        run.iterations[summary.loop.name] = here.evaluate(case.iterations) + run.iterations.get(summary.loop.name, 0)
+        values.update([(var, here.evaluate(term)) for var, term in summary.known(case).items()])
+        if case.exit.edge is None:
+            end = self.graph.blocks[case.exit.block].end
+            run.end, run.loc = case.exit.kind, None if end is None else end.loc
+            if end is not None and self.violates(end):
+                run.end = "violation"
+            return None
+        edge = self.graph.blocks[case.exit.block].edges[case.exit.edge]
+        behind = t.Valuation(values, lambda *_: 0)
+        values.update([(target, behind.evaluate(term)) for target, term in edge.assigns])
+        return edge.target
 
     def _leap(self, label: str, run: ProgramRun, values: dict[t.Var, int], memory: dict[tuple[int, int], int]) -> None:
         """Changes ``values`` by as many iterations as change the variables of a loop by the same as the last two. Of

@@ -8,7 +8,7 @@ encoding, FMCAD 2009). What comes from outside on the way is an input of the tra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from loopless import terms as t
@@ -33,9 +33,12 @@ from loopless.flowgraph.model import (
 )
 from loopless.graphs import reachable, reverse_postorder
 from loopless.limits.verification import MAX_APART, MAX_READS
+from loopless.paths.build import changed_variables
+from loopless.paths.model import Exit
 from loopless.paths.written import Written, numbered, written_by, written_objects
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
+from loopless.summary import LoopSummary
 from loopless.verification.known_reads import KnownRead, Reads, on_all_ways, same_place, unwritten
 
 START: Final = ""
@@ -47,8 +50,13 @@ UNDEFINED: Final = "~undefined"
 OPEN: Final = "~open"
 """Where a run is that comes to something that is not followed: it may violate the property behind it."""
 
+_ROOTS: Final = "~roots"
+"""Leads to the blocks with which ways begin."""
+
 Violates = Callable[[Statement | End], bool]
 """Whether the failing check, or the end, is what must not happen."""
+Passes = Callable[[Call], Refused | None]
+"""Why a call cannot be passed over; None where it can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +87,7 @@ class CutpointTransition:
     """All ways from the cutpoint ``source`` to ``target`` under ``condition``, over the variables at the source and the
     ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed. ``taken``: all values
     from outside that are taken on the way, in their order, also those on which nothing depends. ``accesses``: what it
-    does to memory, in its order, where ways go on by themselves (``ways`` of :func:`system_of`). ``facts``: of the
+    does to memory, in its order, where that is asked for (``accesses`` of :func:`system_of`). ``facts``: of the
     condition, what holds whichever transition is taken.
     """
 
@@ -97,7 +105,8 @@ class CutpointTransition:
 @dataclass(frozen=True, slots=True)
 class TransitionSystem:
     """A program with a property. ``cutpoints`` without :data:`START`; ``state``: by cutpoint, the variables whose
-    values matter there. ``failing``: ways to undefined behaviour, which ends runs.
+    values matter there. ``failing``: ways to undefined behaviour, which ends runs. ``violates`` and ``calls`` are those
+    that it was made for (:func:`system_of`).
     """
 
     graph: Flowgraph
@@ -106,23 +115,28 @@ class TransitionSystem:
     state: Mapping[str, tuple[t.Var, ...]]
     failing: tuple[CutpointTransition, ...] = ()
     open: tuple[Refused, ...] = ()
+    violates: Violates = field(default=lambda _: False, compare=False)
+    calls: Passes = field(default=lambda _: None, compare=False)
 
 
 def system_of(
     graph: Flowgraph,
     violates: Violates,
-    calls: Callable[[Call], Refused | None],
+    calls: Passes,
     *,
     ends: bool = True,
     ways: int = 1,
+    accesses: bool = False,
+    leaps: Mapping[str, LoopSummary] | None = None,
 ) -> TransitionSystem | Refused:
     """The transitions of ``graph``. ``calls`` says why a call cannot be passed over; ``ends``: without it nothing is
     kept of runs that end. Up to so many ``ways`` that meet in one place, and differ in what they come to, go on each by
-    itself.
+    itself. ``accesses``: transitions say what they do to memory. ``leaps``: by the header of a loop the summary whose
+    cases are steps in place of its iterations.
     """
     cutpoints = cutpoints_of(graph)
     live = live_at_entry(graph.blocks, frozenset())
-    made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways)
+    made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways, accesses, leaps or {})
     try:
         for start in (START, *cutpoints):
             made.begin(start)
@@ -132,7 +146,8 @@ def system_of(
     if ways > 1 or multiplies(transitions):
         transitions = [part for transition in transitions for part in apart(transition)]
     state = {label: tuple(sorted(live[label], key=lambda v: v.key)) for label in cutpoints}
-    return TransitionSystem(graph, cutpoints, tuple(transitions), state, tuple(made.failing), tuple(made.open))
+    failing, unknown = tuple(made.failing), tuple(made.open)
+    return TransitionSystem(graph, cutpoints, tuple(transitions), state, failing, unknown, violates, calls)
 
 
 def cutpoints_of(graph: Flowgraph) -> tuple[str, ...]:
@@ -170,28 +185,30 @@ class _State:
     reads: Reads = ()
 
 
+@dataclass(slots=True)
 class _Maker:
-    def __init__(
-        self,
-        graph: Flowgraph,
-        violates: Violates,
-        calls: Callable[[Call], Refused | None],
-        cutpoints: frozenset[str],
-        live: Mapping[str, frozenset[t.Var]],
-        ways: int = 1,
-    ) -> None:
-        self.graph, self.violates, self.calls, self.cutpoints, self.live = graph, violates, calls, cutpoints, live
-        self.ways = ways
-        self.written: Written = written_objects(graph, graph.blocks)
-        self.moved = frozenset(assigned_in(graph)) if ways > 1 else frozenset[t.Var]()
-        """The variables that some statement or edge assigns."""
-        self.transitions: list[CutpointTransition] = []
-        self.failing: list[CutpointTransition] = []
-        self.open: list[Refused] = []
-        self.start = START
-        self.inputs: list[TransitionInput] = []
-        self.facts: list[t.Condition] = []
-        self.arrived: dict[str, list[_State]] = {}
+    graph: Flowgraph
+    violates: Violates
+    calls: Passes
+    cutpoints: frozenset[str]
+    live: Mapping[str, frozenset[t.Var]]
+    ways: int
+    accesses: bool
+    leaps: Mapping[str, LoopSummary]
+    transitions: list[CutpointTransition] = field(default_factory=list)
+    failing: list[CutpointTransition] = field(default_factory=list)
+    open: list[Refused] = field(default_factory=list)
+    start: str = START
+    inputs: list[TransitionInput] = field(default_factory=list)
+    facts: list[t.Condition] = field(default_factory=list)
+    arrived: dict[str, list[_State]] = field(default_factory=dict)
+    written: Written = field(init=False)
+    moved: frozenset[t.Var] = field(init=False)
+    """The variables that some statement or edge assigns."""
+
+    def __post_init__(self) -> None:
+        self.written = written_objects(self.graph, self.graph.blocks)
+        self.moved = frozenset(assigned_in(self.graph)) if self.accesses else frozenset()
 
     def begin(self, start: str) -> None:
         """The transitions from one cutpoint."""
@@ -201,21 +218,63 @@ class _Maker:
         if start == START and first in self.cutpoints:
             self._emit(first, _State(t.TRUE, {}), None)
             return
-        blocks = self.graph.blocks
-        inner = {
-            label: [to for to in blocks[label].successors if to not in self.cutpoints]
-            for label in reachable(
-                (first,), lambda at: [to for to in blocks[at].successors if to not in self.cutpoints]
-            )
-        }
         targets: dict[str, list[_State]] = {}
-        for label in reverse_postorder(inner, first):
+        blocks = self.graph.blocks
+        if start in self.leaps:
+            self.arrived = self._leapt(self.leaps[start], targets)
+        roots = tuple(self.arrived)
+
+        def onward(label: str) -> list[str]:
+            return [to for to in blocks[label].successors if to not in self.cutpoints]
+
+        inner = {label: onward(label) for label in reachable(roots, onward)}
+        for label in reverse_postorder({**inner, _ROOTS: list(roots)}, _ROOTS)[1:]:
             states = self.arrived.pop(label, [])
             for state in self._kept(label, states):
                 self._block(blocks[label], state, targets)
         for target, states in targets.items():
             for state in self._kept(target, states):
                 self._emit(target, state, None)
+
+    def _leapt(self, summary: LoopSummary, targets: dict[str, list[_State]]) -> dict[str, list[_State]]:
+        """The states behind a loop, by the blocks that they come to; those at cutpoints are added to ``targets``. Where
+        nothing is said of a state, it is in the loop, before an iteration.
+        """
+        arrived: dict[str, list[_State]] = {}
+        changed = changed_variables(self.graph, summary.loop)
+        for number, case in enumerate(summary.cases):
+            known = summary.known(case)
+            values: dict[t.Var, t.Term] = {var: term for var, term in known.items() if term is not var}
+            state = _State(case.when, values)
+            for var in sorted(changed - known.keys(), key=lambda var: var.key):
+                values[var] = self._input(
+                    state, var, Origin.UNSUPPORTED, summary.loop.header, 0, f"{var.name}.{number}"
+                )
+            exit = case.exit
+            if exit.edge is None:
+                self._left(exit, state)
+                continue
+            edge = self.graph.blocks[exit.block].edges[exit.edge]
+            state.values = {**values, **{v: t.substitute(term, values) for v, term in edge.assigns}}
+            (targets if edge.target in self.cutpoints else arrived).setdefault(edge.target, []).append(state)
+        for undefined in summary.undefined:
+            exit = Exit("undefined", undefined.line, summary.loop.header, detail=undefined.kind)
+            self._left(exit, _State(undefined.when, {}))
+        residual = t.disjunction(part.when for part in summary.residual)
+        if residual is not t.FALSE:
+            arrived.setdefault(summary.loop.header, []).append(_State(residual, {}))
+        return arrived
+
+    def _left(self, exit: Exit, state: _State) -> None:
+        """The end of runs inside a loop."""
+        end = self.graph.blocks[exit.block].end if exit.kind != "undefined" else None
+        checked = Check(t.FALSE, exit.detail) if exit.kind == "undefined" else None
+        if any(what is not None and self.violates(what) for what in (end, checked)):
+            self._emit(VIOLATION, replace(state, values={}), end.loc if end is not None else None)
+        elif exit.kind == "undefined":
+            self.failing.append(CutpointTransition(self.start, UNDEFINED, state.condition, {}, ()))
+        elif exit.kind in ("unsupported", "unknown"):
+            self._opened(exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, exit.block, "not followed"), state)
 
     def _emit(self, target: str, state: _State, loc: Loc | None, condition: t.Condition | None = None) -> None:
         """A transition to ``target`` from a state, of which ``condition`` holds where that is not its own."""
@@ -338,7 +397,7 @@ class _Maker:
         before: Mapping[t.Var, t.Term] | None = None,
     ) -> None:
         """Notes what a statement does to memory; ``before``: the values that it is given, where it has changed them."""
-        if self.ways == 1 or (isinstance(statement, Load) and not isinstance(value, t.Var)):
+        if not self.accesses or (isinstance(statement, Load) and not isinstance(value, t.Var)):
             return
         given = before if before is not None else state.values
         shown = _over(statement, given)
@@ -373,13 +432,13 @@ class _Maker:
         if kept and number is not None and load.target_object is None:
             held = load.type if load.target.type.width is not None else t.IntType(None)
             return t.read(objects[number].name, t.substitute(load.address.offset, state.values), held)
-        if self.ways > 1 and isinstance(owner, t.Var) and load.target_object is None and self._is_kept(owner, load):
+        if self.accesses and isinstance(owner, t.Var) and load.target_object is None and self._is_kept(owner, load):
             name = self.graph.pointee_name(owner)
             if name is not None:
                 held = load.type if load.target.type.width is not None else t.IntType(None)
                 return t.read(name, t.substitute(load.address.offset, state.values), held)
         found = self._input(state, load.target, Origin.MEMORY, label, index)
-        if number is not None and load.target_object is None and self.ways == 1:
+        if number is not None and load.target_object is None and not self.accesses:
             new = KnownRead(number, load.type, t.substitute(load.address.offset, state.values), found)
             same = same_place(state.reads, new)
             self.facts += same

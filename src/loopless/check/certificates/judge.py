@@ -22,7 +22,7 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
 from loopless.graphs import reachable
 from loopless.limits.check import ASIDE_QUESTION_MS, QUESTION_MS
-from loopless.metering import check, limit
+from loopless.metering import check, limit, new_context
 from loopless.terms.ideals import cases_of_constants, eliminated, excluded_by_equations
 
 Violates = Callable[[Statement | End], bool]
@@ -206,7 +206,7 @@ def impossible(goal: t.Condition, milliseconds: int, used: dict[str, None]) -> b
 def _unsolvable(goal: t.Condition, milliseconds: int, used: dict[str, None]) -> bool:
     """Whether a theory says that there is no solution."""
     for kind in THEORIES:
-        theory = kind.wide((goal,), z3.Context())
+        theory = kind.wide((goal,), new_context())
         if theory is None:
             continue
         values = {var: theory.fresh(var.name, var) for var in sorted(goal.variables, key=lambda var: var.key)}

@@ -23,10 +23,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from loopless import clock
+from loopless.deadline import OVER, TIMERS, no_deadline
 from loopless.errors import LooplessError
 from loopless.limits.foundation import GLANCE_S
 from loopless.limits.queries import LIBRARIES_MB
-from loopless.queries.jobs.deadline import OVER, TIMERS, no_deadline
 from loopless.queries.jobs.overrun import Overrun, attempted
 from loopless.queries.jobs.starting import context_of, let_server_end, without_program
 from loopless.refusals import Reason

@@ -77,7 +77,7 @@ class ReachQuestion:
                 return None
             return Refused(Reason.UNKNOWN_CALL, str(call.loc or call.callee), not_followed(call.callee))
 
-        made = system_of(graph, violates(Property.UNREACH_CALL), refused, ways=MAX_REACH_WAYS)
+        made = system_of(graph, violates(Property.UNREACH_CALL), refused, ways=MAX_REACH_WAYS, accesses=True)
         return made if isinstance(made, Refused) else without_wraps(made)
 
     @contextmanager

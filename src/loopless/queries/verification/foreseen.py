@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from loopless import clock
 from loopless import terms as t
+from loopless.deadline import in_time
 from loopless.errors import LimitError
 from loopless.queries.functions import answer_functions
-from loopless.queries.jobs.deadline import in_time
 from loopless.queries.loops.answer import Question
 from loopless.queries.program import AnalyzedProgram
 from loopless.queries.settings import Settings

@@ -39,14 +39,23 @@ def inductive_facts(paths: LoopPaths | NoPaths, facts: t.Condition) -> t.Conditi
     """Which of the ``facts`` stay true in all iterations; true where they say nothing of what moves."""
     if isinstance(paths, NoPaths):
         return t.TRUE
-    deciding = _deciding(paths) & _mattering(paths)
+    kept = lasting_facts(paths, facts, _deciding(paths) & _mattering(paths))
+    return t.conjunction(kept) if any(part.variables & set(paths.state) for part in kept) else t.TRUE
+
+
+def lasting_facts(
+    paths: LoopPaths, facts: t.Condition, variables: Collection[t.Var] | None = None
+) -> tuple[t.Condition, ...]:
+    """Which of the ``facts``, and of weaker ones, about ``variables`` (None: those whose entry values matter) stay true
+    in all iterations.
+    """
+    about_these = frozenset(_mattering(paths) if variables is None else variables)
     candidates: dict[t.Condition, None] = {}
     for fact in t.conjuncts(facts):
         for part in (fact, *_weaker(fact)):
-            if part.variables <= deciding:
+            if part.variables <= about_these:
                 candidates.setdefault(part)
-    kept = inductive(paths, candidates)
-    return t.conjunction(kept) if any(part.variables & set(paths.state) for part in kept) else t.TRUE
+    return tuple(inductive(paths, candidates))
 
 
 def _deciding(paths: LoopPaths) -> frozenset[t.Var]:

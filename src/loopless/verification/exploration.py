@@ -1,0 +1,93 @@
+"""Paths of a system without cycles, from the beginning, shortest first, each by one question to the logic.
+
+Where the summaries of loops are steps (:mod:`loopless.verification.acceleration`) paths are few and short, and no
+product of cases is ever formed but of those that follow one another on a path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from loopless import clock
+from loopless import terms as t
+from loopless.limits.verification import MAX_EXPLORED_PATHS, MAX_EXPLORED_STEPS, PATH_CHECK_MS
+from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.summary.rewrite.univariate import as_intervals
+from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPath:
+    """The steps ``taken`` from the beginning, what must hold of what they take from outside, and what variables hold
+    then. What a step takes from outside has the name of the step's number in it.
+    """
+
+    taken: tuple[CutpointTransition, ...]
+    condition: t.Condition
+    values: Mapping[t.Var, t.Term]
+
+    @property
+    def location(self) -> str:
+        """Where it leads."""
+        return self.taken[-1].target if self.taken else START
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """What paths lead to: a ``path`` into the goals, with ``values`` of what it takes from outside; else ``complete``
+    says that there is none, and without it nothing is known.
+    """
+
+    path: SystemPath | None = None
+    values: Mapping[t.Var, int] = field(default_factory=dict)
+    complete: bool = False
+
+
+def explored(system: TransitionSystem, goals: Collection[str], until: float) -> Explored:
+    """The shortest path into one of ``goals`` that the logic finds; ``until``: a moment of counted work."""
+    onward: dict[str, list[CutpointTransition]] = {}
+    for transition in system.transitions:
+        onward.setdefault(transition.source, []).append(transition)
+    complete, number = True, 0
+    front = [SystemPath((), t.TRUE, {})]
+    for _ in range(MAX_EXPLORED_STEPS):
+        following: list[SystemPath] = []
+        for path in front:
+            for longer in _longer(path, onward.get(path.location, ())):
+                number += 1
+                if clock.counted() > until or number > MAX_EXPLORED_PATHS:
+                    return Explored()
+                outcome = satisfiable(longer.condition, PATH_CHECK_MS)
+                if outcome.answer is SmtAnswer.NO:
+                    continue
+                if longer.location not in goals:
+                    following.append(longer)
+                elif outcome.model is not None:
+                    return Explored(longer, outcome.model.values)
+                else:
+                    complete = False
+        front = following
+        if not front:
+            return Explored(complete=complete)
+    return Explored()
+
+
+def named_at(var: t.Var, number: int) -> t.Var:
+    """What the step of this number on a path takes from outside as ``var``."""
+    return t.Var(f"{var.name}@{number}", var.type)
+
+
+def _longer(path: SystemPath, steps: Collection[CutpointTransition]) -> Iterator[SystemPath]:
+    number = len(path.taken)
+    for step in steps:
+        renamed = {one.var: named_at(one.var, number) for one in step.inputs}
+        values = {**path.values, **renamed}
+        try:
+            condition = as_intervals(path.condition & t.substitute(step.condition, values))
+            if condition is t.FALSE:
+                continue
+            update = {var: t.substitute(term, values) for var, term in step.update.items()}
+        except t.TermTooLarge:
+            condition, update = path.condition, {}  # what is asked of longer paths is less than what must hold
+        yield SystemPath((*path.taken, step), condition, {**path.values, **update})

@@ -1,0 +1,99 @@
+"""The states from which no run comes to a violation, backward along a system without cycles.
+
+What leads from the header of a loop to a violation is known of all its states where its summary is exact. So the other
+states are closed under iterations: an invariant that needs no quantifier, no history and no search (the weakest
+precondition of a loop, as Dijkstra has it for loops that are unrolled, by its closed form).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from loopless import terms as t
+from loopless.limits.verification import MAX_SAFE_SIZE, SAFE_STATES_OPERATIONS
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, is_quasi_affine
+from loopless.summary.rewrite.univariate import as_intervals
+from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
+
+SafeStates = Mapping[str, tuple[t.Condition, ...]]
+
+
+def safe_states(
+    system: TransitionSystem, goals: Collection[str], given: Mapping[str, t.Condition]
+) -> SafeStates | None:
+    """By cutpoint, conditions that all states fulfil from which no step leads to ``goals``, or to a state that does not
+    fulfil those where it leads; ``given`` holds at cutpoints, and is among them. None where there are cycles, or where
+    conditions grow too large.
+    """
+    order = _backward(system)
+    if order is None:
+        return None
+    unsafe: dict[str, tuple[t.Condition, ...]] = dict.fromkeys(goals, (t.TRUE,))
+    try:
+        with budget(SAFE_STATES_OPERATIONS):
+            for label in order:
+                steps = [step for step in system.transitions if step.source == label]
+                holds = given.get(label, t.TRUE)
+                found = tuple(part for step in steps for part in _before(step, unsafe.get(step.target, ()), holds))
+                if sum(len(part.key) for part in found) > MAX_SAFE_SIZE:
+                    return None
+                unsafe[label] = tuple(dict.fromkeys(found))
+    except (t.TermTooLarge, BudgetExceeded):
+        return None
+    return {
+        label: (*t.conjuncts(given.get(label, t.TRUE)), *(~part for part in unsafe[label]))
+        for label in system.cutpoints
+    }
+
+
+def _backward(system: TransitionSystem) -> list[str] | None:
+    """The cutpoints, each behind those that its steps lead to; None where there is a cycle."""
+    onward = {
+        label: {s.target for s in system.transitions if s.source == label} for label in (START, *system.cutpoints)
+    }
+    done: list[str] = []
+    while len(done) < len(onward):
+        ready = [at for at, to in onward.items() if at not in done and all(x in done or x not in onward for x in to)]
+        if not ready:
+            return None
+        done += ready
+    return [label for label in done if label != START]
+
+
+def _before(step: CutpointTransition, unsafe: tuple[t.Condition, ...], given: t.Condition) -> list[t.Condition]:
+    """From which states in which ``given`` holds the step may lead into one of these."""
+    fixed = _fixed(given)
+    found = []
+    for part in unsafe:
+        before = as_intervals(step.condition & t.substitute(part, step.update))
+        if fixed:
+            before = t.substitute(before, fixed)
+        chosen = before.variables.intersection(one.var for one in step.inputs)
+        if chosen:
+            before = _for_some(before, chosen)
+        if before is not t.FALSE and feasible(before & given):
+            found.append(before)
+    return found
+
+
+def _fixed(given: t.Condition) -> dict[t.Var, t.Term]:
+    """The variables that have one value where ``given`` holds."""
+    found: dict[t.Var, t.Term] = {}
+    for part in t.conjuncts(given):
+        if isinstance(part, t.Compare) and part.relation == "eq" and len(part.variables) == 1:
+            (var,) = part.variables
+            poly = t.polynomial(part.term)
+            factor = poly.get(((var, 1),), 0)
+            if abs(factor) == 1 and poly.keys() <= {((var, 1),), ()}:
+                found[var] = t.const(-factor * poly.get((), 0))
+    return found
+
+
+def _for_some(condition: t.Condition, chosen: Collection[t.Var]) -> t.Condition:
+    """That the condition holds for some values of these, or more."""
+    if is_quasi_affine(condition):
+        try:
+            return Region.of(condition).project_out(chosen).condition()
+        except NotPresburger:
+            pass
+    return t.conjunction(part for part in t.conjuncts(condition) if not part.variables.intersection(chosen))
