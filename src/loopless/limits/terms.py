@@ -25,6 +25,11 @@ MAX_SIGN_DEPTH: Annotated[int, ChosenBy("comparisons of texts nest two choices")
 MAX_LIFTED_DEPTH: Annotated[int, GUESS] = 100
 """Maximum depth of nested choices that are lifted."""
 
+# terms.exact_quotients
+
+MAX_RESIDUES: Annotated[int, GUESS] = 4096
+"""Maximum number of combinations of residues that are tried to see whether a polynomial is a multiple of a number."""
+
 # terms.curves
 
 MAX_CURVE_BITS: Annotated[int, GUESS] = 1 << 20

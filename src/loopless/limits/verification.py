@@ -46,11 +46,11 @@ PATH_CHECK_MS: Annotated[int, GUESS] = 500
 MAX_SAFE_SIZE: Annotated[int, GUESS] = 60_000
 """Maximum number of characters of the conditions that say from which states of a cutpoint a violation is in reach."""
 
+MAX_ALTERNATIVES: Annotated[int, GUESS] = 12
+"""Maximum number of alternatives that one such condition is divided into."""
+
 SAFE_STATES_OPERATIONS: Annotated[int, ChosenBy("half a second of isl on small sets")] = 4_000_000
 """Maximum number of isl operations for these conditions."""
-
-SUMMARIES_S: Annotated[float, GUESS] = 2.0
-"""Seconds of work for the summaries of all loops of a program that is to be proved or refuted."""
 
 # Candidates for invariants
 

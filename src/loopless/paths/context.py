@@ -14,13 +14,14 @@ from loopless.paths.execution import ExecutionState
 def common_facts(states: Sequence[ExecutionState], variables: Iterable[t.Var]) -> t.Condition:
     """What all of the partial paths know of the present values of ``variables``."""
     shown = frozenset(variables)
-    each = [_facts(state.condition, state.values, shown) for state in states]
+    each = [facts_behind(state.condition, state.values, shown) for state in states]
     return t.conjunction(fact for fact in each[0] if all(fact in other for other in each[1:]))
 
 
-def _facts(
+def facts_behind(
     condition: Iterable[t.Condition], values: Mapping[t.Var, t.Term], shown: frozenset[t.Var]
 ) -> list[t.Condition]:
+    """What is known of the variables ``shown`` where they have got ``values``, and ``condition`` held before."""
     set_to = [var.eq(value) for var, value in sorted(values.items()) if var in shown and isinstance(value, t.Const)]
     held = {value: var for var, value in sorted(values.items()) if var in shown and isinstance(value, t.Var)}
 
@@ -41,7 +42,7 @@ def _facts(
 def entry_facts(graph: Flowgraph, loop: LoopInfo) -> t.Condition:
     """What the code that runs just before ``loop`` says of the values at its entry, on each of the ways there."""
     shown = frozenset(graph.variables)
-    each = [dict.fromkeys(_facts(conditions, values, shown)) for conditions, values in _before(graph, loop)]
+    each = [dict.fromkeys(facts_behind(conditions, values, shown)) for conditions, values in _before(graph, loop)]
     each = [facts for facts in each if t.conjunction(facts) is not t.FALSE]
     if not each:
         return t.TRUE

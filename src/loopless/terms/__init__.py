@@ -62,6 +62,7 @@ from loopless.terms.conditions import (
     with_comparisons,
 )
 from loopless.terms.evaluate import Reader, Valuation, evaluate, holds, may_lack_value
+from loopless.terms.exact_quotients import divides_always, without_exact_quotients
 from loopless.terms.functions import (
     Coefficients,
     coefficients,
@@ -205,6 +206,7 @@ __all__ = [
     "disjunction",
     "disjuncts",
     "divided",
+    "divides_always",
     "earliest",
     "equal",
     "equals_zero",
@@ -278,6 +280,7 @@ __all__ = [
     "walk",
     "walk_inside",
     "with_comparisons",
+    "without_exact_quotients",
     "words_in",
     "words_of",
     "wrap",

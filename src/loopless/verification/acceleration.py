@@ -17,12 +17,12 @@ from loopless import terms as t
 from loopless.deadline import in_time
 from loopless.errors import LimitError
 from loopless.flowgraph.liveness import live_at_entry
-from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
+from loopless.flowgraph.model import Check, LoopInfo
 from loopless.limits.verification import MAX_LEAPING_WAYS, SUMMARY_OPERATIONS
 from loopless.logic import NotPresburger, budget
 from loopless.paths.build import changed_variables
-from loopless.paths.context import entry_facts
-from loopless.paths.model import NoPaths
+from loopless.paths.context import facts_behind
+from loopless.paths.model import LoopPaths, NoPaths
 from loopless.summary import LoopSummary, Outcome, from_entry, paths_of, summarize
 from loopless.summary.methods.entry_invariants import lasting_facts
 from loopless.summary.nests import KnownLoops
@@ -45,20 +45,19 @@ Leaps = Mapping[str, Leap]
 
 
 def leaps_of(system: TransitionSystem, seconds: float) -> Leaps:
-    """The loops that can be passed by exact summaries, outermost first, found in so many seconds of processor time: each
-    loop may take half of what is left, the last one all of it.
+    """The loops that can be passed by exact summaries, in so many seconds of processor time: outer ones first, each may
+    take half of what is left, the last one all of it.
     """
-    graph, known = system.graph, KnownLoops()
-    live = live_at_entry(graph.blocks, frozenset())
-    all_checks = system.violates(Check(t.FALSE, "signed-overflow"))
+    finding = _Finding(system)
     found: dict[str, Leap] = {}
     until = clock.now() + seconds
-    ordered = sorted(graph.loops, key=lambda loop: -len(loop.blocks))
+    loops = {loop.header: loop for loop in system.graph.loops}
+    ordered = [loops[label] for label in system.cutpoints if label in loops]
     for loop in ordered:
         left = max(0.0, until - clock.now())
         try:
             with in_time(clock.now() + (left if loop is ordered[-1] else left / 2)):
-                leap = _leap(graph, loop, live, known, all_checks=all_checks)
+                leap = finding.leap(loop)
         except LimitError:
             continue
         if leap is not None:
@@ -73,41 +72,62 @@ def accelerated(system: TransitionSystem, leaps: Leaps) -> TransitionSystem:
     return made if isinstance(made, TransitionSystem) else system
 
 
-def _leap(
-    graph: Flowgraph,
-    loop: LoopInfo,
-    live: Mapping[str, frozenset[t.Var]],
-    known: KnownLoops,
-    *,
-    all_checks: bool,
-) -> Leap | None:
-    """How a loop is passed, without what runs never ask of it; None where nothing exact is said, or nothing that helps.
+class _Finding:
+    """The search for leaps of one system. ``facts``: by header what holds there in all iterations."""
 
-    Best under what holds at the entry and stays true: fewer cases are left, and they say something of all states in
-    which runs come to the header.
-    """
-    targets = (graph.blocks[label].edges[index].target for label, index in loop.exits)
-    behind = {var for target in targets for var in live.get(target, frozenset())}
-    interest = tuple(sorted(changed_variables(graph, loop) & behind, key=lambda var: var.key))
-    try:
-        with budget(SUMMARY_OPERATIONS):
-            paths = paths_of(graph, loop, interest, all_checks=all_checks, known=known)
-            if isinstance(paths, NoPaths):
-                return None
-            given = t.conjunction(lasting_facts(paths, entry_facts(graph, loop)))
-            if given is not t.TRUE:
-                paths = paths_of(graph, loop, interest, all_checks=all_checks, given=given, known=known)
-            if isinstance(paths, NoPaths):
-                return None
-            found = summarize(paths)
-            if _helps(found) and found.complete:
-                return Leap(found, given, lasting=True)
-            _, entered = from_entry(graph, paths, found, interest, known)
-    except (NotPresburger, t.TermTooLarge):
-        return None
-    if _helps(entered) and entered.complete:
-        return Leap(entered, entered.entered, lasting=False)
-    return Leap(found, given, lasting=True) if _helps(found) else None
+    def __init__(self, system: TransitionSystem) -> None:
+        self.system, self.graph = system, system.graph
+        self.known = KnownLoops()
+        self.live = live_at_entry(self.graph.blocks, frozenset())
+        self.all_checks = system.violates(Check(t.FALSE, "signed-overflow"))
+        self.facts: dict[str, t.Condition] = {}
+
+    def leap(self, loop: LoopInfo) -> Leap | None:
+        """How a loop is passed, without what runs never ask of it; None where nothing exact is said, or nothing that
+        helps.
+
+        Best under what holds at the entry and stays true: fewer cases are left, and they say something of all states in
+        which runs come to the header.
+        """
+        targets = (self.graph.blocks[label].edges[index].target for label, index in loop.exits)
+        behind = {var for target in targets for var in self.live.get(target, frozenset())}
+        interest = tuple(sorted(changed_variables(self.graph, loop) & behind, key=lambda var: var.key))
+        try:
+            with budget(SUMMARY_OPERATIONS):
+                paths = self._paths(loop, interest, t.TRUE)
+                if isinstance(paths, NoPaths):
+                    return None
+                given = t.conjunction(lasting_facts(paths, self._entered(loop)))
+                self.facts[loop.header] = given
+                if given is not t.TRUE:
+                    paths = self._paths(loop, interest, given)
+                if isinstance(paths, NoPaths):
+                    return None
+                found = summarize(paths)
+                if _helps(found) and found.complete:
+                    return Leap(found, given, lasting=True)
+                _, entered = from_entry(self.graph, paths, found, interest, self.known)
+        except (NotPresburger, t.TermTooLarge):
+            return None
+        if _helps(entered) and entered.complete:
+            return Leap(entered, entered.entered, lasting=False)
+        return Leap(found, given, lasting=True) if _helps(found) else None
+
+    def _paths(self, loop: LoopInfo, interest: tuple[t.Var, ...], given: t.Condition) -> LoopPaths | NoPaths:
+        return paths_of(self.graph, loop, interest, all_checks=self.all_checks, given=given, known=self.known)
+
+    def _entered(self, loop: LoopInfo) -> t.Condition:
+        """What holds wherever the loop is entered, on each of the ways from the cutpoint before."""
+        shown = frozenset(self.system.state[loop.header])
+        each: list[list[t.Condition]] = []
+        for step in self.system.transitions:
+            if step.target == loop.header and step.source not in loop.blocks:
+                before = t.conjunction((step.condition, self.facts.get(step.source, t.TRUE)))
+                if before is not t.FALSE:
+                    each.append(facts_behind(t.conjuncts(before), step.update, shown))
+        if not each:
+            return t.TRUE
+        return t.conjunction(fact for fact in each[0] if all(fact in other for other in each[1:]))
 
 
 def _helps(found: Outcome) -> TypeGuard[LoopSummary]:

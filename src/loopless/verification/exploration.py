@@ -84,7 +84,7 @@ def _longer(path: SystemPath, steps: Collection[CutpointTransition]) -> Iterator
         renamed = {one.var: named_at(one.var, number) for one in step.inputs}
         values = {**path.values, **renamed}
         try:
-            condition = as_intervals(path.condition & t.substitute(step.condition, values))
+            condition = as_intervals(t.without_exact_quotients(path.condition & t.substitute(step.condition, values)))
             if condition is t.FALSE:
                 continue
             update = {var: t.substitute(term, values) for var, term in step.update.items()}

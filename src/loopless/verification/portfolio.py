@@ -9,10 +9,14 @@ from loopless.verification.proofs import Search
 
 
 def safety_methods(
-    search: Search, native: Callable[[float], Any], foreseen: Callable[[float], Any] = lambda _: None
+    search: Search,
+    native: Callable[[float], Any],
+    foreseen: Callable[[float], Any] = lambda _: None,
+    guided: Callable[[float], Any] = lambda _: None,
 ) -> Sequence[tuple[str, Callable[[], Any]]]:
     """By their names. ``native`` runs the compiled program for so many seconds; once Spacer has said that there is a
-    violation, only what looks for one is asked. ``foreseen`` says by a summary that a violation is too far for a run.
+    violation, only what looks for one is asked. ``foreseen`` says by a summary that a violation is too far for a run;
+    ``guided`` looks for a run into one by counters of paths.
     """
     refuted: list[bool] = []
 
@@ -29,8 +33,9 @@ def safety_methods(
 
     return (
         ("no invariant needed", search.trivially),
+        ("summaries", lambda: search.by_summaries(1.0)),
         ("single runs", lambda: search.sampled(0.3)),
-        ("summaries", lambda: search.by_summaries(2.0)),
+        ("guided search", lambda: guided(1.0)),
         ("equations", proof(lambda: search.by_plain_equations(2.0) if search.multiplies else None)),
         ("Houdini", proof(lambda: search.by_candidates(2.0))),
         ("equations", proof(lambda: search.by_equations(1.5, 2) if search.multiplies else None)),
@@ -38,6 +43,7 @@ def safety_methods(
         ("paths", lambda: search.by_paths(1.0)),
         ("summary", lambda: foreseen(8.0)),
         ("native runs", lambda: native(1.0)),
+        ("guided search", lambda: guided(5.0)),
         ("cases", proof(lambda: search.by_cases(2.0))),
         ("equations", proof(lambda: search.by_equations(4.0, 2))),
         ("k-induction", proof(lambda: search.by_steps(2.0))),

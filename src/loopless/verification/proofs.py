@@ -19,7 +19,6 @@ from loopless.limits.verification import (
     MAX_KEPT_STATES,
     MAX_VIOLATING_WAYS,
     STATES_OF_RUN,
-    SUMMARIES_S,
 )
 from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
@@ -308,12 +307,11 @@ class Search:
         """
         if not self.system.graph.loops:
             return None
-        leaps = leaps_of(self.system, SUMMARIES_S)
+        leaps = leaps_of(self.system, seconds)
         if not leaps:
             return None
-        until = min(self.deadline, clock.counted() + seconds)
         system = accelerated(self.system, leaps)
-        found = explored(system, GOALS, until)
+        found = explored(system, GOALS, min(self.deadline, clock.counted() + seconds))
         if found.path is not None:
             return self._along(found.path, found.values, leaps)
         if not found.complete:

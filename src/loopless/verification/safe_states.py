@@ -7,12 +7,13 @@ precondition of a loop, as Dijkstra has it for loops that are unrolled, by its c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from loopless import terms as t
-from loopless.limits.verification import MAX_SAFE_SIZE, SAFE_STATES_OPERATIONS
+from loopless.limits.verification import MAX_ALTERNATIVES, MAX_SAFE_SIZE, SAFE_STATES_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, is_quasi_affine
 from loopless.summary.rewrite.univariate import as_intervals
+from loopless.verification.shapes import is_plain
 from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
 
 SafeStates = Mapping[str, tuple[t.Condition, ...]]
@@ -41,9 +42,41 @@ def safe_states(
     except (t.TermTooLarge, BudgetExceeded):
         return None
     return {
-        label: (*t.conjuncts(given.get(label, t.TRUE)), *(~part for part in unsafe[label]))
+        label: tuple(dict.fromkeys((*t.conjuncts(given.get(label, t.TRUE)), *_outside(unsafe[label]))))
         for label in system.cutpoints
     }
+
+
+def _outside(unsafe: Collection[t.Condition]) -> Iterator[t.Condition]:
+    """That a state is in none of these; and more of some, without what they say of large numbers: mostly that nothing
+    overflows, by which iterations end that lead nowhere.
+    """
+    for part in unsafe:
+        for one in _alternatives(part):
+            yield ~one
+            plain = t.conjunction(conjunct for conjunct in t.conjuncts(one) if _is_plain(conjunct))
+            if plain is not t.TRUE:
+                yield ~plain
+
+
+def _alternatives(condition: t.Condition) -> list[t.Condition]:
+    """Conditions of which one holds where this does, each without alternatives, where they are few."""
+    found: list[tuple[t.Condition, ...]] = [()]
+    for part in t.conjuncts(condition):
+        ways = [t.conjuncts(way) for way in t.disjuncts(part)]
+        if len(ways) * len(found) > MAX_ALTERNATIVES:
+            ways = [(part,)]
+        found = [(*known, *way) for known in found for way in ways]
+    return [t.conjunction(parts) for parts in found]
+
+
+def _is_plain(condition: t.Condition) -> bool:
+    return is_plain(condition) and not any(map(_is_searched, t.walk(condition)))
+
+
+def _is_searched(node: t.Node) -> bool:
+    """Whether a value is the first or the last for which something holds: provers know little of it."""
+    return isinstance(node, t.Aggregate) or (isinstance(node, t.Op) and node.op.startswith("first"))
 
 
 def _backward(system: TransitionSystem) -> list[str] | None:
@@ -66,8 +99,7 @@ def _before(step: CutpointTransition, unsafe: tuple[t.Condition, ...], given: t.
     found = []
     for part in unsafe:
         before = as_intervals(step.condition & t.substitute(part, step.update))
-        if fixed:
-            before = t.substitute(before, fixed)
+        before = t.without_exact_quotients(t.substitute(before, fixed) if fixed else before)
         chosen = before.variables.intersection(one.var for one in step.inputs)
         if chosen:
             before = _for_some(before, chosen)

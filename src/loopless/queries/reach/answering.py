@@ -15,9 +15,9 @@ from loopless import clock
 from loopless.limits.queries import DEFAULT_REACH_S
 from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem
-from loopless.navigation.product import product_of
 from loopless.queries.call_values.native_driver import Driver
 from loopless.queries.call_values.reached import Reached
+from loopless.queries.guided import counters_of
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits
@@ -30,7 +30,7 @@ from loopless.queries.reach.unreachable import proof, unreachable
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.source.targets import SourceTarget
-from loopless.verification.transitions import START, TransitionSystem
+from loopless.verification.transitions import TransitionSystem
 
 
 def reach(  # noqa: PLR0913
@@ -142,7 +142,7 @@ class _Methods:
     def _by_counters(self) -> Reached | None:
         """The answer "unreachable", where no counts of ways fit a run to the target."""
         with self.question.timed("counters"):
-            self.counters = _counters(self.question, self.system)
+            self.counters = counters_of(self.system, trips=self.question.summaries)
         if self.counters is not SmtAnswer.NO:
             return None
         if not self.system.open:
@@ -165,12 +165,3 @@ class _Methods:
         if self.question.left > 1 and self.question.proofs:
             return proof(self.question, self.question.deadline)
         return None
-
-
-def _counters(question: ReachQuestion, system: TransitionSystem) -> CounterSystem | SmtAnswer:
-    """The constraints of all runs; NO where they have no solution."""
-    product = product_of(system, START, {})
-    if product.goal is None:
-        return SmtAnswer.UNKNOWN if product.cut else SmtAnswer.NO
-    made = CounterSystem(product, system, trips=question.summaries)
-    return made if made.solve() is not SmtAnswer.NO else SmtAnswer.NO

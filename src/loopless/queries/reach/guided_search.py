@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from loopless import clock
 from loopless import terms as t
-from loopless.flowgraph.memory.initial_memory import begins_at, is_defined_here
 from loopless.limits.queries import MAX_ATTEMPTS, PROOF_S, SLOW_ATTEMPT_S, SLOW_ATTEMPTS
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.search import Navigator
 from loopless.queries.call_values.reached import Reached
+from loopless.queries.guided import begun_globals
 from loopless.queries.reach.native_runs import RunsToTarget
 from loopless.queries.reach.question import ReachQuestion
 from loopless.queries.reach.start_values import least_length, smallest, some_length
@@ -79,7 +79,7 @@ class GuidedSearch:
             min(until, question.deadline),
             most=most,
             trips=question.summaries,
-            begun=self._begun(),
+            begun=begun_globals(question.program, question.entry),
             general=self.counters,
         )
         with question.timed("guided search"):
@@ -90,11 +90,3 @@ class GuidedSearch:
             return unreachable(question, "guided search", system, self.runs)
         question.why = question.why or (found.why if not fixed else "")
         return None
-
-    def _begun(self) -> frozenset[str]:
-        """The globals that hold what the program gives them when a run begins."""
-        module, entry = self.question.program.source.module, self.question.entry
-        called = any(i.callee_name == entry for one in module.defined() for i in one.instructions())
-        if called or not begins_at(module, entry):
-            return frozenset()
-        return frozenset(name for name, variable in module.globals.items() if is_defined_here(variable))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from loopless import clock
 from loopless.check.certificates.property import Property
 from loopless.queries.verification.question import VerificationQuestion, takes_inputs
 from loopless.queries.verification.replays import Replay, Replays
@@ -56,6 +57,18 @@ class NativeRuns:
         else:
             found = self.replays.first_violation([()], 10 * seconds, 10 * seconds)
         return None if found is None else self.confirmed("native runs", found)
+
+    def guided(self, seconds: float) -> Suspect | None:
+        """A run into a violation that counters of paths guide, as ``loopless reach`` looks for runs to a place."""
+        question = self.question
+        if question.property is not Property.UNREACH_CALL or not question.settings.run or self.system.open:
+            return None
+        from loopless.queries.verification.guided_runs import (
+            guided,  # programs that are settled before need it not, and it takes time to import
+        )
+
+        until = min(question.deadline, clock.counted() + seconds)
+        return guided(question, self.replays, until)
 
     def out_of_reach(self, seconds: float) -> Verdict | None:
         """``unknown`` where the only run of the program violates the property, behind more iterations than a native run

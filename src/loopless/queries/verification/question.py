@@ -60,9 +60,9 @@ class VerificationQuestion:
             wrapv=settings.wrapv,
             contract_of=lambda signature: (contracts or {}).get(signature.function),
         )
-        return graph.refused or system_of(graph, self.violates, self._refused_call)
+        return graph.refused or system_of(graph, self.violates, self.refused_call)
 
-    def _refused_call(self, call: Call) -> Refused | None:
+    def refused_call(self, call: Call) -> Refused | None:
         """Why a call cannot be gone past; None where it can."""
         if self._follows(call):
             return None

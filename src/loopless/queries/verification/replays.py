@@ -78,6 +78,10 @@ class Replays:
         self._oracle.limits = replace(self._oracle.limits, seconds=left)
         return self._oracle
 
+    def signature(self) -> Any:
+        """The types of what ``main`` is given."""
+        return self._native(REPLAY_S).signature("main")
+
     def _chosen(self, values: Mapping[str, int]) -> dict[str, int]:
         known = {name.rpartition(".")[2] for name in self._oracle.prepared.locals}
         return {name: value for name, value in values.items() if name in known}
