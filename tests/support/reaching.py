@@ -20,7 +20,7 @@ def system(source: str, folder: Path) -> TransitionSystem:
     file = folder / "f.c"
     file.write_text(HEAD + source, encoding="utf-8")
     graph = graph_of(load([file]), "f", Property.UNREACH_CALL, apart=True, cells=False)
-    made = system_of(graph, violates(Property.UNREACH_CALL), lambda _: None, ways=24)
+    made = system_of(graph, violates(Property.UNREACH_CALL), lambda _: None, ways=24, accesses=True)
     assert isinstance(made, TransitionSystem)
     return without_wraps(made)
 

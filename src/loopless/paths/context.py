@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Assume, Check, Flowgraph, LoopInfo
 from loopless.limits.paths import MAX_ENTRY_ALTERNATIVES, MAX_WAYS
 from loopless.paths.execution import ExecutionState
+
+_NOW: Final = "now "
+"""The names of variables begin so that stand for what others hold in the end."""
 
 
 def common_facts(states: Sequence[ExecutionState], variables: Iterable[t.Var]) -> t.Condition:
@@ -24,6 +28,11 @@ def facts_behind(
     """What is known of the variables ``shown`` where they have got ``values``, and ``condition`` held before."""
     set_to = [var.eq(value) for var, value in sorted(values.items()) if var in shown and isinstance(value, t.Const)]
     held = {value: var for var, value in sorted(values.items()) if var in shown and isinstance(value, t.Var)}
+    worked_out: dict[t.Term, t.Term] = {}
+    for var, value in sorted(values.items()):
+        if var in shown and isinstance(value, t.Op | t.Wrap):
+            name = t.Var(f"{_NOW}{var.name}", var.type)
+            worked_out[value], held[name] = name, var
 
     def now(var: t.Var) -> t.Var | None:
         """The variable that has the value which ``var`` stands for."""
@@ -31,6 +40,8 @@ def facts_behind(
 
     kept = []
     for part in condition:
+        if worked_out:
+            part = t.replace_terms(part, worked_out)
         names = {var: now(var) for var in part.variables}
         present = {var: name for var, name in names.items() if name is not None}
         if len(present) == len(names):

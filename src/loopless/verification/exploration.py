@@ -55,6 +55,8 @@ def explored(system: TransitionSystem, goals: Collection[str], until: float) -> 
         following: list[SystemPath] = []
         for path in front:
             for longer in _longer(path, onward.get(path.location, ())):
+                if longer.location not in goals and longer.location not in onward:
+                    continue
                 number += 1
                 if clock.counted() > until or number > MAX_EXPLORED_PATHS:
                     return Explored()

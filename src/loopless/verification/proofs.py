@@ -313,15 +313,16 @@ class Search:
         system = accelerated(self.system, leaps)
         found = explored(system, GOALS, min(self.deadline, clock.counted() + seconds))
         if found.path is not None:
-            return self._along(found.path, found.values, leaps)
+            run = self.run_along(found.path, found.values, leaps)
+            return _suspect(run, SUMMARIES) if run.end == "violation" else None
         if not found.complete:
             return None
         given = {header: leap.given for header, leap in leaps.items() if leap.lasting}
         safe = safe_states(system, GOALS, given)
         return self._kept(safe, min(self.deadline, clock.counted() + seconds), SUMMARIES) if safe is not None else None
 
-    def _along(self, path: SystemPath, values: Mapping[t.Var, int], leaps: Leaps) -> Suspect | None:
-        """The inputs of the run along a path of steps, which jumps over loops as their summaries say."""
+    def run_along(self, path: SystemPath, values: Mapping[t.Var, int], leaps: Leaps) -> ProgramRun:
+        """The run along a path of steps, which jumps over loops as their summaries say."""
         position = 0
 
         def visited(label: str) -> None:
@@ -340,8 +341,7 @@ class Search:
 
         summaries = {header: leap.summary for header, leap in leaps.items()}
         runner = Runner(self.system.graph, self.system.violates, self.system.state, summaries)
-        run = runner.run(choose, 1_000_000, visited)
-        return _suspect(run, SUMMARIES) if run.end == "violation" else None
+        return runner.run(choose, 1_000_000, visited)
 
     # -- violations ---------------------------------------------------------------------------------------------------
 

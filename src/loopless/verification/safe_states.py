@@ -26,6 +26,22 @@ def safe_states(
     fulfil those where it leads; ``given`` holds at cutpoints, and is among them. None where there are cycles, or where
     conditions grow too large.
     """
+    unsafe = unsafe_states(system, goals, given)
+    if unsafe is None:
+        return None
+    return {
+        label: tuple(dict.fromkeys((*t.conjuncts(given.get(label, t.TRUE)), *_outside(unsafe[label]))))
+        for label in system.cutpoints
+    }
+
+
+def unsafe_states(
+    system: TransitionSystem, goals: Collection[str], given: Mapping[str, t.Condition]
+) -> Mapping[str, tuple[t.Condition, ...]] | None:
+    """By cutpoint, conditions of which one holds in each state in which ``given`` does and from which steps lead to
+    ``goals``; in others, too, where values from outside decide. None where there are cycles, or where conditions grow
+    too large.
+    """
     order = _backward(system)
     if order is None:
         return None
@@ -41,10 +57,7 @@ def safe_states(
                 unsafe[label] = tuple(dict.fromkeys(found))
     except (t.TermTooLarge, BudgetExceeded):
         return None
-    return {
-        label: tuple(dict.fromkeys((*t.conjuncts(given.get(label, t.TRUE)), *_outside(unsafe[label]))))
-        for label in system.cutpoints
-    }
+    return unsafe
 
 
 def _outside(unsafe: Collection[t.Condition]) -> Iterator[t.Condition]:

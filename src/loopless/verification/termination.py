@@ -29,7 +29,9 @@ from loopless.limits.verification import (
 )
 from loopless.logic.induction import Entailing, entailed, inductive_subset, solver_context
 from loopless.refusals import Refused
-from loopless.verification.proofs import GOALS, Invariants, Search
+from loopless.verification.acceleration import Leaps, accelerated, leaps_of
+from loopless.verification.exploration import Explored, explored
+from loopless.verification.proofs import GOALS, SUMMARIES, Invariants, Search
 from loopless.verification.rank_components import (
     AffineRanks,
     Component,
@@ -42,7 +44,8 @@ from loopless.verification.rank_components import (
     sides_of,
 )
 from loopless.verification.runs import ProgramRun
-from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
+from loopless.verification.summary_ranks import ranks_of
+from loopless.verification.transitions import DIVERGES, START, CutpointTransition, TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class TerminationSearch:
         """
         return (
             ("no cycles", self._acyclic),
+            ("summaries", lambda: self._by_summaries(1.0)),
             ("single runs", self._sampled),
             ("ranks", lambda: self._ranked(3.0)),
             ("recurrent sets", lambda: self._trapped(3.0)),
@@ -120,6 +124,44 @@ class TerminationSearch:
 
     def _invariants(self) -> None:
         self.safety.by_cases(5.0)
+
+    # -- summaries ----------------------------------------------------------------------------------------------------
+
+    def _by_summaries(self, seconds: float) -> Ranked | Trap | None:
+        """By the summaries of loops: a run into states from which one never leaves a loop; where there is none the
+        iterations that are left as ranks.
+        """
+        if not self.system.graph.loops or not self._is_followed():
+            return None
+        leaps = leaps_of(self.system, seconds)
+        if not leaps:
+            return None
+        system = accelerated(self.system, leaps)
+        found = explored(system, (DIVERGES,), min(self.deadline, clock.counted() + seconds))
+        if found.path is not None:
+            return self._endless(found, leaps)
+        ranks = ranks_of(system, leaps) if found.complete else None
+        if ranks is None:
+            return None
+        self._learn({header: t.conjuncts(leap.given) for header, leap in leaps.items() if leap.lasting})
+        return Ranked(dict(self.safety.found), ranks, SUMMARIES) if self._fall(ranks) else None
+
+    def _fall(self, ranks: Mapping[str, Sequence[t.Term]]) -> bool:
+        """Whether the ranks fall, by what is known at cutpoints."""
+        goals = self.goals(ranks)
+        return all(entailed(step, self._known(step.source), wanted, 2000) for step, wanted in goals)
+
+    def _endless(self, found: Explored, leaps: Leaps) -> Trap | None:
+        """A run into states from which one never leaves a loop that has none inside."""
+        assert found.path is not None
+        header = found.path.taken[-1].source
+        leap = leaps[header]
+        inside = [loop for loop in self.system.graph.loops if loop.header in leap.summary.loop.blocks]
+        run = self.safety.run_along(found.path, found.values, leaps)
+        if len(inside) > 1 or run.end != "endless":
+            return None
+        recurrent = {header: (*t.conjuncts(leap.given), *t.conjuncts(leap.summary.diverges))}
+        return Trap(recurrent, {}, tuple(run.inputs), dict(run.uninitialised), SUMMARIES)
 
     # -- ranks --------------------------------------------------------------------------------------------------------
 
@@ -172,10 +214,7 @@ class TerminationSearch:
                 ranks[label] = [t.const(len(components_) - index), *(cut(g.functions[label].term) for g in groups)]
         width = max(map(len, ranks.values()), default=0)
         padded = {label: (*terms, *[t.ZERO] * (width - len(terms))) for label, terms in ranks.items()}
-        if not all(
-            entailed(transition, self._known(transition.source), wanted, 2000)
-            for transition, wanted in self.goals(padded)
-        ):
+        if not self._fall(padded):
             return None
         return Ranked(dict(self.safety.found), padded, "linear ranks (Farkas)")
 

@@ -50,6 +50,8 @@ UNDEFINED: Final = "~undefined"
 OPEN: Final = "~open"
 """Where a run is that comes to something that is not followed: it may violate the property behind it."""
 
+DIVERGES: Final = "~diverges"
+"""Where a run is that never leaves a loop, as its summary says."""
 _ROOTS: Final = "~roots"
 """Leads to the blocks with which ways begin."""
 
@@ -260,6 +262,8 @@ class _Maker:
         for undefined in summary.undefined:
             exit = Exit("undefined", undefined.line, summary.loop.header, detail=undefined.kind)
             self._left(exit, _State(undefined.when, {}))
+        if summary.diverges is not t.FALSE:
+            self._emit(DIVERGES, _State(summary.diverges, {}), None)
         residual = t.disjunction(part.when for part in summary.residual)
         if residual is not t.FALSE:
             arrived.setdefault(summary.loop.header, []).append(_State(residual, {}))

@@ -1,0 +1,50 @@
+"""Quotients without a remainder leave comparisons, which keep their meaning."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from loopless import terms as t
+
+I32 = t.IntType(32, signed=True)
+x, y = t.Var("x", I32), t.Var("y", I32)
+
+
+@pytest.mark.parametrize(
+    ("divisor", "term", "always"),
+    [
+        (2, x * x + x, True),
+        (2, x * x + y, False),
+        (2, x * x + x + y * y - y, True),
+        (3, x * x * x - x, True),
+        (3, x * x - x, False),
+        (6, x * (x + 1) * (x + 2), True),
+        (4, 4 * x + 8 * y, True),
+    ],
+)
+def test_which_polynomials_are_multiples(divisor, term, always):
+    """By reasoning: of two numbers in a row one is even, of three one is a multiple of three."""
+    assert t.divides_always(divisor, term) is always
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        (2 * t.floor_div(x * x + x, t.const(2))).eq(y),
+        (3 * t.floor_div(x * x - x, t.const(2)) + y).le(7),
+        (t.floor_div(x * x + x, t.const(2)) * t.floor_div(y * y - y, t.const(2))).ne(6),
+        (t.floor_div(x * x + x, t.const(2)) * t.floor_div(x * x + x, t.const(2))).le(y + 30),
+    ],
+)
+def test_comparisons_without_them_hold_for_the_same_values(condition):
+    plain = t.without_exact_quotients(condition)
+    assert not any(isinstance(node, t.Op) and node.op == "floor_div" for node in t.walk(plain))
+    for a, b in product(range(-9, 10), repeat=2):
+        assert t.holds(plain, {x: a, y: b}) == t.holds(condition, {x: a, y: b}), (a, b)
+
+
+def test_a_quotient_with_a_remainder_stays():
+    condition = (2 * t.floor_div(x * x, t.const(2))).eq(y)
+    assert t.without_exact_quotients(condition) is condition
