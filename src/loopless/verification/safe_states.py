@@ -29,10 +29,11 @@ def safe_states(
     unsafe = unsafe_states(system, goals, given)
     if unsafe is None:
         return None
-    return {
-        label: tuple(dict.fromkeys((*t.conjuncts(given.get(label, t.TRUE)), *_outside(unsafe[label]))))
-        for label in system.cutpoints
-    }
+    found: dict[str, tuple[t.Condition, ...]] = {}
+    for label in system.cutpoints:
+        known = t.conjuncts(given.get(label, t.TRUE))
+        found[label] = tuple(dict.fromkeys((*known, *_outside(unsafe[label], known))))
+    return found
 
 
 def unsafe_states(
@@ -60,14 +61,15 @@ def unsafe_states(
     return unsafe
 
 
-def _outside(unsafe: Collection[t.Condition]) -> Iterator[t.Condition]:
-    """That a state is in none of these; and more of some, without what they say of large numbers: mostly that nothing
-    overflows, by which iterations end that lead nowhere.
+def _outside(unsafe: Collection[t.Condition], known: Collection[t.Condition]) -> Iterator[t.Condition]:
+    """That a state in which all is ``known`` is in none of these; and more of some, without what they say of large
+    numbers: mostly that nothing overflows, by which iterations end that lead nowhere.
     """
     for part in unsafe:
         for one in _alternatives(part):
-            yield ~one
-            plain = t.conjunction(conjunct for conjunct in t.conjuncts(one) if _is_plain(conjunct))
+            rest = [conjunct for conjunct in t.conjuncts(one) if conjunct not in known]
+            yield ~t.conjunction(rest)
+            plain = t.conjunction(conjunct for conjunct in rest if _is_plain(conjunct))
             if plain is not t.TRUE:
                 yield ~plain
 

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 from loopless import clock
 from loopless.check.certificates.property import Property
+from loopless.deadline import in_time
+from loopless.errors import LimitError
 from loopless.queries.verification.question import VerificationQuestion, takes_inputs
 from loopless.queries.verification.replays import Replay, Replays
 from loopless.queries.verification.verdict import Verdict
@@ -68,7 +70,11 @@ class NativeRuns:
         )
 
         until = min(question.deadline, clock.counted() + seconds)
-        return guided(question, self.replays, until)
+        try:
+            with in_time(clock.now() + 2 * seconds):  # not all that it does is counted
+                return guided(question, self.replays, until)
+        except LimitError:
+            return None
 
     def out_of_reach(self, seconds: float) -> Verdict | None:
         """``unknown`` where the only run of the program violates the property, behind more iterations than a native run
