@@ -91,7 +91,7 @@ def test_the_states_from_which_no_violation_is_reached_are_an_invariant(source):
 
 def test_what_no_input_reaches_has_no_path():
     made = system(NEST)
-    found = explored(accelerated(made, leaps_of(made, 10.0)), GOALS, clock.counted() + 10.0)
+    found = explored(accelerated(made, leaps_of(made, 10.0)[0]), GOALS, clock.counted() + 10.0)
     assert found.complete
     assert found.path is None
 
@@ -115,7 +115,7 @@ def test_the_unsafe_states_are_those_from_which_iterations_lead_to_a_violation(s
     """Of all states of two bytes at the header, by following the plain transitions one by one."""
     made = system(source)
     (header,) = made.cutpoints
-    leaps = leaps_of(made, 20.0)
+    leaps = leaps_of(made, 20.0)[0]
     assert leaps[header].given is t.TRUE
     unsafe = unsafe_states(accelerated(made, leaps), GOALS, {})
     safe = safe_states(accelerated(made, leaps), GOALS, {})
@@ -146,7 +146,7 @@ def leads_to_violation(made, at, values):
 @pytest.mark.parametrize("source", [SUM, TWICE, GUARDED, DOWN, NEST.replace("60000", "300")])
 def test_runs_that_jump_over_loops_end_as_those_that_do_not(source):
     made = system(source)
-    summaries = {header: leap.summary for header, leap in leaps_of(made, 10.0).items()}
+    summaries = {header: leap.summary for header, leap in leaps_of(made, 10.0)[0].items()}
     assert summaries
     draw = random.Random(3)
     for _ in range(60):
@@ -196,7 +196,7 @@ def test_a_step_into_states_from_which_a_loop_never_ends_is_there_for_terminatio
         "int main(void) { int x = __VERIFIER_nondet_int(); while (x == 4) ; if (x == 5) reach_error(); return 0; }",
         Property.TERMINATION,
     )
-    leaping = accelerated(made, leaps_of(made, 5.0))
+    leaping = accelerated(made, leaps_of(made, 5.0)[0])
     assert {step.target for step in leaping.transitions if step.source != START} >= {DIVERGES}
     found = explored(leaping, (DIVERGES,), clock.counted() + 5.0)
     assert list(found.values.values()) == [4]

@@ -98,9 +98,4 @@ it."""
 MAX_SUMMARY_HEADLINE: Annotated[int, GUESS] = 60
 """Maximum number of characters of a condition in the headline of a summary."""
 
-# report.verification
-
-MAX_SHOWN_INPUTS: Annotated[int, GUESS] = 24
-"""Maximum number of inputs that are shown in text; JSON has all."""
-
 varied(__name__)

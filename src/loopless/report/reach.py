@@ -158,7 +158,7 @@ def inputs_text(inputs: Inputs) -> list[str]:
             lines += [f"  {line}" for line in _memory_text(one.name, one.memory, one.memory.start)]
     if inputs.nondet:
         again = ", again and again" if inputs.repeats else ""
-        lines.append(f"inputs in their order: {_runs_text(inputs.nondet, 'int')}{again}")
+        lines.append(f"inputs in their order: {runs_text(inputs.nondet, 'int')}{again}")
     named = (("uninitialised variables hold", inputs.uninitialised), ("globals begin with", inputs.globals))
     for text, values in named:
         if values:
@@ -170,7 +170,7 @@ def _word_text(word: Sequence[RepeatedValue]) -> str:
     """A word of argv, as C writes it where it is short and can be printed."""
     if sum(run.count for run in word) <= MAX_SHOWN_WORD and all(32 <= run.value < 127 for run in word):
         return quoted("".join(chr(run.value) * run.count for run in word))
-    return f"[{_runs_text(word, 'char')}]"
+    return f"[{runs_text(word, 'char')}]"
 
 
 def quoted(text: str) -> str:
@@ -183,7 +183,7 @@ def _given_text(given: GivenValue) -> str:
         return str(given.value)
     if given.elements is None:
         return "the null pointer"
-    return f"[{_runs_text(given.elements, given.type)}]"
+    return f"[{runs_text(given.elements, given.type)}]"
 
 
 def _memory_text(name: str, memory: MemoryContent, at: int) -> list[str]:
@@ -232,10 +232,11 @@ def _nameless_text(memory: MemoryContent, at: int) -> list[str]:
 
 
 def _bytes_text(content: bytes) -> str:
-    return _runs_text(runs_of(content), "unsigned char")
+    return runs_text(runs_of(content), "unsigned char")
 
 
-def _runs_text(runs: Sequence[RepeatedValue], type_: str) -> str:
+def runs_text(runs: Sequence[RepeatedValue], type_: str) -> str:
+    """Values of a type one after the other: each once, with how often it comes in a row."""
     times = [f" ({run.count:,} times)" if run.count > 1 else "" for run in runs[:MAX_INPUT_RUNS]]
     text = _is_text(runs, type_)
     shown = [f"{_element(run.value) if text else run.value}{often}" for run, often in zip(runs, times, strict=False)]

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.check.certificates.property import Property
-from loopless.limits.report import MAX_SHOWN_INPUTS
 from loopless.queries.call_values.reached import runs_of
 from loopless.queries.call_values.surroundings import Surroundings
 from loopless.queries.verification.verdict import Verdict
+from loopless.report.reach import runs_text
 from loopless.report.reach_tests import flags_of, relative
 from loopless.report.stand_ins import FAILS, bodies, variables
 
@@ -69,10 +69,8 @@ def verdict_text(found: Verdict) -> str:
             where = "" if found.replayed.startswith("over the integers") else " on the compiled program"
             lines.append(f"  by {found.method}; replayed{where}: {found.replayed}")
             if found.inputs:
-                shown = ", ".join(map(str, found.inputs[:MAX_SHOWN_INPUTS]))
                 again = ", again and again" if found.repeats else ""
-                more = len(found.inputs) - MAX_SHOWN_INPUTS
-                lines.append(f"  inputs in their order: {shown}{f' and {more} more' if more > 0 else ''}{again}")
+                lines.append(f"  inputs in their order: {runs_text(runs_of(found.inputs), 'int')}{again}")
             if found.uninitialised:
                 values = ", ".join(f"{name} = {value}" for name, value in sorted(found.uninitialised.items()))
                 lines.append(f"  uninitialised variables hold: {values}")

@@ -44,25 +44,27 @@ Leaps = Mapping[str, Leap]
 """By the headers of loops."""
 
 
-def leaps_of(system: TransitionSystem, seconds: float) -> Leaps:
+def leaps_of(system: TransitionSystem, seconds: float) -> tuple[Leaps, bool]:
     """The loops that can be passed by exact summaries, in so many seconds of processor time: outer ones first, each may
-    take half of what is left, the last one all of it.
+    take three quarters of what is left, the last one all of it. And whether that time has cut some off.
     """
     finding = _Finding(system)
     found: dict[str, Leap] = {}
+    cut = False
     until = clock.now() + seconds
     loops = {loop.header: loop for loop in system.graph.loops}
     ordered = [loops[label] for label in system.cutpoints if label in loops]
     for loop in ordered:
         left = max(0.0, until - clock.now())
         try:
-            with in_time(clock.now() + (left if loop is ordered[-1] else left / 2)):
+            with in_time(clock.now() + (left if loop is ordered[-1] else 0.75 * left)):
                 leap = finding.leap(loop)
         except LimitError:
+            cut = True
             continue
         if leap is not None:
             found[loop.header] = leap
-    return found
+    return found, cut
 
 
 def accelerated(system: TransitionSystem, leaps: Leaps) -> TransitionSystem:

@@ -11,12 +11,11 @@ from loopless.verification.proofs import Search
 def safety_methods(
     search: Search,
     native: Callable[[float], Any],
-    foreseen: Callable[[float], Any] = lambda _: None,
     guided: Callable[[float], Any] = lambda _: None,
 ) -> Sequence[tuple[str, Callable[[], Any]]]:
     """By their names. ``native`` runs the compiled program for so many seconds; once Spacer has said that there is a
-    violation, only what looks for one is asked. ``foreseen`` says by a summary that a violation is too far for a run;
-    ``guided`` looks for a run into one by counters of paths.
+    violation, only what looks for one is asked. ``guided`` looks for a run into one by counters of
+    paths.
     """
     refuted: list[bool] = []
 
@@ -41,7 +40,7 @@ def safety_methods(
         ("equations", proof(lambda: search.by_equations(1.5, 2) if search.multiplies else None)),
         ("Spacer", lambda: horn(1.0)),
         ("paths", lambda: search.by_paths(1.0)),
-        ("summary", lambda: foreseen(8.0)),
+        ("summaries", lambda: search.by_summaries(8.0)),
         ("native runs", lambda: native(1.0)),
         ("guided search", lambda: guided(5.0)),
         ("cases", proof(lambda: search.by_cases(2.0))),

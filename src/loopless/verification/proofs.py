@@ -67,12 +67,17 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A run that may come to a violation: what it reads, in order. ``method``: who found it."""
+    """A run that may come to a violation: what it reads, in order. ``method``: who found it. ``line``: where the
+    violation is, 0 where that is not known; ``iterations``: those of the loop that takes most, as far as summaries tell
+    them.
+    """
 
     inputs: tuple[int, ...]
     uninitialised: Mapping[str, int]
     method: str
     arguments: Mapping[t.Var, int]
+    line: int = 0
+    iterations: int = 0
 
 
 class Search:
@@ -101,6 +106,8 @@ class Search:
         self._all_asked = False
         """Whether the plain equations were asked to the end."""
         self._proposals: Proposals | None = None
+        self._leaps_cut = True
+        """Whether there was no time yet to summarize all loops."""
 
     # -- single runs --------------------------------------------------------------------------------------------------
 
@@ -305,9 +312,9 @@ class Search:
         """By the summaries of loops as steps: the inputs of a path into a violation, or where there is none the states
         from which there is none as invariants.
         """
-        if not self.system.graph.loops:
+        if not self.system.graph.loops or not self._leaps_cut:
             return None
-        leaps = leaps_of(self.system, seconds)
+        leaps, self._leaps_cut = leaps_of(self.system, seconds)
         if not leaps:
             return None
         system = accelerated(self.system, leaps)
@@ -492,7 +499,9 @@ class Search:
 
 
 def _suspect(run: ProgramRun, method: str) -> Suspect:
-    return Suspect(tuple(run.inputs), dict(run.uninitialised), method, {})
+    line = run.loc.line if run.loc is not None else 0
+    most = max(run.iterations.values(), default=0)
+    return Suspect(tuple(run.inputs), dict(run.uninitialised), method, {}, line, most)
 
 
 def _chooser(random_: random.Random, constants: Sequence[int], number: int) -> Choose:

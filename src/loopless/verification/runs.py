@@ -199,7 +199,8 @@ class Runner:
                 run.kind = failed.kind
                 run.end = "violation" if self.violates(Check(t.FALSE, failed.kind)) else "undefined"
             return None
-        run.iterations[summary.loop.name] = here.evaluate(case.iterations) + run.iterations.get(summary.loop.name, 0)
+        for loop, count in ((summary.loop.name, case.iterations), *case.totals.items()):
+            run.iterations[loop] = run.iterations.get(loop, 0) + here.evaluate(count)
         values.update([(var, here.evaluate(term)) for var, term in summary.known(case).items()])
         if case.exit.edge is None:
             end = self.graph.blocks[case.exit.block].end

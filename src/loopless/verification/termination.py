@@ -133,7 +133,7 @@ class TerminationSearch:
         """
         if not self.system.graph.loops or not self._is_followed():
             return None
-        leaps = leaps_of(self.system, seconds)
+        leaps, _ = leaps_of(self.system, seconds)
         if not leaps:
             return None
         system = accelerated(self.system, leaps)

@@ -1,4 +1,4 @@
-"""Runs of the compiled program: they show violations, and settle programs that take nothing from outside."""
+"""Runs of the compiled program: they show violations."""
 
 from __future__ import annotations
 
@@ -26,10 +26,29 @@ class NativeRuns:
         self.question, self.replays, self.system = question, replays, system
 
     def replayed(self, suspect: Suspect) -> Verdict | None:
-        """``false`` if a native run with these inputs violates the property."""
+        """``false`` if a native run with these inputs violates the property; ``unknown`` where the only run of the
+        program does, behind more iterations than a native run makes in the time that is left.
+        """
+        left = max(self.question.left, 0.0)
+        if suspect.iterations > left * NATIVE_PER_S:
+            return self._too_far(suspect)
         with self.question.timed("replay"):
             replay = self.replays.violation(suspect)
         return self.confirmed(suspect.method, replay)
+
+    def _too_far(self, suspect: Suspect) -> Verdict | None:
+        """Why a violation that is there is not replayed; other methods may know a shorter run, if there is another."""
+        shown = f"a run with inputs {list(suspect.inputs)[:20]}" if suspect.inputs else "the run"
+        place = f" in line {suspect.line}" if suspect.line else ""
+        why = (
+            f"by {suspect.method} {shown} comes to the error{place}, but behind at least "
+            f"10^{len(str(suspect.iterations)) - 1} iterations of one loop: no native run gets there in the time, and "
+            "what was not replayed is not told to be false"
+        )
+        if takes_inputs(self.system):
+            self.question.unconfirmed = why
+            return None
+        return self.question.unknown(why)
 
     def confirmed(self, method: str, replay: Replay, **more: Any) -> Verdict | None:
         """``false`` where a run did what was said of it; what else it did is the reason where nothing is found."""
@@ -75,30 +94,6 @@ class NativeRuns:
                 return guided(question, self.replays, until)
         except LimitError:
             return None
-
-    def out_of_reach(self, seconds: float) -> Verdict | None:
-        """``unknown`` where the only run of the program violates the property, behind more iterations than a native run
-        makes in the time that is left.
-        """
-        question = self.question
-        if question.property is not Property.UNREACH_CALL or question.entry != "main" or takes_inputs(self.system):
-            return None
-        found = self.violation(0.1)  # most runs that take nothing are short
-        left = question.left
-        if found is not None or left <= 0:
-            return found
-        from loopless.queries.verification.foreseen import (
-            error_ahead,  # few programs need it, and it takes time to import
-        )
-
-        ahead = error_ahead(question.program, question.settings, min(seconds, left / 2))
-        if ahead is None or ahead.most < left * NATIVE_PER_S:
-            return None
-        return question.unknown(
-            f"by the summary of main the run comes to the error in line {ahead.line}, but behind at least "
-            f"10^{len(str(ahead.most)) - 1} iterations of one loop: no native run gets there in the time, and what "
-            "was not replayed is not told to be false"
-        )
 
     def inputs(self) -> Iterator[tuple[int, ...]]:
         """Inputs for native runs: such as lead into loops, with one value for all that come later, and any."""

@@ -22,7 +22,7 @@ def safe(
 ) -> Verdict:
     """Whether no run violates the property, by the methods in their order. ``known``: invariants that are known."""
     search = Search(system, question.violates, question.deadline, known)
-    for name, method in safety_methods(search, runs.violation, runs.out_of_reach, runs.guided):
+    for name, method in safety_methods(search, runs.violation, runs.guided):
         if question.is_late:
             break
         with question.timed(name):
