@@ -1,0 +1,12 @@
+extern void reach_error(void);
+extern int __VERIFIER_nondet_int(void);
+#ifndef N
+#define N 1000
+#endif
+
+int main(void) {
+    int n = __VERIFIER_nondet_int(), c = 0;
+    for (int i = 0; i < n; i++) c++;
+    if (c == N) reach_error();
+    return 0;
+}
