@@ -35,12 +35,14 @@ class SystemPath:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What paths lead to: a ``path`` into the goals, with ``values`` of what it takes from outside; else ``complete``
-    says that there is none, and without it nothing is known.
+    """What paths lead to: a ``path`` into the goals, with ``values`` of what it takes from outside, and ``elements`` of
+    objects by their names, places in bytes and types; else ``complete`` says that there is none, and without it nothing
+    is known.
     """
 
     path: SystemPath | None = None
     values: Mapping[t.Var, int] = field(default_factory=dict)
+    elements: Mapping[tuple[str, int, t.IntType], int] = field(default_factory=dict)
     complete: bool = False
 
 
@@ -66,7 +68,7 @@ def explored(system: TransitionSystem, goals: Collection[str], until: float) -> 
                 if longer.location not in goals:
                     following.append(longer)
                 elif outcome.model is not None:
-                    return Explored(longer, outcome.model.values)
+                    return Explored(longer, outcome.model.values, outcome.model.elements)
                 else:
                     complete = False
         front = following

@@ -249,9 +249,7 @@ class _Maker:
             values: dict[t.Var, t.Term] = {var: term for var, term in known.items() if term is not var}
             state = _State(case.when, values)
             for var in sorted(changed - known.keys(), key=lambda var: var.key):
-                values[var] = self._input(
-                    state, var, Origin.UNSUPPORTED, summary.loop.header, 0, f"{var.name}.{number}"
-                )
+                values[var] = self._untold(summary.loop.header, var, number)
             exit = case.exit
             if exit.edge is None:
                 self._left(exit, state)
@@ -268,6 +266,12 @@ class _Maker:
         if residual is not t.FALSE:
             arrived.setdefault(summary.loop.header, []).append(_State(residual, {}))
         return arrived
+
+    def _untold(self, header: str, var: t.Var, case: int) -> t.Var:
+        """Any value of a variable that a case of a summary says nothing of, for which runs take nothing."""
+        found = TransitionInput(t.Var(f"?{header}>{var.name}.{case}", var.type), Origin.UNSUPPORTED, header, -1)
+        self.inputs.append(found)
+        return found.var
 
     def _left(self, exit: Exit, state: _State) -> None:
         """The end of runs inside a loop."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loopless import clock
-from loopless.limits.queries import DEFAULT_REACH_S
+from loopless.limits.queries import DEFAULT_REACH_S, SUMMARIES_S
 from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.queries.call_values.native_driver import Driver
@@ -22,6 +22,7 @@ from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits
 from loopless.queries.program import AnalyzedProgram, load
+from loopless.queries.reach.by_summaries import route_by_summaries
 from loopless.queries.reach.entry import entry_of
 from loopless.queries.reach.guided_search import GuidedSearch
 from loopless.queries.reach.native_runs import RunsToTarget
@@ -30,6 +31,7 @@ from loopless.queries.reach.unreachable import proof, unreachable
 from loopless.queries.settings import Settings
 from loopless.refusals import Refused
 from loopless.source.targets import SourceTarget
+from loopless.verification.proofs import SUMMARIES
 from loopless.verification.transitions import TransitionSystem
 
 
@@ -132,12 +134,25 @@ class _Methods:
 
     def answer(self) -> Reached:
         """The first answer; what no method settles is unknown."""
-        for method in (self._by_counters, self._by_guided_search, self._by_proof):
+        for method in (self._by_summaries, self._by_counters, self._by_guided_search, self._by_proof):
             answer = method()
             if answer is not None:
                 return answer
         why = self.question.why or "neither a run that gets there nor a proof that there is none was found"
         return self.question.unknown(why)
+
+    def _by_summaries(self) -> Reached | None:
+        """The answer "reached" by a path in which loops are passed as their summaries say."""
+        question = self.question
+        one_of_many = question.driver is not None  # whose runs may get there by the way
+        if question.minimize or one_of_many or not question.settings.run or not question.summaries:
+            return None
+        with question.timed("summaries"):
+            route = route_by_summaries(self.system, min(question.deadline, clock.counted() + SUMMARIES_S), SUMMARIES_S)
+        before = question.why
+        answer = self.runs.along(route, SUMMARIES) if route is not None else None
+        question.why = before  # the searches that follow say what is in the way
+        return answer
 
     def _by_counters(self) -> Reached | None:
         """The answer "unreachable", where no counts of ways fit a run to the target."""

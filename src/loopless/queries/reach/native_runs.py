@@ -36,8 +36,8 @@ class RunsToTarget:
             return None
         return None if found is None else self._replayed(found, "random inputs")
 
-    def along(self, route: Route) -> Reached | None:
-        """What a run with the inputs of a path comes to."""
+    def along(self, route: Route, method: str = "guided search") -> Reached | None:
+        """What a run with the inputs of a path comes to, which the ``method`` has found."""
         try:
             inputs = inputs_of(route, self.system, self.question.entry, self.driver.signature)
         except NotDriven as error:
@@ -48,7 +48,7 @@ class RunsToTarget:
                 f"a path that gets there was found, but the program could not be compiled for a run: {error}"
             )
             return None
-        return self._replayed(inputs, "guided search")
+        return self._replayed(inputs, method)
 
     def _replayed(self, inputs: Inputs, method: str) -> Reached | None:
         """The answer "reached", if the native run with these inputs comes to the target."""

@@ -1,0 +1,26 @@
+"""Paths to a target on which loops are passed as their summaries say."""
+
+from __future__ import annotations
+
+from loopless import terms as t
+from loopless.navigation.routes import Route, RouteStep
+from loopless.verification.acceleration import accelerated, leaps_of
+from loopless.verification.exploration import explored, named_at
+from loopless.verification.transitions import VIOLATION, TransitionSystem
+
+
+def route_by_summaries(system: TransitionSystem, until: float, seconds: float) -> Route | None:
+    """A path to the target, found until a moment of counted work; ``seconds``: of processor time, for summaries."""
+    leaps, _ = leaps_of(system, seconds)
+    if not leaps:
+        return None
+    found = explored(accelerated(system, leaps), (VIOLATION,), until)
+    if found.path is None:
+        return None
+    steps = tuple(
+        RouteStep(0, 1, {one: named_at(one.var, number) for one in step.taken})
+        for number, step in enumerate(found.path.taken)
+    )
+    cells = {place: t.Var(f"|element {number}", place[2]) for number, place in enumerate(found.elements)}
+    values = {**found.values, **{var: found.elements[place] for place, var in cells.items()}}
+    return Route(steps, values, cells, (), {})
