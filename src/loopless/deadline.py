@@ -7,6 +7,7 @@ behind it, by a second timer.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import signal
 import threading
 from collections.abc import Iterator
@@ -66,6 +67,10 @@ def in_time(until: float | None) -> Iterator[None]:
     _deadlines.arm()
     try:
         yield
+    except ctypes.ArgumentError as error:
+        if LimitError.__name__ in str(error):  # it broke in while ctypes read an argument, which calls all errors so
+            raise LimitError(f"{OVER} (seconds of processor time); --timeout raises the limit") from error
+        raise
     finally:
         del _deadlines.blocks[depth - 1 :]
         _deadlines.arm()
