@@ -21,5 +21,4 @@ def test_a_limit_that_ctypes_calls_a_wrong_argument_is_a_limit() -> None:
 
 def test_work_ends_at_its_limit() -> None:
     with pytest.raises(LimitError), in_time(clock.now() + 0.05):
-        while True:
-            pass
+        sum(number for number in iter(int, 1))
