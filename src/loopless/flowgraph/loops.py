@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from loopless.flowgraph.model import Block, LoopInfo
@@ -53,7 +54,7 @@ def loop_forest(
                 header,
                 frozenset(bodies[header]),
                 tuple(sorted(back[header], key=lambda label: order[label])),
-                _exits(bodies[header], blocks, order),
+                exits_of(bodies[header], blocks),
                 parents[header],
                 _depth(header, parents),
                 loc,
@@ -110,11 +111,13 @@ def _depth(header: str, parents: Mapping[str, str | None]) -> int:
     return depth
 
 
-def _exits(body: set[str], blocks: Mapping[str, Block], order: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+def exits_of(body: AbstractSet[str], blocks: Mapping[str, Block]) -> tuple[tuple[str, int], ...]:
+    """The edges that leave a loop with these blocks, in the order of ``blocks``."""
     return tuple(
         (label, index)
-        for label in sorted(body, key=lambda label: order[label])
-        for index, edge in enumerate(blocks[label].edges)
+        for label, block in blocks.items()
+        if label in body
+        for index, edge in enumerate(block.edges)
         if edge.target not in body
     )
 

@@ -22,6 +22,7 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.loops import exits_of
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -91,7 +92,7 @@ def entered(graph: Flowgraph, body: BodyOf, contract_of: ContractOf = lambda _: 
     for part in (main, *parts.values()):
         blocks |= part.with_ways(parts)
         variables |= part.variables | part.flags
-        loops += part.loops()
+        loops += part.loops(blocks)
         blocked |= {part.label(label): why for label, why in part.graph.blocked.items()}
     return replace(
         graph,
@@ -153,6 +154,8 @@ class _Part:
         self.flags: dict[t.Var, VariableInfo] = {}
         self.live = live_at_entry(graph.blocks, frozenset())[graph.entry]
         self.passages: dict[str, Passage] = {}
+        self.pieces: dict[str, list[str]] = {}
+        """By the label of a block the labels of what it has become, in their order."""
         self.signature = self._signature([call.target for call in calls if call.target is not None])
         self.contract = contract_of(self.signature) if name else None
 
@@ -189,15 +192,16 @@ class _Part:
         """The label of a block of the function in the whole."""
         return f"{self.name}::{label}" if self.name else label
 
-    def loops(self) -> Iterator[LoopInfo]:
-        """The loops, with the labels of the whole."""
+    def loops(self, blocks: Mapping[str, Block]) -> Iterator[LoopInfo]:
+        """The loops of the function among the ``blocks`` with ways, where a block with calls has become several."""
         for loop in self.graph.loops:
+            inside = frozenset(piece for label in loop.blocks for piece in self.pieces[self.label(label)])
             yield replace(
                 loop,
                 header=self.label(loop.header),
-                blocks=frozenset(map(self.label, loop.blocks)),
-                latches=tuple(map(self.label, loop.latches)),
-                exits=tuple((self.label(label), index) for label, index in loop.exits),
+                blocks=inside,
+                latches=tuple(self.pieces[self.label(label)][-1] for label in loop.latches),
+                exits=exits_of(inside, blocks),
                 parent=None if loop.parent is None else self.label(loop.parent),
             )
 
@@ -206,6 +210,7 @@ class _Part:
         found: dict[str, Block] = {}
         for block in self.graph.blocks.values():
             here, held = self.label(block.label), list[Statement]()
+            self.pieces[here] = pieces = [here]
             number = 0
             for statement in block.statements:
                 told = self._statement(statement)
@@ -221,6 +226,7 @@ class _Part:
                     found[here] = Block(here, tuple(held), ways)
                     found[into] = self._into(into, told, callee)
                     here, told = behind, replace(told, entered=True)
+                    pieces.append(behind)
                     self.passages[behind] = Passage(callee.name, into, self._shared(callee))
                     held = self._passed_over(behind, told, callee)
                 elif told is not None:
