@@ -1,8 +1,7 @@
-"""Answers of the interface's own: how they show themselves, and refusals as answers."""
+"""Refusals as answers, which show themselves."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 from loopless.queries.loops.answer import LoopAnswer
@@ -14,20 +13,7 @@ from loopless.report.text import summaries
 from loopless.report.text import why as why_lines
 
 
-class Held(Shown):
-    """An answer that says itself how it looks."""
-
-    __slots__ = ()
-
-    @abstractmethod
-    def _brief(self) -> str:
-        """The essentials in a few words."""
-
-    def __repr__(self) -> str:
-        return f"<{self._brief()}>"
-
-
-class Refusal(Refused, Held):
+class Refusal(Refused, Shown):
     """A :class:`loopless.Refused` given as an answer: it equals one, and shows itself as the command line does.
 
     ``reason``, ``where`` and ``detail`` are those of :class:`loopless.Refused`.
@@ -66,7 +52,7 @@ class Refusal(Refused, Held):
         return self._page or html.box([html.heading("refused", words), html.refusal(self)])
 
     def __repr__(self) -> str:
-        return Held.__repr__(self)
+        return f"<{self._brief()}>"
 
     def __str__(self) -> str:
         return self._text or "\n".join(line.strip() for line in why_lines(self))

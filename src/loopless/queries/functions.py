@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
-from loopless.queries.call_values.given_memory import Entry
 from loopless.queries.call_values.layouts import layouts_in
 from loopless.queries.jobs.overrun import Overrun, attempted
 from loopless.queries.jobs.running import run_all, work
@@ -19,7 +17,7 @@ from loopless.queries.loops.answering import answer_all
 from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
-from loopless.queries.shown import Shown, presentation
+from loopless.queries.summarized import Summarized
 from loopless.refusals import Refused
 from loopless.summary import (
     CallSummary,
@@ -28,15 +26,13 @@ from loopless.summary import (
     FunctionOutcome,
     LoopSummary,
     Outcome,
-    Residual,
     SummaryInput,
-    Undefined,
     summarize_function,
 )
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FunctionAnswer(Shown):
+class FunctionAnswer(Summarized):
     """The summary of one function, or why there is none; ``print`` shows it as ``summarize --whole`` does.
 
     Called with inputs it gives what the call comes to: ``answer(n=9)["return"]``.
@@ -61,16 +57,6 @@ class FunctionAnswer(Shown):
         return "exact" if self.summary.exact else "over-approximate"
 
     @property
-    def complete(self) -> bool | None:
-        """Whether the summary says something about every entry state; None where there is no summary."""
-        return self.summary.complete if self.summary is not None else None
-
-    @property
-    def exact(self) -> bool:
-        """Whether every case is an equivalence. Raises ``ValueError`` where there is no summary, as those below do."""
-        return self._summarized.exact
-
-    @property
     def inputs(self) -> tuple[SummaryInput, ...]:
         """The values that the summary speaks of: parameters, globals, what pointers point to, inputs that are read."""
         return self._summarized.inputs
@@ -88,46 +74,10 @@ class FunctionAnswer(Shown):
         return self._summarized.diverges
 
     @property
-    def undefined(self) -> tuple[Undefined, ...]:
-        """The inputs for which a run meets undefined behaviour, by ``kind`` and ``line``."""
-        return self._summarized.undefined
-
-    @property
-    def residual(self) -> tuple[Residual, ...]:
-        """The inputs about which nothing is said, each with the reason ``why``."""
-        return self._summarized.residual
-
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What is taken for granted, one sentence each."""
-        return tuple(presentation().assumptions(self))
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The names of the inputs that a call of the summary takes."""
-        names: tuple[str, ...] = presentation().variables(self)
-        return names
-
-    def __call__(self, /, **inputs: Entry) -> dict[str, int]:
-        """What a call comes to, by name: the final values of what changes, and the value returned as ``return``.
-
-        Raises:
-            UsageError: a name is not one of ``variables``, one that is needed is missing, or has not such a value.
-            ValueError: the call does not return, or nothing is said, with the reason.
-        """
-        found: dict[str, int] = presentation().outcome(self, inputs)
-        return found
-
-    def to_dict(self) -> dict[str, Any]:
-        """The function's entry in the JSON of ``loopless summarize --whole``."""
-        fields: dict[str, Any] = presentation().fields(self)
-        return fields
-
-    @property
     def _summarized(self) -> CallSummary:
-        if self.summary is None:
-            raise ValueError(f"there is no summary of {self.name} in this answer")
-        return self.summary
+        found = self.told
+        assert isinstance(found, CallSummary)
+        return found
 
 
 def answer_functions(

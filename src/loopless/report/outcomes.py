@@ -63,11 +63,10 @@ class _Named:
 
     answer: LoopAnswer | FunctionAnswer
 
-    @cached_property
+    @property
     def summary(self) -> LoopSummary | CallSummary:
-        if self.answer.summary is None:
-            raise ValueError(f"there is no summary of {self.answer.name} in this answer")
-        return self.answer.summary
+        """Raises ``ValueError`` where there is none."""
+        return self.answer.told
 
     @cached_property
     def names(self) -> Names:

@@ -189,9 +189,9 @@ def _(shown: LoopAnswer) -> dict[str, Any]:
 def _(shown: LoopAnswer) -> str | None:
     if shown.summary is not None or shown.refused is not None:
         return html.loop_summary(shown)
-    if shown.automaton is not None:
-        return None  # the picture says it better
-    return html.classification(shown, shown.classification) if shown.classification is not None else ""
+    if shown.automaton is not None or shown.classification is None:
+        return None  # of an automaton the picture says it better
+    return html.classification(shown, shown.classification)
 
 
 @brief.register

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from loopless import terms as t
 from loopless.automaton import LoopClass, PathAutomaton
@@ -12,9 +11,10 @@ from loopless.paths import LoopPaths
 from loopless.queries.call_values.given_memory import Entry
 from loopless.queries.loops.name import LoopName
 from loopless.queries.loops.unreported import Untold
-from loopless.queries.shown import Shown, presentation
+from loopless.queries.shown import presentation
+from loopless.queries.summarized import Summarized
 from loopless.refusals import Refused
-from loopless.summary import Approximation, AtEntry, Case, LoopSummary, Merged, Residual, Undefined
+from loopless.summary import Approximation, AtEntry, Case, LoopSummary, Merged
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class LoopAnswer(Shown):
+class LoopAnswer(Summarized):
     """All that was found out about one loop: what was asked of its summary, its type and its automaton.
 
     Called with entry values it gives those at the exit: ``answer(x=0, n=9)["x"]``. ``print`` shows it as the command
@@ -112,13 +112,6 @@ class LoopAnswer(Shown):
         return "exact" if whole else "over-approximate"
 
     @property
-    def complete(self) -> bool | None:
-        """Whether the summary says something about every entry state, approximations apart; None where there is no
-        summary.
-        """
-        return self.summary.complete if self.summary is not None else None
-
-    @property
     def answered(self) -> bool:
         """Whether all that was asked about the loop is answered."""
         return self.refused is None and self.partly is None and self.complete is not False
@@ -133,13 +126,8 @@ class LoopAnswer(Shown):
         return self.loop.name
 
     @property
-    def exact(self) -> bool:
-        """Whether every case of the summary is an equivalence. Raises ``ValueError`` where there is no summary."""
-        return self._summarized.exact
-
-    @property
     def cases(self) -> tuple[Case, ...]:
-        """The cases of the summary. Raises ``ValueError`` where there is none, as the properties below do.
+        """The cases of the summary.
 
         Each says for which entry values (``when``) the loop leaves where (``exit``), after how many ``iterations``
         (taken back edges), with which values (``then``), by which paths (``trace``). No state is in two of them.
@@ -150,16 +138,6 @@ class LoopAnswer(Shown):
     def diverges(self) -> t.Condition:
         """The entry values from which the loop never ends."""
         return self._summarized.diverges
-
-    @property
-    def undefined(self) -> tuple[Undefined, ...]:
-        """The entry values from which a run meets undefined behaviour, by ``kind`` and ``line``."""
-        return self._summarized.undefined
-
-    @property
-    def residual(self) -> tuple[Residual, ...]:
-        """The entry values about which nothing is said, each with the reason ``why``."""
-        return self._summarized.residual
 
     @property
     def approximation(self) -> Approximation | None:
@@ -173,30 +151,6 @@ class LoopAnswer(Shown):
         """What holds wherever the program enters the loop; the summary speaks of such states only."""
         return self._summarized.entered
 
-    @property
-    def assumptions(self) -> tuple[str, ...]:
-        """What is taken for granted, one sentence each."""
-        return tuple(presentation().assumptions(self))
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The names of what the summary depends on: those that a call of it takes."""
-        names: tuple[str, ...] = presentation().variables(self)
-        return names
-
-    def __call__(self, /, **entry: Entry) -> dict[str, int]:
-        """The variables at the exit for these values at the entry, in time that does not grow with the iterations.
-
-        What the loop reads of arrays is given by their names, as elements of the declared type. Variables that are
-        neither asked for nor used behind the loop may be missing.
-
-        Raises:
-            UsageError: a name is not one of ``variables``, one that is needed is missing, or has not such a value.
-            ValueError: the loop does not leave from there, or nothing is said, with the reason.
-        """
-        found: dict[str, int] = presentation().outcome(self, entry)
-        return found
-
     def iterations(self, /, **entry: Entry) -> int:
         """How many back edges are taken from these values at the entry. Raises as a call does."""
         count: int = presentation().iterations(self, entry)
@@ -208,11 +162,6 @@ class LoopAnswer(Shown):
         """What ``loopless summarize`` prints with the options of these names."""
         told: str = presentation().loop_text(self, traces, paths, all_states, all_cases)
         return told
-
-    def to_dict(self) -> dict[str, Any]:
-        """The loop's entry in the JSON of ``loopless summarize`` and ``loopless classify``."""
-        fields: dict[str, Any] = presentation().fields(self)
-        return fields
 
     def smtlib(self) -> str:
         """The relation of entry and exit for an SMT solver, as ``--format smtlib``."""
@@ -234,6 +183,6 @@ class LoopAnswer(Shown):
 
     @property
     def _summarized(self) -> LoopSummary:
-        if self.summary is None:
-            raise ValueError(f"there is no summary of {self.name} in this answer; ask for it by summarize()")
-        return self.summary
+        found = self.told
+        assert isinstance(found, LoopSummary)
+        return found
