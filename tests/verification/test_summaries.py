@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from loopless import clock
 from loopless import terms as t
 from loopless.check.certificates.property import Property
+from loopless.verification import exploration
 from loopless.verification.acceleration import accelerated, leaps_of
 from loopless.verification.exploration import explored
 from loopless.verification.proofs import GOALS, SUMMARIES, Proof, Suspect
@@ -91,7 +91,7 @@ def test_the_states_from_which_no_violation_is_reached_are_an_invariant(source):
 
 def test_what_no_input_reaches_has_no_path():
     made = system(NEST)
-    found = explored(accelerated(made, leaps_of(made, 10.0)[0]), GOALS, clock.counted() + 10.0)
+    found = explored(accelerated(made, leaps_of(made, 10.0)[0]), GOALS, 10.0)
     assert found.complete
     assert found.path is None
 
@@ -128,6 +128,41 @@ def test_the_unsafe_states_are_those_from_which_iterations_lead_to_a_violation(s
         bad = leads_to_violation(made, header, dict(state))
         assert any(t.holds(part, state) for part in unsafe[header]) == bad, state
         assert not (bad and all(t.holds(part, state) for part in safe[header])), state
+
+
+def test_what_grows_too_large_leaves_it_open_whether_there_is_a_path(monkeypatch):
+    made = system(NEST)
+    leaping = accelerated(made, leaps_of(made, 10.0)[0])
+
+    def too_large(*_):
+        raise t.TermTooLarge("a step")
+
+    monkeypatch.setattr(exploration, "_longer", too_large)
+    assert not exploration.explored(leaping, GOALS, 5.0).complete
+
+
+def test_a_loop_with_a_call_that_is_not_followed_is_not_passed():
+    """What is called may call the error, whatever the loop comes to."""
+    calls = "void g(int n) { if (n > 5) g(n - 1); if (n == 3) reach_error(); } int main(void) { for (int i = 0; i < 9; i++) %s return 0; }"
+    for call, passed in (("g(i);", False), (";", True)):
+        made = system(calls % call)
+        assert bool(leaps_of(made, 10.0)[0]) == passed
+
+
+TABLE = """static const unsigned char table[8] = {3, 1, 4, 1, 5, 9, 2, 6};
+int main(void) {
+    unsigned n = __VERIFIER_nondet_int(), s = 0;
+    if (n >= 8) return 0;
+    for (unsigned i = 0; i < table[n]; i++) s += 2;
+    if (s == 18) reach_error();
+    return 0;
+}"""
+
+
+def test_runs_that_jump_read_tables_that_nothing_writes():
+    found = search(TABLE).by_summaries(10.0)
+    assert isinstance(found, Suspect)
+    assert found.inputs == (5,)
 
 
 def leads_to_violation(made, at, values):
@@ -198,5 +233,5 @@ def test_a_step_into_states_from_which_a_loop_never_ends_is_there_for_terminatio
     )
     leaping = accelerated(made, leaps_of(made, 5.0)[0])
     assert {step.target for step in leaping.transitions if step.source != START} >= {DIVERGES}
-    found = explored(leaping, (DIVERGES,), clock.counted() + 5.0)
+    found = explored(leaping, (DIVERGES,), 5.0)
     assert list(found.values.values()) == [4]

@@ -123,7 +123,7 @@ QUICK_STEPS: Annotated[int, ChosenBy("interpreted in less time than a loop is su
 # Reach
 
 SUMMARIES_S: Annotated[float, ChosenBy("most loops that have a summary have it in a tenth of that")] = 1.0
-"""Seconds of work for a path to a place on which loops are passed as their summaries say."""
+"""Seconds of work for summaries of loops that a path to a place passes, and as many for the path."""
 
 DEFAULT_REACH_S: Annotated[float, GUESS] = 60.0
 """Time in seconds for one target where no limit is asked for."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import product
+import itertools
 from math import prod
 from typing import Final
 
 from loopless.limits.terms import MAX_RESIDUES
-from loopless.terms.build import from_polynomial, polynomial
+from loopless.terms.build import add, const, from_polynomial, polynomial, product
 from loopless.terms.conditions import at_most_zero, with_comparisons
 from loopless.terms.nodes import Compare, Condition, Const, Op, Term, Var
 
@@ -42,12 +41,18 @@ def _multiplied(condition: Condition) -> Condition:
             break
         atom, dividend, divisor = quotient
         most = max(exponent for monomial in poly for at, exponent in monomial if at is atom)
-        term = _sum(
-            from_polynomial({tuple((at, e) for at, e in monomial if at is not atom): factor})
-            * _power(dividend, exponent)
-            * divisor.value ** (most - exponent)
-            for monomial, factor in poly.items()
-            for exponent in [next((e for at, e in monomial if at is atom), 0)]
+        term = add(
+            *(
+                product(
+                    (
+                        from_polynomial({tuple((at, e) for at, e in monomial if at is not atom): factor}),
+                        *[dividend] * exponent,
+                        const(divisor.value ** (most - exponent)),
+                    )
+                )
+                for monomial, factor in poly.items()
+                for exponent in [next((e for at, e in monomial if at is atom), 0)]
+            )
         )
     if term is condition.term:
         return condition
@@ -60,22 +65,8 @@ def divides_always(divisor: int, term: Term) -> bool:
     atoms = sorted({atom for monomial in poly for atom, _ in monomial}, key=lambda atom: atom.key)
     if not all(isinstance(atom, Var) for atom in atoms) or divisor ** len(atoms) > MAX_RESIDUES:
         return False
-    for residues in product(range(divisor), repeat=len(atoms)):
+    for residues in itertools.product(range(divisor), repeat=len(atoms)):
         at = dict(zip(atoms, residues, strict=True))
         if sum(factor * prod(at[atom] ** e for atom, e in monomial) for monomial, factor in poly.items()) % divisor:
             return False
     return True
-
-
-def _power(term: Term, exponent: int) -> Term:
-    found: Term = Const(1)
-    for _ in range(exponent):
-        found = found * term
-    return found
-
-
-def _sum(terms: Iterable[Term]) -> Term:
-    found: Term = Const(0)
-    for term in terms:
-        found = found + term
-    return found

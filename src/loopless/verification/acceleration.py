@@ -17,9 +17,9 @@ from loopless import terms as t
 from loopless.deadline import in_time
 from loopless.errors import LimitError
 from loopless.flowgraph.liveness import live_at_entry
-from loopless.flowgraph.model import Check, LoopInfo
+from loopless.flowgraph.model import Call, Check, LoopInfo
 from loopless.limits.verification import MAX_LEAPING_WAYS, SUMMARY_OPERATIONS
-from loopless.logic import NotPresburger, budget
+from loopless.logic import BudgetExceeded, NotPresburger, budget
 from loopless.paths.build import changed_variables
 from loopless.paths.context import facts_behind
 from loopless.paths.model import LoopPaths, NoPaths
@@ -91,6 +91,8 @@ class _Finding:
         Best under what holds at the entry and stays true: fewer cases are left, and they say something of all states in
         which runs come to the header.
         """
+        if any(map(self._stops, loop.blocks)):
+            return None
         targets = (self.graph.blocks[label].edges[index].target for label, index in loop.exits)
         behind = {var for target in targets for var in self.live.get(target, frozenset())}
         interest = tuple(sorted(changed_variables(self.graph, loop) & behind, key=lambda var: var.key))
@@ -109,11 +111,16 @@ class _Finding:
                 if _helps(found) and found.complete:
                     return Leap(found, given, lasting=True)
                 _, entered = from_entry(self.graph, paths, found, interest, self.known)
-        except (NotPresburger, t.TermTooLarge):
+        except (BudgetExceeded, NotPresburger, t.TermTooLarge):
             return None
         if _helps(entered) and entered.complete:
             return Leap(entered, entered.entered, lasting=False)
         return Leap(found, given, lasting=True) if _helps(found) else None
+
+    def _stops(self, label: str) -> bool:
+        """Whether a block has a call that cannot be passed over."""
+        statements = self.graph.blocks[label].statements
+        return any(isinstance(s, Call) and self.system.calls(s) is not None for s in statements)
 
     def _paths(self, loop: LoopInfo, interest: tuple[t.Var, ...], given: t.Condition) -> LoopPaths | NoPaths:
         return paths_of(self.graph, loop, interest, all_checks=self.all_checks, given=given, known=self.known)

@@ -6,7 +6,7 @@ product of cases is ever formed but of those that follow one another on a path.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from loopless import clock
@@ -46,8 +46,12 @@ class Explored:
     complete: bool = False
 
 
-def explored(system: TransitionSystem, goals: Collection[str], until: float) -> Explored:
-    """The shortest path into one of ``goals`` that the logic finds; ``until``: a moment of counted work."""
+def explored(system: TransitionSystem, goals: Collection[str], seconds: float) -> Explored:
+    """The shortest path into one of ``goals`` that the logic finds in so many seconds of counted work.
+
+    Products take longer than is counted, so twice as many seconds of processor time end the search, too.
+    """
+    until, fence = clock.counted() + seconds, clock.now() + 2 * seconds
     onward: dict[str, list[CutpointTransition]] = {}
     for transition in system.transitions:
         onward.setdefault(transition.source, []).append(transition)
@@ -56,12 +60,17 @@ def explored(system: TransitionSystem, goals: Collection[str], until: float) -> 
     for _ in range(MAX_EXPLORED_STEPS):
         following: list[SystemPath] = []
         for path in front:
-            for longer in _longer(path, onward.get(path.location, ())):
-                if longer.location not in goals and longer.location not in onward:
+            for step in onward.get(path.location, ()):
+                if step.target not in goals and step.target not in onward:
                     continue
                 number += 1
-                if clock.counted() > until or number > MAX_EXPLORED_PATHS:
+                if clock.counted() > until or clock.now() > fence or number > MAX_EXPLORED_PATHS:
                     return Explored()
+                try:
+                    longer = _longer(path, step)
+                except t.TermTooLarge:
+                    complete = False  # where the step leads is not known
+                    continue
                 outcome = satisfiable(longer.condition, PATH_CHECK_MS)
                 if outcome.answer is SmtAnswer.NO:
                     continue
@@ -82,16 +91,10 @@ def named_at(var: t.Var, number: int) -> t.Var:
     return t.Var(f"{var.name}@{number}", var.type)
 
 
-def _longer(path: SystemPath, steps: Collection[CutpointTransition]) -> Iterator[SystemPath]:
+def _longer(path: SystemPath, step: CutpointTransition) -> SystemPath:
+    """The path with one more step. Raises :class:`loopless.terms.TermTooLarge`."""
     number = len(path.taken)
-    for step in steps:
-        renamed = {one.var: named_at(one.var, number) for one in step.inputs}
-        values = {**path.values, **renamed}
-        try:
-            condition = as_intervals(t.without_exact_quotients(path.condition & t.substitute(step.condition, values)))
-            if condition is t.FALSE:
-                continue
-            update = {var: t.substitute(term, values) for var, term in step.update.items()}
-        except t.TermTooLarge:
-            condition, update = path.condition, {}  # what is asked of longer paths is less than what must hold
-        yield SystemPath((*path.taken, step), condition, {**path.values, **update})
+    values = {**path.values, **{one.var: named_at(one.var, number) for one in step.inputs}}
+    condition = as_intervals(t.without_exact_quotients(path.condition & t.substitute(step.condition, values)))
+    update = {var: t.substitute(term, values) for var, term in step.update.items()}
+    return SystemPath((*path.taken, step), condition, {**path.values, **update})

@@ -318,7 +318,7 @@ class Search:
         if not leaps:
             return None
         system = accelerated(self.system, leaps)
-        found = explored(system, GOALS, min(self.deadline, clock.counted() + seconds))
+        found = explored(system, GOALS, min(seconds, self.deadline - clock.counted()))
         if found.path is not None:
             run = self.run_along(found.path, found.values, leaps)
             return _suspect(run, SUMMARIES) if run.end == "violation" else None

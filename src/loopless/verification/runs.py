@@ -170,7 +170,7 @@ class Runner:
                 jumped = self._jumped(self.summaries[label], run, values)
                 if jumped is None:
                     return label
-                if jumped is not label:
+                if jumped != label:
                     label = jumped
                     continue
             following = self._block(label, run, values, memory, choose)
@@ -187,7 +187,7 @@ class Runner:
         """Where the run goes on behind a loop, by its summary; its header where that says nothing; None where the run
         has ended.
         """
-        here = t.Valuation(values, lambda *_: 0)
+        here = t.Valuation(values, self._content)
         header = summary.loop.header
         case = next((case for case in summary.cases if here.holds(case.when)), None)
         if case is None:
@@ -431,6 +431,12 @@ class Runner:
         size = max((access.type.width or 8) // 8, 1)
         if len(run.widths) > 1 or holder is not None or offset % size:
             run.exact = False
+
+    def _content(self, array: str, offset: int, type: t.IntType) -> int:
+        """What an object holds that is never written; 0 where that is not known."""
+        number = next((number for number, held in self.graph.objects.items() if held.name == array), None)
+        known = None if number is None else self._first((number, offset), type)
+        return 0 if known is None else known
 
     def _first(self, place: tuple[int, int], type: t.IntType) -> int | None:
         """What an object holds at first."""

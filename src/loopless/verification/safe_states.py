@@ -39,9 +39,10 @@ def safe_states(
 def unsafe_states(
     system: TransitionSystem, goals: Collection[str], given: Mapping[str, t.Condition]
 ) -> Mapping[str, tuple[t.Condition, ...]] | None:
-    """By cutpoint, conditions of which one holds in each state in which ``given`` does and from which steps lead to
-    ``goals``; in others, too, where values from outside decide. None where there are cycles, or where conditions grow
-    too large.
+    """By cutpoint, alternative conditions: each state from which steps lead to ``goals`` fulfils one of them.
+
+    ``given`` is what holds at cutpoints; other states are left out. Where values from outside decide whether steps lead
+    to ``goals``, more states may fulfil a condition. None where there are cycles, or where conditions grow too large.
     """
     order = _backward(system)
     if order is None:
@@ -62,8 +63,10 @@ def unsafe_states(
 
 
 def _outside(unsafe: Collection[t.Condition], known: Collection[t.Condition]) -> Iterator[t.Condition]:
-    """That a state in which all is ``known`` is in none of these; and more of some, without what they say of large
-    numbers: mostly that nothing overflows, by which iterations end that lead nowhere.
+    """The negations of ``unsafe`` conditions, without what is ``known``; then stronger ones.
+
+    Those leave out what a condition says of large numbers. Mostly it says that nothing overflows, and an overflow ends
+    runs, so that more states are safe than are needed.
     """
     for part in unsafe:
         for one in _alternatives(part):

@@ -137,7 +137,7 @@ class TerminationSearch:
         if not leaps:
             return None
         system = accelerated(self.system, leaps)
-        found = explored(system, (DIVERGES,), min(self.deadline, clock.counted() + seconds))
+        found = explored(system, (DIVERGES,), min(seconds, self.deadline - clock.counted()))
         if found.path is not None:
             return self._endless(found, leaps)
         ranks = ranks_of(system, leaps) if found.complete else None
@@ -158,7 +158,7 @@ class TerminationSearch:
         leap = leaps[header]
         inside = [loop for loop in self.system.graph.loops if loop.header in leap.summary.loop.blocks]
         run = self.safety.run_along(found.path, found.values, leaps)
-        if len(inside) > 1 or run.end != "endless":
+        if len(inside) > 1 or run.end != "endless" or not leap.lasting:
             return None
         recurrent = {header: (*t.conjuncts(leap.given), *t.conjuncts(leap.summary.diverges))}
         return Trap(recurrent, {}, tuple(run.inputs), dict(run.uninitialised), SUMMARIES)

@@ -148,7 +148,7 @@ class _Methods:
         if question.minimize or one_of_many or not question.settings.run or not question.summaries:
             return None
         with question.timed("summaries"):
-            route = route_by_summaries(self.system, min(question.deadline, clock.counted() + SUMMARIES_S), SUMMARIES_S)
+            route = route_by_summaries(self.system, min(SUMMARIES_S, question.left))
         before = question.why
         answer = self.runs.along(route, SUMMARIES) if route is not None else None
         question.why = before  # the searches that follow say what is in the way

@@ -9,12 +9,12 @@ from loopless.verification.exploration import explored, named_at
 from loopless.verification.transitions import VIOLATION, TransitionSystem
 
 
-def route_by_summaries(system: TransitionSystem, until: float, seconds: float) -> Route | None:
-    """A path to the target, found until a moment of counted work; ``seconds``: of processor time, for summaries."""
+def route_by_summaries(system: TransitionSystem, seconds: float) -> Route | None:
+    """A path to the target, found in so many seconds for summaries, and as many for paths."""
     leaps, _ = leaps_of(system, seconds)
     if not leaps:
         return None
-    found = explored(accelerated(system, leaps), (VIOLATION,), until)
+    found = explored(accelerated(system, leaps), (VIOLATION,), seconds)
     if found.path is None:
         return None
     steps = tuple(

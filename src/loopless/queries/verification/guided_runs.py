@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from loopless import clock
-from loopless.check.certificates.property import graph_of
-from loopless.errors import LooplessError
+from loopless.deadline import in_time
+from loopless.errors import LimitError, LooplessError
 from loopless.limits.queries import MAX_REACH_WAYS
 from loopless.logic.smt import SmtAnswer
 from loopless.navigation.counters import CounterSystem
+from loopless.navigation.routes import Route
 from loopless.navigation.search import Navigator
 from loopless.navigation.splitting import without_wraps
 from loopless.queries.call_values.route_inputs import NotDriven, inputs_of
@@ -16,35 +17,38 @@ from loopless.queries.verification.question import VerificationQuestion
 from loopless.queries.verification.replays import Replays
 from loopless.refusals import Refused
 from loopless.verification.proofs import Suspect
-from loopless.verification.transitions import system_of
+from loopless.verification.transitions import TransitionSystem, system_of
 
 
-def guided(question: VerificationQuestion, replays: Replays, until: float) -> Suspect | None:
-    """A run that may violate the property of ``question``, found until a moment of counted work."""
-    settings = question.settings
-    graph = graph_of(
-        question.program.source,
-        question.entry,
-        question.property,
-        mathematical=settings.mathematical,
-        wrapv=settings.wrapv,
-        cells=False,
-    )
+def guided(question: VerificationQuestion, replays: Replays, seconds: float) -> Suspect | None:
+    """A run that may violate the property of ``question``, found in so many seconds of counted work.
+
+    Not all that the search does is counted, so twice as many seconds of processor time end it, too.
+    """
+    graph = question.graph(cells=False)
     made = system_of(graph, question.violates, question.refused_call, ways=MAX_REACH_WAYS, accesses=True)
     if isinstance(made, Refused):
         return None
     system = without_wraps(made)
-    counters = counters_of(system, trips=True)
-    if counters is SmtAnswer.NO or clock.counted() > until:
+    try:
+        with in_time(clock.now() + 2 * seconds):
+            route = _route(question, system, min(question.deadline, clock.counted() + seconds))
+    except LimitError:
         return None
-    general = counters if isinstance(counters, CounterSystem) else None
-    begun = begun_globals(question.program, question.entry)
-    found = Navigator(system, {}, until, trips=True, begun=begun, general=general).run()
-    if found.route is None:
+    if route is None:
         return None
     try:
-        inputs = inputs_of(found.route, system, question.entry, replays.signature())
+        inputs = inputs_of(route, system, question.entry, replays.signature())
     except (NotDriven, LooplessError):
         return None
     read = tuple(run.value for run in inputs.nondet for _ in range(run.count))
     return Suspect(read, inputs.uninitialised, "guided search", {})
+
+
+def _route(question: VerificationQuestion, system: TransitionSystem, until: float) -> Route | None:
+    counters = counters_of(system, trips=True)
+    if counters is SmtAnswer.NO:
+        return None
+    general = counters if isinstance(counters, CounterSystem) else None
+    begun = begun_globals(question.program, question.entry)
+    return Navigator(system, {}, until, trips=True, begun=begun, general=general).run().route

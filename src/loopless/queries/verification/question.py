@@ -8,7 +8,7 @@ from typing import Final
 
 from loopless import clock
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
-from loopless.flowgraph.model import Call, Origin
+from loopless.flowgraph.model import Call, Flowgraph, Origin
 from loopless.flowgraph.words import not_followed
 from loopless.queries.jobs.sandbox import note
 from loopless.queries.program import AnalyzedProgram
@@ -49,21 +49,28 @@ class VerificationQuestion:
         """Seconds of counted work until the deadline, below 0 behind it."""
         return self.deadline - clock.counted()
 
-    def system(self, contracts: Contracts | None = None) -> TransitionSystem | Refused:
-        """The program as transitions, under these contracts of functions."""
+    def graph(self, contracts: Contracts | None = None, *, cells: bool = True) -> Flowgraph:
+        """The program as a run of it, under these contracts of functions; ``cells``: whether a cell of each array is
+        followed.
+        """
         settings = self.settings
-        graph = graph_of(
+        return graph_of(
             self.program.source,
             self.entry,
             self.property,
             mathematical=settings.mathematical,
             wrapv=settings.wrapv,
+            cells=cells,
             contract_of=lambda signature: (contracts or {}).get(signature.function),
         )
+
+    def system(self, contracts: Contracts | None = None) -> TransitionSystem | Refused:
+        """The program as transitions, under these contracts of functions."""
+        graph = self.graph(contracts)
         return graph.refused or system_of(graph, self.violates, self.refused_call)
 
     def refused_call(self, call: Call) -> Refused | None:
-        """Why a call cannot be gone past; None where it can."""
+        """Why a call cannot be passed over; None where it can."""
         if self._follows(call):
             return None
         reason = Reason.RECURSION if call.callee in self._follows.names(call) else Reason.UNKNOWN_CALL
