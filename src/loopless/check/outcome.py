@@ -42,7 +42,9 @@ class Outcome:
     did not return. ``outputs`` has one tuple per pointer parameter, in their order: the elements of what was passed,
     after the run, in the range of the pointee's type. ``globals`` has the final values of the scalar integer globals
     by source name. Both are empty for runs that were cut off. ``detail`` is one phrase for people. ``covered``: the
-    sides of branches that were taken, where that was asked.
+    sides of branches that were taken, where that was asked. ``drawn``: what the run drew, kinds and values by turns,
+    where standard input is laid out. ``stdin``: the bytes that the run was given as standard input, where they were
+    laid out from that, and ``nondet`` its other inputs.
     """
 
     status: Status
@@ -51,6 +53,9 @@ class Outcome:
     globals: Mapping[str, int] = field(default_factory=_no_globals)
     detail: str = ""
     covered: frozenset[int] = frozenset()
+    drawn: tuple[int, ...] | None = None
+    stdin: bytes | None = None
+    nondet: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         parts: list[str] = [self.status]

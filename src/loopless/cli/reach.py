@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
     help="Write test.c, test.py and, of what main reads, test.xml with metadata.xml there "
-    "(--cover: test-1.c, test-2.c, ...).",
+    "and, where standard input is read, stdin.bin (--cover: test-1.c, test-2.c, ...).",
 )
 @click.option(
     "--minimize", type=click.Choice(["run", "inputs"]), help="Look for the shortest run, or for the smallest inputs."
@@ -191,7 +191,7 @@ def _write_files(
     """Each of the tests, with what it is for, in the formats in which it can be written."""
     from loopless.queries.call_values.surroundings import surroundings
     from loopless.report.reach_python import python_test
-    from loopless.report.reach_tests import c_test
+    from loopless.report.reach_tests import STDIN_FILE, c_test
     from loopless.report.testcomp import xml_metadata, xml_test
 
     program = surroundings(files, function, replace(settings.source, target=None))
@@ -220,5 +220,8 @@ def _write_files(
         folder.mkdir(parents=True, exist_ok=True)
         for file, content in texts.items():
             (folder / file).write_text(content, encoding="utf-8")
+        for inputs, _ in tests.values():
+            if inputs.stdin is not None:
+                (folder / STDIN_FILE).write_bytes(inputs.stdin)
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from None

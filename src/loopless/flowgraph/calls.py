@@ -36,8 +36,10 @@ from loopless.source.inlining import recursive_functions
 from loopless.source.vocabulary import (
     ABSOLUTE_VALUES,
     DIVISIONS,
+    ENDS_ONCE,
     LEAVES,
     SIZES,
+    STANDARD_INPUT_DRAW,
     TARGET,
     WORKED_OUT,
     LibraryEffect,
@@ -197,6 +199,8 @@ def _meaningful(translator: Translator, instruction: ir.Instruction, name: str, 
         case Meaning.NONDET:
             signed = nondet_signed(name) is not False
             shown = name.removeprefix("__VERIFIER_")
+            if name.startswith(STANDARD_INPUT_DRAW):
+                translator.memory.granted[ENDS_ONCE] = None
             translator.define(
                 instruction, translator.unknown(instruction.type, Origin.NONDET, shown, loc, None, signed=signed)
             )

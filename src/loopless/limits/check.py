@@ -115,6 +115,9 @@ SILENT_GRACE_S: Annotated[float, GUESS] = 2.0
 FORK_GLANCE_S: Annotated[float, GUESS] = 0.2
 """Number of seconds between two looks at how much a silent fork works."""
 
+MAX_DRAWS: Annotated[int, GUESS] = 1 << 16
+"""Maximum number of inputs of a run whose standard input is laid out."""
+
 # check.oracle.native
 
 CHILD_GLANCE_S: Annotated[float, GUESS] = 0.2

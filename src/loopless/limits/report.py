@@ -65,6 +65,9 @@ MAX_INPUT_RUNS: Annotated[int, GUESS] = 12
 MAX_SHOWN_WORD: Annotated[int, GUESS] = 60
 """Maximum number of characters of a word of argv that is shown as one string."""
 
+MAX_SHOWN_STDIN: Annotated[int, GUESS] = 200
+"""Maximum number of bytes of standard input that are shown in text; JSON has all."""
+
 # report.reach_tests
 
 MAX_LITERAL: Annotated[int, GUESS] = 90

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from loopless.limits.report import MAX_INPUT_RUNS, MAX_SHOWN_WORD
+from loopless.limits.report import MAX_INPUT_RUNS, MAX_SHOWN_STDIN, MAX_SHOWN_WORD
 from loopless.queries.call_values.reached import (
     GivenValue,
     Inputs,
@@ -75,7 +76,20 @@ def inputs_json(inputs: Inputs) -> dict[str, Any]:
         "uninitialised": {name: inputs.uninitialised[name] for name in sorted(inputs.uninitialised)},
         "globals": {name: inputs.globals[name] for name in sorted(inputs.globals)},
         "words": [_runs_json(word) for word in inputs.words],
+        **stdin_json(inputs.stdin),
     }
+
+
+def stdin_json(stdin: bytes | None) -> dict[str, str]:
+    """The bytes of standard input, in base 64; nothing where it is not read."""
+    return {} if stdin is None else {"stdin": base64.b64encode(stdin).decode("ascii")}
+
+
+def stdin_text(stdin: bytes) -> str:
+    """The bytes of standard input, as Python writes them where they are few."""
+    shown = repr(stdin[:MAX_SHOWN_STDIN]).removeprefix("b")
+    more = " ..." if len(stdin) > MAX_SHOWN_STDIN else ""
+    return f"standard input: {shown}{more} ({counted(len(stdin), 'byte')})"
 
 
 def number_json(value: Number | None) -> Number | str | None:
@@ -159,6 +173,8 @@ def inputs_text(inputs: Inputs) -> list[str]:
     if inputs.nondet:
         again = ", again and again" if inputs.repeats else ""
         lines.append(f"inputs in their order: {runs_text(inputs.nondet, 'int')}{again}")
+    if inputs.stdin is not None:
+        lines.append(stdin_text(inputs.stdin))
     named = (("uninitialised variables hold", inputs.uninitialised), ("globals begin with", inputs.globals))
     for text, values in named:
         if values:

@@ -6,12 +6,14 @@ import math
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from loopless.errors import UsageError
 from loopless.limits.report import MAX_LISTED_VALUES
 from loopless.queries.call_values.reached import GivenValue, Inputs, MemoryContent, PointerIn, runs_of, unrolled
 from loopless.queries.call_values.surroundings import PassedType, Surroundings
 from loopless.report.reach_tests import (
+    STDIN_FILE,
     Made,
     flags_of,
     givable,
@@ -25,6 +27,9 @@ from loopless.report.reach_tests import (
     wrapped,
 )
 from loopless.report.stand_ins import literal
+
+_FED: Final = ("import os", f"os.dup2(os.open(here / {STDIN_FILE!r}, os.O_RDONLY), 0)")
+"""The statements that put a file in the place of standard input."""
 
 
 def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path) -> str:
@@ -75,6 +80,7 @@ def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Pat
             "function = prototype(ctypes.c_void_p.in_dll(program, 'loopless_entry').value)",
             *(["program.loopless_globals()"] if sets else []),
             *made,
+            *(_FED if inputs.stdin is not None else []),
             f"print('returned', function({', '.join(arguments)}))",
             "",
         ]

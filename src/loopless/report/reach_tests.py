@@ -28,6 +28,8 @@ from loopless.queries.call_values.surroundings import Surroundings
 from loopless.report.reach import quoted
 from loopless.report.stand_ins import WIDTH, bodies, literal, table, variables
 
+STDIN_FILE: Final = "stdin.bin"
+"""The file beside a test that has the bytes of standard input."""
 _CHARACTERS: Final = ("char", "signed char", "unsigned char")
 
 
@@ -48,7 +50,8 @@ def c_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, na
     """
     inputs = givable(inputs, program)
     others = [relative(other, folder) for other in program.others]
-    command = " ".join(["cc", *flags_of(program, folder), f"{name}.c", *others, f"-o {name} && ./{name}"])
+    given = "" if inputs.stdin is None else f" < {STDIN_FILE}"
+    command = " ".join(["cc", *flags_of(program, folder), f"{name}.c", *others, f"-o {name} && ./{name}{given}"])
     body = list(_calling(inputs, program))
     lines = [f"/* {wrapped(_safe(purpose), '   ')}", f"   In this folder: {_safe(command)} */", ""]
     lines += included(inputs, program, folder)

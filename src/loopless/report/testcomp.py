@@ -33,6 +33,8 @@ def xml_test(inputs: Inputs) -> str:
         raise UsageError("no test in XML: its format has no words of argv, only what input functions return")
     if inputs.uninitialised:
         raise UsageError("no test in XML: it cannot say what uninitialised variables hold")
+    if inputs.stdin is not None:
+        raise UsageError("no test in XML: the format has no words for standard input")
     runs = list(inputs.nondet)
     if inputs.repeats and runs:
         runs.append(RepeatedValue(REPEATED_XML_INPUT, runs[-1].value))

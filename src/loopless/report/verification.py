@@ -9,7 +9,7 @@ from loopless.check.certificates.property import Property
 from loopless.queries.call_values.reached import runs_of
 from loopless.queries.call_values.surroundings import Surroundings
 from loopless.queries.verification.verdict import Verdict
-from loopless.report.reach import runs_text
+from loopless.report.reach import runs_text, stdin_json, stdin_text
 from loopless.report.reach_tests import flags_of, relative
 from loopless.report.stand_ins import FAILS, bodies, variables
 
@@ -35,6 +35,7 @@ def verdict_json(found: Verdict) -> dict[str, Any]:
         "method": found.method or None,
         "inputs": list(found.inputs) if found.verdict == "false" else None,
         "last_input_repeats": found.repeats,
+        **stdin_json(found.stdin),
         "uninitialised": {name: found.uninitialised[name] for name in sorted(found.uninitialised)},
         "replayed": found.replayed or None,
         "invariants": [
@@ -71,6 +72,8 @@ def verdict_text(found: Verdict) -> str:
             if found.inputs:
                 again = ", again and again" if found.repeats else ""
                 lines.append(f"  inputs in their order: {runs_text(runs_of(found.inputs), 'int')}{again}")
+            if found.stdin is not None:
+                lines.append(f"  {stdin_text(found.stdin)}")
             if found.uninitialised:
                 values = ", ".join(f"{name} = {value}" for name, value in sorted(found.uninitialised.items()))
                 lines.append(f"  uninitialised variables hold: {values}")

@@ -78,6 +78,8 @@ class SourceOptions:
     undefined operations trap (for running the code, not for reading it). ``stubs`` are C files that say what functions
     do which the program only declares (:mod:`loopless.source.stubs`). ``target``: a place that runs are to get to.
     ``standard_input``: the text of the file ``-``, and ``language`` whether it is C or C++; None where there is none.
+    ``reads_stdin``: whether what the program reads from standard input are its inputs
+    (:mod:`loopless.source.standard_input`).
     """
 
     data_model: DataModel | None = None
@@ -91,6 +93,7 @@ class SourceOptions:
     target: SourceTarget | None = None
     standard_input: bytes | None = None
     language: Literal["c", "c++"] = "c"
+    reads_stdin: bool = False
 
 
 STANDARD_INPUT: Final = Path("-")

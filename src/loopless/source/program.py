@@ -13,6 +13,7 @@ from loopless.source.database import CompileDatabase
 from loopless.source.inlining import choose
 from loopless.source.ir import Module
 from loopless.source.reader import read_module
+from loopless.source.standard_input import with_inputs
 from loopless.source.stubs import NO_STUBS, Stubs, read_stubs
 from loopless.source.targets import by_bodies
 from loopless.source.worker import WORKER
@@ -54,6 +55,8 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
     text = _link(parts, files, options)
     if options.target is not None:
         text = by_bodies(text)
+    if options.reads_stdin:
+        text = with_inputs(text, options)
     module = read_module(text, names)
     _check_target(module, files, options)
     stubs = _stubs(files, options, database)

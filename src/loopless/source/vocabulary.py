@@ -17,6 +17,17 @@ TARGET: Final = "__loopless_target"
 """The function that is called where a run is to get to (:mod:`loopless.source.targets`)."""
 
 
+STANDARD_INPUT_DRAW: Final = "__VERIFIER_nondet_stdin_"
+"""What the names of the functions begin with that draw what standard input gives
+(:mod:`loopless.source.standard_input`). Behind it stands "byte", a byte or -1; "skipped", the same behind white space;
+"outcome", whether a number comes (1), none does (0) or the input ends (-1); "rest", the byte that is in the way of a
+number; or a base ("dec", "hex", "any"), ``_`` and a type, a number.
+"""
+
+ENDS_ONCE: Final = "nothing else reads standard input, and behind its end nothing more comes (a file or a pipe)"
+"""What is taken for granted where standard input is drawn."""
+
+
 class Meaning(Enum):
     """What a call of a function of the verification vocabulary means."""
 
@@ -116,6 +127,7 @@ def meaning_of(name: str, *, defined: bool = False) -> Meaning | None:
 def nondet_signed(name: str) -> bool | None:
     """Whether the input that ``name`` (meaning ``NONDET``) returns is signed, by its suffix; None: not an integer."""
     suffix = name.removeprefix("__VERIFIER_").removeprefix("nondet").removeprefix("_")
+    suffix = re.sub(r"^stdin_(?:dec|hex|any)_", "", suffix)
     if name in ("klee_int", "nondet") or suffix in _SIGNED:
         return True
     return False if suffix in _UNSIGNED else None

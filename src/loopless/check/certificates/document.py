@@ -75,6 +75,7 @@ def document_of(
             "clang": subject.options.clang,
             "stubs": [str(file) for file in subject.options.stubs],
             **({} if subject.options.target is None else {"target": asdict(subject.options.target)}),
+            **({"reads_stdin": True} if subject.options.reads_stdin else {}),
             "entry": subject.entry,
             "integers": "mathematical" if subject.mathematical else "machine",
             "wrapv": subject.wrapv,
@@ -106,6 +107,7 @@ def _options(told: Mapping[str, Any]) -> SourceOptions:
         compile_database=None if database is None else Path(database),
         stubs=tuple(Path(file) for file in told.get("stubs", ())),
         target=SourceTarget(**told["target"]) if "target" in told else None,
+        reads_stdin=told.get("reads_stdin", False),
     )
 
 

@@ -21,6 +21,7 @@ from loopless.check.oracle.retarget import NARROW, SAFE
 from loopless.check.oracle.runtime import APART, CHECKED, MEANINGS, WEAK_MEANINGS
 from loopless.check.oracle.signature import CType, DebugInfo, Signature
 from loopless.check.oracle.unwinding import without_unwinding
+from loopless.source.vocabulary import STANDARD_INPUT_DRAW
 
 # What a program may call in the C library: functions that neither touch files nor other processes.
 _LIBRARY_WORDS: Final = (
@@ -29,8 +30,9 @@ _LIBRARY_WORDS: Final = (
     "abs labs llabs div ldiv lldiv malloc calloc realloc free aligned_alloc posix_memalign alloca isalpha "
     "isdigit isalnum isspace isupper islower isprint ispunct iscntrl isgraph isxdigit isblank toupper tolower "
     "printf puts putchar fprintf fputs fputc putc fwrite fflush sprintf snprintf vprintf vsnprintf perror "
-    "getchar scanf rand srand random srandom qsort bsearch time clock floor ceil sqrt pow fabs fmod fmin fmax "
-    "round trunc log exp sin cos tan strtod atof __isoc99_scanf __isoc23_scanf __ctype_b_loc __errno_location"
+    "getchar getchar_unlocked getc fgetc ungetc fgets fread read getline scanf feof ferror clearerr rand srand random "
+    "srandom qsort bsearch time clock floor ceil sqrt pow fabs fmod fmin fmax round trunc log exp sin cos tan strtod "
+    "atof __isoc99_scanf __isoc23_scanf fscanf __isoc99_fscanf __isoc23_fscanf __ctype_b_loc __errno_location"
 )
 _LIBRARY: Final = frozenset(_LIBRARY_WORDS.split())
 _LIBRARY_VARIABLES: Final = frozenset({"stdin", "stdout", "stderr"})
@@ -181,7 +183,9 @@ def _scan(lines: list[str]) -> _Module:
 def _choose_meanings(module: _Module) -> None:
     """Decide for each function name what it calls: the runtime, the C library, an input, or nothing that can run."""
     for name in sorted(module.declared.keys() | module.defined):
-        meaning = MEANINGS.get(name) or (WEAK_MEANINGS.get(name) if name in module.declared else None)
+        meaning = (
+            _draw(name, module) or MEANINGS.get(name) or (WEAK_MEANINGS.get(name) if name in module.declared else None)
+        )
         if name.startswith("llvm."):
             continue
         if meaning is None and (
@@ -202,6 +206,17 @@ def _choose_meanings(module: _Module) -> None:
             module.renamed[name] = f"@loopless_{meaning}"
         elif name in module.declared and name not in (SAFE if module.narrow else _LIBRARY):
             _stub(name, module)
+
+
+def _draw(name: str, module: _Module) -> str | None:
+    """The runtime's function for one that draws what standard input gives (:data:`STANDARD_INPUT_DRAW`)."""
+    if not name.startswith(STANDARD_INPUT_DRAW):
+        return None
+    base, _, type_ = name.removeprefix(STANDARD_INPUT_DRAW).partition("_")
+    plain = _input(name, module) if type_ else None
+    if plain is None:
+        return f"stdin_{base}"
+    return f"stdin_{base}_{'u' if type_.startswith('u') else 's'}{plain.removeprefix('nondet_')[1:]}"
 
 
 def _input(name: str, module: _Module) -> str | None:

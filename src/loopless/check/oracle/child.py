@@ -17,6 +17,7 @@ import resource
 import select
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from typing import Any, BinaryIO, cast
 from loopless import clock
 from loopless.check.oracle.runtime import ENDINGS, TRAP_KINDS
 from loopless.errors import SourceError
-from loopless.limits.check import FORK_GLANCE_S, GUARD_BYTES, SILENT_GRACE_S
+from loopless.limits.check import FORK_GLANCE_S, GUARD_BYTES, MAX_DRAWS, SILENT_GRACE_S
 from loopless.source.jit import Jit
 
 _SIGNALS = {
@@ -91,6 +92,21 @@ class _Program:
         self.ending = self._function("ending", ctypes.c_void_p, ctypes.c_void_p)
         self.call = self._function("call", ctypes.c_void_p, ctypes.c_longlong, ctypes.c_void_p, ctypes.c_void_p)
         self.save(self.table, self.count, ctypes.addressof(self.saved))
+        self.draws: ctypes.Array[ctypes.c_longlong] | None = None
+        if any(name.startswith("stdin_") for name in request["needs"]):
+            self._watch_draws()
+
+    def _watch_draws(self) -> None:
+        """Have what runs draw written to memory that forks share with the server, which survives them."""
+        room = mmap.mmap(-1, 8 * (1 + 2 * MAX_DRAWS))
+        self.draws = (ctypes.c_longlong * (1 + 2 * MAX_DRAWS)).from_buffer(room)
+        self._function("draws", ctypes.c_void_p, ctypes.c_longlong)(ctypes.addressof(self.draws), MAX_DRAWS)
+
+    def drawn(self) -> list[int] | None:
+        """What the last run drew, kinds and values by turns; None where that is not known."""
+        if self.draws is None or self.draws[0] > MAX_DRAWS:
+            return None
+        return self.draws[1 : 1 + 2 * self.draws[0]]
 
     def _function(self, name: str, *types: Any) -> Any:
         return ctypes.CFUNCTYPE(None, *types)(self.runtime.address(f"loopless_{name}"))
@@ -306,6 +322,7 @@ def _in_fork(program: _Program, request: dict[str, Any], first: int, last: int, 
         for number in keep:
             os.close(number)
         _die_with_parent()
+        _give_standard_input(request["runs"][first])
         runner = _Runner(program, request)
         limit_process(request["limits"], last - first)
         for one in request["runs"][first:last]:
@@ -318,7 +335,8 @@ def _in_fork(program: _Program, request: dict[str, Any], first: int, last: int, 
 
 def _answers(program: _Program, request: dict[str, Any], keep: Sequence[int]) -> Iterator[list[Any]]:
     """The outcome of every requested run, in order, over as many forks as it takes."""
-    total, step = len(request["runs"]), 1 if request["isolated"] else len(request["runs"])
+    apart = request["isolated"] or program.draws is not None or any(one.get("stdin") for one in request["runs"])
+    total, step = len(request["runs"]), 1 if apart else len(request["runs"])
     done = 0
     while done < total:
         last = min(total, done + step)
@@ -330,12 +348,27 @@ def _answers(program: _Program, request: dict[str, Any], keep: Sequence[int]) ->
         os.close(sink)
         for line in _lines(source, pid, request["limits"]["seconds"]):
             done += 1
-            yield json.loads(line)
+            yield _with_draws(json.loads(line), program)
         os.close(source)
         _, status = os.waitpid(pid, 0)
         if done < last:
             done += 1
-            yield _death(status)
+            yield _with_draws(_death(status), program)
+
+
+def _with_draws(answer: list[Any], program: _Program) -> list[Any]:
+    """The answer about a run with what it drew, where standard input is laid out."""
+    return answer if program.draws is None else [*answer[:6], *([[]] if len(answer) < 6 else []), program.drawn()]
+
+
+def _give_standard_input(run: dict[str, Any]) -> None:
+    """Put the bytes that a run reads, if there are some, in the place of standard input."""
+    if run.get("stdin"):
+        with tempfile.TemporaryFile() as file:
+            file.write(bytes.fromhex(run["stdin"]))
+            file.flush()
+            file.seek(0)
+            os.dup2(file.fileno(), 0)
 
 
 def _lines(source: int, pid: int, seconds: float) -> Iterator[bytes]:

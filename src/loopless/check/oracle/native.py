@@ -24,7 +24,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self, cast
@@ -43,12 +43,14 @@ from loopless.check.oracle.fitting import (
 from loopless.check.oracle.retarget import is_narrow, retarget
 from loopless.check.oracle.runtime import SOURCE
 from loopless.check.oracle.signature import CType, Opaque, PointerType, Signature
+from loopless.check.oracle.standard_input import laid_out
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
 from loopless.limits.check import CHILD_GLANCE_S, LOAD_CHARGE_S, RUN_CHARGE_S
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
 from loopless.source.database import CompileDatabase
 from loopless.source.reader import read_module
+from loopless.source.standard_input import is_followed, with_inputs
 from loopless.source.stubs import read_stubs
 from loopless.source.targets import by_bodies
 from loopless.source.worker import WORKER
@@ -93,7 +95,7 @@ class NativeRun:
     without a body) return, in the order of the calls, each reduced to its type. ``uninit``: what uninitialised integer
     locals hold, by ``variable`` or ``function.variable``, or in the order of the activations; 0 where nothing is said.
     ``globals``: scalar globals that start with another value than the program gives them. ``repeat``: behind the last
-    input that one comes again and again.
+    input that one comes again and again. ``stdin``: the bytes of standard input.
     """
 
     args: Sequence[Argument] = ()
@@ -101,6 +103,7 @@ class NativeRun:
     uninit: Sequence[int] | Mapping[str, int] = ()
     globals: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     repeat: bool = False
+    stdin: bytes = b""
 
 
 @lru_cache(maxsize=1)
@@ -168,10 +171,11 @@ class NativeHost:
             if answer is None:
                 self.close()
                 break
-            status, value, outputs, variables, detail, *covered = cast("list[Any]", answer)
-            taken = frozenset(covered[0]) if covered else frozenset[int]()
+            status, value, outputs, variables, detail, *more = cast("list[Any]", answer)
+            taken = frozenset(more[0]) if more else frozenset[int]()
             given, kept = tuple(map(tuple, outputs)), MappingProxyType(variables)
-            outcomes.append(Outcome(cast(Status, status), value, given, kept, detail, taken))
+            drawn = tuple(more[1]) if len(more) > 1 and more[1] is not None else None
+            outcomes.append(Outcome(cast(Status, status), value, given, kept, detail, taken, drawn=drawn))
             clock.count(RUN_CHARGE_S + (limit_s if status == "timeout" else 0.0))
         else:
             told = self._receive(seconds + 10.0)
@@ -301,6 +305,12 @@ class NativeOracle:
         if not allow_run:
             raise RunForbidden(_FORBIDDEN)
         text = _program_ir(program, options, ir=ir)
+        self._plain: NativeOracle | None = None
+        self._make_plain = (
+            partial(NativeOracle, program, options=replace(options, reads_stdin=False), uninitialised=uninitialised)
+            if is_followed(text)
+            else None
+        )
         narrow = is_narrow(text)
         if narrow:
             text = retarget(text, _runtime())
@@ -372,6 +382,32 @@ class NativeOracle:
             UsageError: if the function or an argument does not fit.
             LimitError: if the child process stops answering.
         """
+        outcomes = self._run_many(function, runs, isolated=isolated, signature=signature)
+        if self._make_plain is None:
+            return outcomes
+        return [self._by_bytes(function, run, outcome) for run, outcome in zip(runs, outcomes, strict=True)]
+
+    def _by_bytes(self, function: str, run: NativeRun, drawn: Outcome) -> Outcome:
+        """What a run comes to that drew what it read from standard input: where it ended otherwise than by a return,
+        how the program as it is written ends with the same as bytes.
+        """
+        if drawn.status not in ("error-reached", "undefined", "timeout", "unknown") or drawn.drawn == ():
+            return drawn
+        found = laid_out(drawn.drawn) if drawn.drawn is not None else None
+        if found is None or (drawn.status == "unknown" and drawn.detail.startswith("inputs exhausted")):
+            return Outcome("unknown", detail="what it reads from standard input is more than is laid out")
+        if self._plain is None:
+            assert self._make_plain is not None
+            self._plain = self._make_plain(limits=self.limits)
+            self._plain.any_result = self.any_result
+        self._plain.limits = self.limits
+        given = replace(run, nondet=found.nondet, repeat=False, stdin=found.stdin)
+        (outcome,) = self._plain.run_many(function, [given])
+        return replace(outcome, stdin=found.stdin, nondet=found.nondet)
+
+    def _run_many(
+        self, function: str, runs: Sequence[NativeRun], *, isolated: bool, signature: Signature | None
+    ) -> list[Outcome]:
         signature = signature or self.signature(function)
         if not (self.any_result and isinstance(signature.result, Opaque) and signature.result.name in IN_REGISTERS):
             check_result(function, signature)
@@ -422,6 +458,7 @@ class NativeOracle:
             "uninit": [] if isinstance(run.uninit, Mapping) else list(run.uninit),
             "chosen": self._chosen(run.uninit) if isinstance(run.uninit, Mapping) else [],
             "globals": dict(run.globals),
+            "stdin": run.stdin.hex(),
         }
 
     def _chosen(self, values: Mapping[str, int]) -> list[tuple[int, int]]:
@@ -436,6 +473,8 @@ class NativeOracle:
 
     def close(self) -> None:
         """End the child process, unless it is shared."""
+        if self._plain is not None:
+            self._plain.close()
         if self._own_host:
             self._host.close()
 
@@ -454,6 +493,8 @@ def _program_ir(program: str | Path | Iterable[Path], options: SourceOptions, *,
     text = _own_ir(program, options, ir=ir)
     if options.target is not None:
         text = by_bodies(text)
+    if options.reads_stdin:
+        text = with_inputs(text, options)
     bodies = read_stubs(options.stubs, options).linked(read_module(text, {})) if options.stubs else ()
     return WORKER.link([("the program", text), *bodies], options.timeout_s) if bodies else text
 

@@ -32,7 +32,7 @@ NARROW: Final = (
 _SAFE_WORDS: Final = (
     "strcmp strcpy strcat strchr strrchr strstr strpbrk strdup atoi abs free isalpha isdigit isalnum isspace "
     "isupper islower isprint ispunct iscntrl isgraph isxdigit isblank toupper tolower printf puts putchar fprintf "
-    "fputs fputc putc fflush perror getchar rand srand"
+    "fputs fputc putc fflush perror getchar getc fgetc ungetc fgets feof ferror rand srand"
 )
 SAFE: Final = frozenset(_SAFE_WORDS.split())
 """Library functions whose types are the same in both data models."""

@@ -154,13 +154,42 @@ struct wide_quotient loopless_checked_lldiv(wide a, wide b) {
     return both;
 }
 
-static wide next(void) {
+/* What was drawn, in order: its kind and its value; 0 is an input of another kind than standard input. */
+static wide *draws, most_draws;
+static void drew(wide kind, wide value) {
+    if (draws && draws[0] < most_draws) { draws[1 + 2 * draws[0]] = kind; draws[2 + 2 * draws[0]] = value; }
+    if (draws) draws[0]++;
+}
+void loopless_draws(wide *at, wide most) { draws = at; most_draws = most; }
+static wide drawn(void) {
     if (stream_used >= stream_length) {
         if (repeating && stream_length > 0) return stream[stream_length - 1];
         finish(5, 0, stream_used, "");
     }
     return stream[stream_used++];
 }
+static wide next(void) { wide value = drawn(); drew(0, value); return value; }
+/* Values that are none of these draws' are made some: inputs may be any numbers. */
+static int byte_of(wide value) {
+    if (value >= -1 && value <= 255) return (int)value;
+    return (int)((uwide)value & 255);
+}
+int loopless_stdin_byte(void) { int value = byte_of(drawn()); drew(1, value); return value; }
+int loopless_stdin_skipped(void) { int value = byte_of(drawn()); drew(2, value); return value; }
+int loopless_stdin_outcome(void) {
+    wide value = drawn();
+    if (value > 1) value = 1;
+    if (value < -1) value = -1;
+    drew(3, value);
+    return (int)value;
+}
+int loopless_stdin_rest(void) { int value = byte_of(drawn()); drew(4, value); return value; }
+#define NUMBER(name, type) \
+    type loopless_stdin_dec_##name(void) { type value = (type)drawn(); drew(5, (wide)value); return value; } \
+    type loopless_stdin_any_##name(void) { type value = (type)drawn(); drew(5, (wide)value); return value; } \
+    type loopless_stdin_hex_##name(void) { type value = (type)drawn(); drew(6, (wide)value); return value; }
+NUMBER(s8, signed char) NUMBER(u8, unsigned char) NUMBER(s16, short) NUMBER(u16, unsigned short)
+NUMBER(s32, int) NUMBER(u32, unsigned) NUMBER(s64, wide) NUMBER(u64, uwide)
 
 _Bool loopless_nondet_bool(void) { return next() != 0; }
 signed char loopless_nondet_s8(void) { return (signed char)next(); }
@@ -344,6 +373,7 @@ void loopless_inputs(const wide *values, wide count, const wide *fresh_values, w
     stream = values; stream_length = count; stream_used = 0;
     if (count < 0) stream_length = -count;
     fresh = fresh_values; fresh_length = fresh_count; fresh_used = 0;
+    if (draws) draws[0] = 0;
 }
 void loopless_ending(wide *facts, const char **text) {
     facts[0] = end_status; facts[1] = end_kind; facts[2] = end_value; facts[3] = stream_used; *text = end_text;

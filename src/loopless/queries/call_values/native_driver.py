@@ -70,6 +70,8 @@ class Driver:
     def replay(self, inputs: Inputs) -> tuple[bool, str, Inputs]:
         """Whether a run with these inputs gets to the target, how it ends, and the inputs that it was given."""
         outcome, longer = self.long_enough(inputs)
+        if outcome.stdin is not None and self.is_there(outcome):
+            longer = replace(longer, stdin=outcome.stdin, nondet=runs_of(outcome.nondet), repeats=False)
         return self.is_there(outcome), f"{outcome.status} {outcome.detail}".strip(), longer
 
     def is_there(self, outcome: Outcome) -> bool:

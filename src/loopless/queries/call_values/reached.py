@@ -91,7 +91,7 @@ class Inputs:
     last of them comes again and again; ``uninitialised``: what locals hold that nothing has written, by name;
     ``globals``: scalar globals that hold something else than the program gives them when ``function`` begins.
     ``words``: of ``main``, the words of argv, the name of the program first, without the zeros at their ends; none:
-    where argv does not matter.
+    where argv does not matter. ``stdin``: the bytes of standard input; None where the function does not read it.
     """
 
     function: str
@@ -101,6 +101,7 @@ class Inputs:
     uninitialised: Mapping[str, int] = field(default_factory=dict)
     globals: Mapping[str, int] = field(default_factory=dict)
     words: tuple[tuple[RepeatedValue, ...], ...] = ()
+    stdin: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

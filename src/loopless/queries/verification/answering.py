@@ -8,6 +8,7 @@ accepted the invariants; a ``false`` when a native run of the compiled program h
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from loopless import clock
 from loopless.check.certificates.property import OVERFLOWS, Property
@@ -16,7 +17,7 @@ from loopless.limits.queries import BOUNDLESS_S, CONTRACTS_SHARE, DEFAULT_VERIFI
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits
-from loopless.queries.program import AnalyzedProgram
+from loopless.queries.program import AnalyzedProgram, load
 from loopless.queries.settings import Settings
 from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.native_runs import NativeRuns
@@ -26,6 +27,7 @@ from loopless.queries.verification.safety import proved_safe, safe
 from loopless.queries.verification.termination import Termination
 from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Refused
+from loopless.source.standard_input import reads
 from loopless.verification.contracts import contracted
 from loopless.verification.proofs import Invariants
 from loopless.verification.transitions import TransitionSystem
@@ -50,6 +52,7 @@ def verify(
     if seconds is None:
         seconds = DEFAULT_VERIFICATION_S if until is None else max(0.0, until - clock.now())
     deadline = until if until is not None else clock.now() + seconds
+    program = reading_stdin(program, settings)
     job = Verify(program, property_, settings, seconds)
     if not settings.sandboxed:
         return replace(job.run(), files=program.files, options=settings.source)
@@ -74,6 +77,16 @@ class Verify:
         """The verdict."""
         deadline = clock.counted() + self.seconds
         return _Answering(VerificationQuestion(self.program, self.property, self.settings, deadline)).verdict()
+
+
+def reading_stdin(program: AnalyzedProgram, settings: Settings) -> AnalyzedProgram:
+    """The program, in which what it reads from standard input are its inputs, where it does so."""
+    source = program.source
+    outside = [name for name, one in source.module.functions.items() if one.is_declaration]
+    if settings.mathematical or not reads(outside):
+        return program
+    options = replace(source.options, reads_stdin=True)
+    return load([Path(file) for file in program.files], replace(settings, source=options))
 
 
 def proved(program: AnalyzedProgram, entry: str, settings: Settings, deadline: float) -> Verdict:

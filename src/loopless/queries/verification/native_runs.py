@@ -61,6 +61,7 @@ class NativeRuns:
             replay.words,
             shares=dict(self.question.shares),
             repeats=replay.repeats,
+            stdin=replay.stdin,
             **more,
         )
 

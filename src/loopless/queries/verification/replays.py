@@ -36,6 +36,7 @@ PERHAPS_OVERFLOW: Final = (TRAP_KINDS[3], TRAP_KINDS[20])
 class Replay:
     """What a run came to: ``confirmed`` where it did what was said of it, ``words`` say what it did; ``inputs`` are
     those that it was given, ``repeats``: the last of them again and again; ``uninitialised`` what locals held.
+    ``stdin``: the bytes of standard input, where the program reads it.
     """
 
     confirmed: bool
@@ -43,6 +44,13 @@ class Replay:
     inputs: tuple[int, ...] = ()
     repeats: bool = False
     uninitialised: Mapping[str, int] = field(default_factory=dict)
+    stdin: bytes | None = None
+
+    def read_by(self, outcome: Any) -> Replay:
+        """The same of a native run whose inputs were laid out as standard input."""
+        if outcome.stdin is None:
+            return self
+        return replace(self, inputs=outcome.nondet, repeats=False, stdin=outcome.stdin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +132,7 @@ class Replays:
                 f"the property ({suspect.method}), but natively it does not ({outcome.status})"
             )
             return Replay(False, words)
-        return Replay(True, outcome.detail, suspect.inputs, uninitialised=chosen)
+        return Replay(True, outcome.detail, suspect.inputs, uninitialised=chosen).read_by(outcome)
 
     def first_violation(self, inputs: Iterable[tuple[int, ...]], seconds: float, most: float) -> Replay | None:
         """The first of several runs that violates the property, each for so many seconds, all for at most ``most``; the
@@ -141,7 +149,7 @@ class Replays:
                 oracle = self._native(min(left, seconds))
                 (outcome,) = oracle.run_many("main", [NativeRun(nondet=one, repeat=bool(one))])
                 if self._is_violation(outcome, one, repeats=True):
-                    return Replay(True, outcome.detail, one, bool(one))
+                    return Replay(True, outcome.detail, one, bool(one)).read_by(outcome)
         except LooplessError:
             pass
         return None
@@ -178,7 +186,8 @@ class Replays:
         if outcome.status != "timeout":
             words = f"not replayed: {shown} was never to end, but the native run did ({outcome.status})"
             return Replay(False, words)
-        return Replay(True, f"the native run was still going on after {STILL_S:g} s", inputs, uninitialised=chosen)
+        words = f"the native run was still going on after {STILL_S:g} s"
+        return Replay(True, words, inputs, uninitialised=chosen).read_by(outcome)
 
     def repeating(self, candidates: Iterable[tuple[int, ...]], seconds: float) -> Repeating | None:
         """The first of these inputs, the last one of each again and again, with which a run comes to a state in which
@@ -205,7 +214,8 @@ class Replays:
             return Replay(True, "over the integers the judge's interpreter came to a state again", inputs, bool(inputs))
         shown = f"a run with inputs {list(inputs)[:20]}, the last one again and again,"
         ahead = (*inputs, *inputs[-1:] * INPUTS_AHEAD)
-        return replace(self._goes_on(inputs, ahead, {}, shown, deeper=found.deeper), repeats=bool(inputs))
+        replay = self._goes_on(inputs, ahead, {}, shown, deeper=found.deeper)
+        return replace(replay, repeats=bool(inputs) and replay.stdin is None)
 
     def _ahead(self, trap: Trap) -> tuple[int, ...]:
         steady = next(iter(set(trap.chosen.values())), 0)

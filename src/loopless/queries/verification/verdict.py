@@ -23,7 +23,7 @@ class Verdict(Shown):
     an ``unknown``, why. ``assumptions``: what a ``true`` takes for granted. ``shares``: seconds by method;
     ``told``: what holds at loops, ``contracts`` by function what calls return and leave, where the proof rests
     on that, in C syntax with ``\result`` and ``\old`` as ACSL has them. ``repeats``: the last input comes again and
-    again.
+    again. ``stdin``: of a ``false``, the bytes of standard input, None where the program does not read it.
     """
 
     property: Property
@@ -44,6 +44,7 @@ class Verdict(Shown):
     contracts: Mapping[str, str] = field(default_factory=dict)
     cut: str = ""
     """Of an ``unknown``, which limit ended the search, where one did."""
+    stdin: bytes | None = None
     files: tuple[str, ...] = ()
     """The files of the program."""
     options: SourceOptions = field(default_factory=SourceOptions)

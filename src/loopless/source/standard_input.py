@@ -1,0 +1,343 @@
+"""Reading standard input as inputs of the program: bodies for the calls that read it.
+
+A call such as ``getchar()`` is replaced by a call of a function whose body draws what is read by input functions
+(``__VERIFIER_nondet_stdin_*``). All calls read one sequence of bytes. What is known of the next byte is kept between
+calls: that the sequence has ended, that a number has just been read, which byte a conversion left (C11 7.21.6.2,
+7.21.7). The bodies allow every result that the C library may give for a file or a pipe; behind the end nothing more
+comes. Where a program may read or move standard input in a way that has no body here, the module stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from loopless.source.compile import SourceOptions, compile_ir
+from loopless.source.vocabulary import COMES_BACK, LIBRARY, STANDARD_INPUT_DRAW, meaning_of
+
+_BODY: Final = "__loopless_read_"
+"""What the names of the bodies begin with."""
+_BYTE_READERS: Final[Mapping[str, tuple[int, ...]]] = {
+    **dict.fromkeys(("getchar", "getchar_unlocked"), ()),
+    **dict.fromkeys(("getc", "fgetc", "getc_unlocked", "fgetc_unlocked", "_IO_getc"), (0,)),
+}
+"""Functions that read a byte, with their arguments that are streams."""
+_SCANS: Final[Mapping[str, int]] = {
+    name: at for base, at in (("scanf", 0), ("fscanf", 1)) for name in (base, f"__isoc99_{base}", f"__isoc23_{base}")
+}
+"""Functions that read by a format, and which argument that is; those before it are streams."""
+READERS: Final = frozenset((*_BYTE_READERS, *_SCANS))
+"""Functions that have bodies here where they read standard input."""
+_STREAMS: Final = ("stdin", "__stdinp")
+_OTHERS: Final = frozenset(
+    ("qsort", "bsearch", "atexit", "localtime", "asctime", "ctime", "__assert_rtn", "srand48")
+)
+"""Further functions of the C library that do not move the standard input of this program."""
+_MOVES: Final = frozenset(
+    ("read", "recv", "gets", "lseek", "lseek64", "close", "dup2", "dup3", "fcntl", "fcntl64", "fdopen", "setlocale")
+)
+"""Functions of the C library that may read or move standard input without its stream, or change what white space is."""
+
+_DECLARED: Final = re.compile(r'^declare\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILINE)
+_DEFINED: Final = re.compile(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILINE)
+_FORMAT: Final = re.compile(r'^@("[^"]+"|[\w$.\-]+) = .*\bconstant \[\d+ x i8\] c"((?:[^"\\]|\\.)*)\\00"', re.MULTILINE)
+_LOAD: Final = re.compile(rf"^  (%\S+) = load ptr, ptr @(?:{'|'.join(_STREAMS)})(?:,.*)?$")
+_CALL: Final = re.compile(
+    r"^(?P<head>  (?:%\S+ = )?(?:tail |notail )?call )(?P<type>i32 )(?:\([^@]*\) )?@(?P<name>[\w.]+)"
+    r"\((?P<arguments>.*)\)(?P<rest>(?: #\d+)?(?:, ![^)]*)?)$"
+)
+_SYMBOL: Final = re.compile(r'@("[^"]+"|[\w$.\-]+)')
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversion:
+    """One directive of a format: "space" is white space; "byte" is ``%c``; "number" has a ``type`` in C, by the word in
+    the names of input functions, and a ``base``: "dec", "hex" or "any".
+    """
+
+    kind: str
+    type: str = ""
+    base: str = ""
+
+
+@dataclass(slots=True)
+class _Bodies:
+    """The bodies that calls of one module need: names of formats' functions by the conversions."""
+
+    scans: dict[tuple[_Conversion, ...], str] = field(default_factory=dict)
+
+
+def reads(names: Sequence[str]) -> bool:
+    """Whether one of these functions may read standard input as it has a body here."""
+    return not READERS.isdisjoint(names)
+
+
+def with_inputs(text: str, options: SourceOptions) -> str:
+    """The text of a module in which the calls that read standard input draw inputs; as it is where a call has no body
+    here, or a function that is not known may read, too.
+    """
+    declared = {name.strip('"') for name in _DECLARED.findall(text)}
+    if not reads(sorted(declared)) or not all(map(_harmless, declared)):
+        return text
+    bodies = _Bodies()
+    rewritten = _rewritten(text, bodies)
+    if rewritten is None:
+        return text
+    narrow = "p:32:32" in text.partition("\n@")[0]
+    model = _model(tuple(bodies.scans.items()), narrow=narrow, clang=options.clang)
+    known = declared | {name.strip('"') for name in _DEFINED.findall(text)}
+    lines = [line for line in model.splitlines() if not _repeats(line, known)]
+    return "\n".join([rewritten, *lines, ""])
+
+
+def is_followed(text: str) -> bool:
+    """Whether a module has the bodies."""
+    return f"@{_BODY}" in text
+
+
+def _repeats(line: str, known: set[str]) -> bool:
+    found = _DECLARED.match(line)
+    return found is not None and found[1].strip('"') in known
+
+
+def _harmless(name: str) -> bool:
+    """Whether a function that is only declared cannot change what standard input gives next, unless it is given it."""
+    plain = re.sub(r"^(?:__isoc\d\d_|\x01_)", "", name)
+    if plain in _MOVES:
+        return False
+    known = plain in LIBRARY or plain in COMES_BACK or plain in _OTHERS or plain in READERS
+    return known or name.startswith("llvm.") or meaning_of(name) is not None
+
+
+# -- the calls --------------------------------------------------------------------------------------------------------
+
+
+def _rewritten(text: str, bodies: _Bodies) -> str | None:
+    """The module with other functions called; None where standard input is read in another way."""
+    formats = {name.strip('"'): content for name, content in _FORMAT.findall(text)}
+    out: list[str] = []
+    streams: set[str] = set()
+    declared = tuple(f"@{one} =" for one in _STREAMS)
+    for line in text.splitlines():
+        if line.startswith("define"):
+            streams = set()
+        if (load := _LOAD.match(line)) is not None:
+            streams.add(load[1])
+            continue
+        called = _CALL.match(line)
+        if called is not None and called["name"] in READERS:
+            new = _called(called, streams, formats, bodies)
+            if new is None:
+                return None
+            line = new
+        elif (
+            line.startswith("  ")
+            and (
+                _names(line) & (READERS | set(_STREAMS)) or (streams and streams & set(re.findall(r"%[\w.\-]+", line)))
+            )
+        ) or (line.startswith("@") and not line.startswith(declared) and _names(line) & (READERS | set(_STREAMS))):
+            return None
+        out.append(line)
+    return "\n".join(out)
+
+
+def _names(line: str) -> set[str]:
+    return {name.strip('"') for name in _SYMBOL.findall(line)} if "@" in line else set()
+
+
+def _called(call: re.Match[str], streams: set[str], formats: Mapping[str, str], bodies: _Bodies) -> str | None:
+    """The call of the body instead; None where there is none. A stream that is not standard input leaves the call."""
+    name = call["name"]
+    arguments = [one.strip() for one in call["arguments"].split(",")] if call["arguments"] else []
+    values = [one.rpartition(" ")[2] for one in arguments]
+    if name in _BYTE_READERS:
+        given = [values[at] for at in _BYTE_READERS[name]]
+        if given and given[0] not in streams:
+            return call[0]
+        return f"{call['head']}i32 @{_BODY}byte(){call['rest']}"
+    at = _SCANS[name]
+    if at and values[0] not in streams:
+        return call[0]
+    conversions = _conversions(formats.get(values[at].removeprefix("@").strip('"'), "%"))
+    places = arguments[at + 1 :]
+    stored = [one for one in conversions or () if one.kind != "space"]
+    if conversions is None or len(stored) != len(places) or any(not one.startswith("ptr ") for one in places):
+        return None
+    own = bodies.scans.setdefault(conversions, f"{_BODY}scan_{len(bodies.scans)}")
+    return f"{call['head']}i32 @{own}({', '.join(places)}){call['rest']}"
+
+
+_DIRECTIVE: Final = re.compile(r"%(hh|h|ll|l|j|z|t)?([diuxXc])|([ \t\n\v\f\r]+)|(.)", re.DOTALL)
+_TYPES: Final = {"hh": "char", "h": "short", "": "int", "l": "long", "ll": "longlong", "j": "longlong"}
+
+
+def _conversions(content: str) -> tuple[_Conversion, ...] | None:
+    """The directives of a format as LLVM writes it; None where one has no body here."""
+    plain = re.sub(r"\\([0-9A-Fa-f]{2})", lambda found: chr(int(found[1], 16)), content)
+    found: list[_Conversion] = []
+    for length, letter, space, other in _DIRECTIVE.findall(plain):
+        if other:
+            return None
+        if space:
+            found.append(_Conversion("space"))
+        elif letter == "c":
+            if length:
+                return None
+            found.append(_Conversion("byte"))
+        else:
+            if length not in _TYPES:
+                return None
+            signed = letter in "di"
+            word = _TYPES[length]
+            word = word if signed and word != "char" else "schar" if signed else f"u{word}"
+            base = {"d": "dec", "u": "dec", "i": "any"}.get(letter, "hex")
+            found.append(_Conversion("number", word, base))
+    return tuple(found) if found else None
+
+
+# -- the bodies -------------------------------------------------------------------------------------------------------
+
+_C_TYPES: Final = {
+    "schar": "signed char",
+    "uchar": "unsigned char",
+    "short": "short",
+    "ushort": "unsigned short",
+    "int": "int",
+    "uint": "unsigned",
+    "long": "long",
+    "ulong": "unsigned long",
+    "longlong": "long long",
+    "ulonglong": "unsigned long long",
+}
+_BYTES: Final = f"""\
+void __VERIFIER_assume(int);
+int {STANDARD_INPUT_DRAW}byte(void);
+static int ended;
+int __loopless_read_byte(void) {{
+    int c;
+    if (ended) return -1;
+    c = {STANDARD_INPUT_DRAW}byte();
+    __VERIFIER_assume(c >= -1);
+    __VERIFIER_assume(c <= 255);
+    ended = c < 0;
+    return c;
+}}
+"""
+"""The body for programs that read single bytes only."""
+
+_SCANNING: Final = f"""\
+void __VERIFIER_assume(int);
+int {STANDARD_INPUT_DRAW}byte(void);
+int {STANDARD_INPUT_DRAW}skipped(void);
+int {STANDARD_INPUT_DRAW}outcome(void);
+int {STANDARD_INPUT_DRAW}rest(void);
+/* What is known of the next byte, where it is not known itself. */
+enum {{ END = -1, ANY = -2, NO_DIGIT = -3, NO_SPACE = -4 }};
+static int ahead = ANY;
+static int is_space(int c) {{ return c == ' ' || (c >= 9 && c <= 13); }}
+static int is_digit(int c) {{ return c >= '0' && c <= '9'; }}
+int __loopless_read_byte(void) {{
+    int c = ahead;
+    if (c == END) return -1;
+    if (c >= 0) {{ ahead = ANY; return c; }}
+    if (c == NO_SPACE) {{
+        c = {STANDARD_INPUT_DRAW}skipped();
+        if (is_space(c)) __VERIFIER_assume(0);
+    }} else {{
+        int number = c == NO_DIGIT;
+        c = {STANDARD_INPUT_DRAW}byte();
+        if (number && is_digit(c)) __VERIFIER_assume(0);
+    }}
+    __VERIFIER_assume(c >= -1);
+    __VERIFIER_assume(c <= 255);
+    if (c < 0) ahead = END; else ahead = ANY;
+    return c;
+}}
+static void skip(void) {{
+    if (ahead >= 0 && !is_space(ahead)) return;
+    if (ahead != END) ahead = NO_SPACE;
+}}
+/* 1: a number comes; 0: none does, and what is in the way stays; -1: the end. After a sign any byte may be in the way
+   (C11 7.21.6.2, paragraph 9). */
+static int comes(int decimal) {{
+    int found, rest;
+    skip();
+    if (ahead == END) return -1;
+    if (ahead >= 0) {{
+        if (decimal && !is_digit(ahead) && ahead != '-' && ahead != '+') return 0;
+        ahead = ANY;
+    }}
+    found = {STANDARD_INPUT_DRAW}outcome();
+    __VERIFIER_assume(found >= -1);
+    __VERIFIER_assume(found <= 1);
+    if (found < 0) {{ ahead = END; return -1; }}
+    if (found == 0) {{
+        rest = {STANDARD_INPUT_DRAW}rest();
+        __VERIFIER_assume(rest >= -1);
+        __VERIFIER_assume(rest <= 255);
+        if (decimal && is_digit(rest)) __VERIFIER_assume(0);
+        ahead = rest;
+        if (!decimal || rest == '-' || rest == '+') ahead = ANY;
+        return 0;
+    }}
+    ahead = decimal ? NO_DIGIT : ANY;
+    return 1;
+}}
+"""
+"""The bodies for programs that read numbers, too."""
+
+
+def _scan(name: str, conversions: Sequence[_Conversion]) -> Iterator[str]:
+    """The lines of the body for one format."""
+    stored = [one for one in conversions if one.kind != "space"]
+    for one in stored:
+        if one.kind == "number":
+            yield f"{_C_TYPES[one.type]} {STANDARD_INPUT_DRAW}{one.base}_{one.type}(void);"
+    places = [f"{_C_TYPES.get(one.type, 'char')} *p{at}" for at, one in enumerate(stored)]
+    yield f"int {name}({', '.join(places) or 'void'}) {{"
+    yield "    int found;"
+    at = 0
+    for one in conversions:
+        if one.kind == "space":
+            yield "    skip();"
+            continue
+        failed = f"{{ if (found < 0) return {at or -1}; return {at}; }}"
+        if one.kind == "byte":
+            yield f"    found = {_BODY}byte();"
+            yield f"    if (found < 0) return {at or -1};"
+            yield f"    *p{at} = (char)found;"
+        else:
+            yield f"    found = comes({int(one.base == 'dec')});"
+            yield f"    if (found < 1) {failed}"
+            yield f"    *p{at} = {STANDARD_INPUT_DRAW}{one.base}_{one.type}();"
+        at += 1
+    yield f"    return {at};"
+    yield "}"
+
+
+@lru_cache(maxsize=8)
+def _model(scans: tuple[tuple[tuple[_Conversion, ...], str], ...], *, narrow: bool, clang: str | None) -> str:
+    """The bodies as LLVM assembly, without what describes the source: inlined code is then at the place of its call."""
+    lines = [_SCANNING if scans else _BYTES]
+    for conversions, name in scans:
+        lines += _scan(name, conversions)
+    options = SourceOptions(data_model="ILP32" if narrow else None, clang=clang)
+    return "\n".join(_bare(compile_ir("\n".join(lines), options)))
+
+
+def _bare(text: str) -> Iterator[str]:
+    """The functions and variables of a module, by names of their own, to be inlined wherever they are called."""
+    own = {name.strip('"') for name in re.findall(r'^@("[^"]+"|[\w$.\-]+) = internal', text, re.MULTILINE)}
+    own |= {name.strip('"') for name in re.findall(r"^define internal[^@]*@([\w$.\-]+)\(", text, re.MULTILINE)}
+    for line in text.splitlines():
+        if not line or line.startswith(("!", ";", "source_filename", "target", "attributes", "$", "module asm")):
+            continue
+        if line.lstrip().startswith("#dbg_"):
+            continue
+        line = re.sub(r", !(?:dbg|llvm\.loop|srcloc|nosanitize) !\d+", "", line)
+        line = re.sub(r" !dbg !\d+", "", line)
+        line = re.sub(r" #\d+", " alwaysinline nounwind" if line.startswith("define") else "", line)
+        yield _SYMBOL.sub(lambda found: f"@{_BODY}{found[1]}" if found[1] in own else found[0], line)

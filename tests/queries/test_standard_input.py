@@ -1,0 +1,190 @@
+"""Programs that read standard input: what is reached is seen natively with the bytes, what is not is not seen so."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from loopless.check.certificates.property import Property
+from loopless.check.oracle.standard_input import laid_out
+from loopless.queries.program import load
+from loopless.queries.reach.answering import reach
+from loopless.queries.settings import Settings
+from loopless.queries.verification.answering import verify
+from loopless.source.compile import SourceOptions, compile_ir
+from loopless.source.standard_input import is_followed, with_inputs
+from loopless.source.targets import SourceTarget
+
+_HEAD = "#include <stdio.h>\n#include <stdlib.h>\nvoid reach_error(void);\n"
+_ERROR = "#include <unistd.h>\nvoid reach_error(void) { _exit(77); }\n"
+_SETTINGS = replace(Settings(), sandboxed=False)
+
+PASSWORD = """
+int main(void) {
+  const char *word = "open";
+  int i = 0, c;
+  while ((c = getchar()) != EOF && c != '\\n')
+    if (i < 4 && c == word[i]) i++; else i = 5;
+  if (i == 4 && c == '\\n') reach_error();
+}
+"""
+MENU = """
+int main(void) {
+  int state = 0;
+  for (int i = 0; i < 6; i++) {
+    int c = fgetc(stdin);
+    if (c == 'q') return 0;
+    if (state == 0 && c == 'a') state = 1;
+    else if (state == 1 && c == 'b') state = 2;
+    else if (state == 2 && c == EOF) reach_error();
+    else state = 0;
+  }
+}
+"""
+NUMBER_THEN_BYTE = """
+int main(void) {
+  int x = 0;
+  if (scanf("%d", &x) == 1 && x == 42 && getchar() == '!') reach_error();
+}
+"""
+TWO_NUMBERS = """
+int main(void) {
+  int x = 0; unsigned y = 0;
+  if (scanf("%d %u", &x, &y) == 2 && x == -7 && y == 4000000000u && getchar() == EOF) reach_error();
+}
+"""
+LEFT_BYTE = """
+int main(void) {
+  int x = 0;
+  if (scanf("%d", &x) == 0 && scanf("%d", &x) == 0 && getchar() == 'k') reach_error();
+}
+"""
+REACHED = {
+    "password": PASSWORD,
+    "menu": MENU,
+    "number": NUMBER_THEN_BYTE,
+    "numbers": TWO_NUMBERS,
+    "left byte": LEFT_BYTE,
+}
+NEVER = {
+    "ended": "int main(void) { while (getchar() != EOF); if (getchar() != EOF) reach_error(); }",
+    "a byte": "int main(void) { int c = getchar(); if (c < -1 || c > 255) reach_error(); }",
+    "a digit behind a number": """
+int main(void) { int x, c; if (scanf("%d", &x) == 1) { c = getchar(); if (c >= '0' && c <= '9') reach_error(); } }
+""",
+    "a letter stays": """
+int main(void) { int x, y; if (scanf("%d", &x) == 0 && (y = getchar()) == 'a' && y != 'a') reach_error(); }
+""",
+}
+
+
+def _compiled(text: str, folder: Path) -> Path:
+    (folder / "p.c").write_text(_HEAD + text)
+    (folder / "e.c").write_text(_ERROR)
+    compiler = ["cc"] if shutil.which("cc") else [sys.executable, "-m", "ziglang", "cc"]
+    subprocess.run([*compiler, "-w", "p.c", "e.c", "-o", "p"], cwd=folder, check=True)
+    return folder / "p"
+
+
+def _gets_there(program: Path, given: bytes) -> bool:
+    return subprocess.run([program], input=given, capture_output=True, check=False, timeout=20).returncode == 77
+
+
+@pytest.mark.parametrize("name", REACHED)
+def test_bytes_that_lead_to_the_place_do_so_natively(name: str, tmp_path: Path) -> None:
+    program = _compiled(REACHED[name], tmp_path)
+    found = reach([tmp_path / "p.c"], SourceTarget(callee="reach_error"), None, _SETTINGS, seconds=30.0)
+    assert found.verdict == "reached", found.reason
+    assert found.inputs is not None
+    assert found.inputs.stdin is not None
+    assert _gets_there(program, found.inputs.stdin)
+    assert not _gets_there(program, b"")
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_what_no_standard_input_leads_to_is_proved(name: str, tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(_HEAD + NEVER[name])
+    verdict = verify(load([tmp_path / "p.c"], _SETTINGS), Property.UNREACH_CALL, _SETTINGS, seconds=30.0)
+    assert verdict.verdict == "true", verdict.reason
+    assert any("standard input" in one for one in verdict.assumptions)
+
+
+def _random_program(draw: random.Random) -> str:
+    lines = ["int main(void) {", "  int a = 0, b = 0, n = 0, c = 0;"]
+    for _ in range(draw.randint(2, 4)):
+        kind = draw.randrange(4)
+        if kind == 0:
+            lines.append("  c = getchar();")
+        elif kind == 1:
+            lines.append(f'  n = scanf("%d", &{draw.choice("ab")});')
+        elif kind == 2:
+            lines.append('  n = scanf("%d %u", &a, (unsigned *)&b);')
+        else:
+            lines.append('  { char d = 1; n = scanf(" %c", &d); c = d; }')
+        left = draw.choice(["n", "n", "a", "c", "a + b > 3 && c", "b"])
+        test = f"{left} {draw.choice(['==', '!=', '<'])} {draw.choice([-1, 0, 1, 2, 9, 10, 32, 45, 49, 120])}"
+        lines.append(f"  if ({test}) return 0;" if draw.random() < 0.6 else f"  if (!({test})) return 0;")
+    return "\n".join([*lines, "  reach_error();", "}"])
+
+
+def _random_input(draw: random.Random) -> bytes:
+    return "".join(
+        draw.choice(["1", "9", "-", "+", " ", "\n", "x", "12", "0", "\t"]) for _ in range(draw.randint(0, 9))
+    ).encode()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_verdicts_of_random_programs_agree_with_native_runs(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    text = _random_program(draw)
+    program = _compiled(text, tmp_path)
+    verdict = verify(load([tmp_path / "p.c"], _SETTINGS), Property.UNREACH_CALL, _SETTINGS, seconds=15.0)
+    if verdict.verdict == "false":
+        assert _gets_there(program, verdict.stdin or b""), text
+    elif verdict.verdict == "true":
+        for _ in range(300):
+            given = _random_input(draw)
+            assert not _gets_there(program, given), (text, given)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int main(void) { FILE *f = stdin; return getc(f); }",
+        "int main(void) { char b[9]; fgets(b, 9, stdin); return getchar(); }",
+        'int main(void) { float x; scanf("%f", &x); return getchar(); }',
+        "void strange(void); int main(void) { strange(); return getchar(); }",
+        "int main(void) { int (*f)(void) = getchar; return f() + getchar(); }",
+        "int main(void) { clearerr(stdin); return getchar(); }",
+        "long read(int, void *, unsigned long); int main(void) { char c; read(0, &c, 1); return getchar(); }",
+        "char *gets(char *); int main(void) { char b[9]; gets(b); return getchar(); }",
+        "long lseek(int, long, int); int main(void) { lseek(0, 0, 0); return getchar(); }",
+    ],
+)
+def test_other_ways_to_read_leave_the_module(text: str) -> None:
+    module = compile_ir(_HEAD + text, SourceOptions())
+    assert with_inputs(module, SourceOptions()) == module
+
+
+def test_streams_other_than_stdin_are_left_alone() -> None:
+    text = 'int main(void) { FILE *f = fopen("x", "r"); return f ? fgetc(f) + getchar() : 0; }'
+    module = with_inputs(compile_ir(_HEAD + text, SourceOptions()), SourceOptions())
+    assert is_followed(module)
+    assert "@fgetc(" in module
+
+
+def test_draws_are_laid_out_in_their_order() -> None:
+    byte, skipped, outcome, rest, decimal = 1, 2, 3, 4, 5
+    found = laid_out([outcome, 1, decimal, 12, outcome, 1, decimal, -3, byte, 33, 0, 8, outcome, 0, rest, 120])
+    assert found is not None
+    assert (found.stdin, found.nondet) == (b"12 -3!x", (8,))
+    between = laid_out([outcome, 1, decimal, 1, skipped, 50, byte, -1])
+    assert between is not None
+    assert between.stdin == b"1 2"
+    assert laid_out([byte, -1, byte, 65]) is None
