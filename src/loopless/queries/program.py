@@ -94,7 +94,7 @@ class AnalyzedFunction:
 
         module = self.program.source.inlined
         settings = self.program.settings
-        options = Options(settings.mathematical, settings.wrapv, settings.apart)
+        options = Options(settings.mathematical, settings.wrapv, settings.apart, settings.exact)
         try:
             built = build(module.functions[self.code.name], module, options)
             if built.refused is not None:
@@ -326,6 +326,11 @@ class AnalyzedProgram:
             return any(loop.id.place == str(place) for loop in function.loops)
 
         return any(has(function) for function in self._by_name.get(place.function, ()))
+
+    @functools.cached_property
+    def without_overflow(self) -> AnalyzedProgram:
+        """The same program, in which signed operations never overflow (:mod:`loopless.flowgraph.exact_arithmetic`)."""
+        return AnalyzedProgram(self.source, replace(self.settings, exact=True))
 
     @functools.cached_property
     def call_graph(self) -> CallGraph:
