@@ -32,9 +32,7 @@ _SCANS: Final[Mapping[str, int]] = {
 READERS: Final = frozenset((*_BYTE_READERS, *_SCANS))
 """Functions that have bodies here where they read standard input."""
 _STREAMS: Final = ("stdin", "__stdinp")
-_OTHERS: Final = frozenset(
-    ("qsort", "bsearch", "atexit", "localtime", "asctime", "ctime", "__assert_rtn", "srand48")
-)
+_OTHERS: Final = frozenset(("qsort", "bsearch", "atexit", "localtime", "asctime", "ctime", "__assert_rtn", "srand48"))
 """Further functions of the C library that do not move the standard input of this program."""
 _MOVES: Final = frozenset(
     ("read", "recv", "gets", "lseek", "lseek64", "close", "dup2", "dup3", "fcntl", "fcntl64", "fdopen", "setlocale")
