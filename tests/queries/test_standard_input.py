@@ -188,3 +188,16 @@ def test_draws_are_laid_out_in_their_order() -> None:
     assert between is not None
     assert between.stdin == b"1 2"
     assert laid_out([byte, -1, byte, 65]) is None
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="tests that are written call cc")
+@pytest.mark.parametrize("name", ["password", "numbers"])
+def test_written_tests_lead_to_the_place(name: str, tmp_path: Path) -> None:
+    (tmp_path / "given.c").write_text(_HEAD + REACHED[name] + _ERROR)
+    folder = tmp_path / "test"
+    where = ["reach", "given.c", "--call", "reach_error", "--write-test", "test"]
+    subprocess.run([sys.executable, "-m", "loopless", *where], cwd=tmp_path, check=True, capture_output=True)
+    assert subprocess.run([sys.executable, "test.py"], cwd=folder, check=False, capture_output=True).returncode == 77
+    subprocess.run(["cc", "-w", "test.c", "-o", "run"], cwd=folder, check=True)
+    given = (folder / "stdin.bin").read_bytes()
+    assert subprocess.run([folder / "run"], input=given, check=False, capture_output=True).returncode == 77
