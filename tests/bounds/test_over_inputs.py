@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -76,3 +77,48 @@ def test_the_end_of_a_type_is_not_told_as_such_a_bound(tmp_path):
     found = bound(tmp_path, "int f(const char *s) { int i = 0; while (s[i]) i++; return i; }")
     assert found.call.upper is not None
     assert found.over_inputs is None
+
+
+OPTIONS = """
+int f(const unsigned char *opt, unsigned n) {
+    unsigned left = n, at = 0;
+    while (left > 0) {
+        if (opt[at] == 0) return 1;
+        if (opt[at] == 1) { at++; left--; continue; }
+        if (left < 2 || opt[at + 1] > left || opt[at + 1] < LEAST) return -1;
+        left -= opt[at + 1];
+        at += opt[at + 1];
+    }
+    return 0;
+}
+"""
+
+
+def walked(opt: tuple[int, ...]) -> int:
+    """The rounds of the walk over the options by hand."""
+    at = rounds = 0
+    while at < len(opt) and opt[at] != 0:
+        if opt[at] == 1:
+            step = 1
+        elif len(opt) - at < 2 or opt[at + 1] > len(opt) - at or opt[at + 1] < 2:
+            break
+        else:
+            step = opt[at + 1]
+        at, rounds = at + step, rounds + 1
+    return rounds
+
+
+def test_a_loop_whose_count_is_over_what_it_reads_has_a_bound_over_the_inputs(tmp_path):
+    (loop,) = bound(tmp_path, OPTIONS.replace("LEAST", "2")).counts
+    most = loop.over_inputs
+    assert most is not None
+    assert not reads(most)
+    (n,) = most.variables
+    for size in range(5):
+        counts = [walked(opt) for opt in itertools.product(range(4), repeat=size)]
+        assert max(counts) == size == evaluate(most, {n: size})
+
+
+def test_a_loop_that_may_never_end_has_none(tmp_path):
+    (loop,) = bound(tmp_path, OPTIONS.replace("LEAST", "0")).counts
+    assert loop.over_inputs is None

@@ -35,8 +35,7 @@ def _nodes(bound: LoopIterations) -> Iterator[t.Node]:
     for claim in (bound.entry, bound.call):
         yield from (claim.lower, claim.when, claim.never, claim.gap, claim.always_undefined)
         yield from (term for term in (claim.upper, claim.completed) if term is not None)
-    if bound.any_entry is not None:
-        yield bound.any_entry
+    yield from (term for term in (bound.any_entry, bound.over_inputs) if term is not None)
     yield from (line.upper for line in bound.lines)
     yield from (states.condition for states in bound.recurrent)
 
@@ -112,6 +111,8 @@ def _loop_lines(loop: LoopBound, given: Values | None) -> list[str]:
     names, name = names_of(loop), loop.name
     names.name_folds(_nodes(bound))
     lines = [f"{name}: {_headline(bound.call, found, names)} in a call{_states(bound.call, names)}"]
+    if bound.over_inputs is not None:
+        lines.append(f"  whatever it reads: at most {iterations(names.text(bound.over_inputs))}")
     by_entry = bound.call.upper is None and bound.call.never is t.FALSE and bound.entry.upper is not None
     if by_entry:
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry{_states(bound.entry, names)}"]
@@ -336,6 +337,7 @@ def bound_json(loop: LoopBound, given: Values | None) -> dict[str, Any]:
         "refused": refused_json(refused) if refused is not None else None,
         **({"loosened_by": list(bound.loosened)} if bound.loosened else {}),
         "upper": maybe_expression(call.upper, names),
+        "over_inputs": maybe_expression(bound.over_inputs, names),
         "lower": expression(call.lower, names),
         "exact": call.exact,
         "valid_when": expression(call.when, names),

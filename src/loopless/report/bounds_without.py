@@ -46,6 +46,7 @@ def _counts_without(bound: LoopIterations, overrun: Overrun) -> LoopIterations:
         entry=entry,
         call=call,
         any_entry=_short_term(bound.any_entry),
+        over_inputs=_short_term(bound.over_inputs),
         lines=tuple(line for line in bound.lines if t.is_plain(line.upper)),
         recurrent=tuple(states for states in bound.recurrent if t.is_plain(states.condition)),
         refused=answer.refused if entry is not bound.entry else bound.refused or answer.refused,

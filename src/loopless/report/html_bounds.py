@@ -40,6 +40,8 @@ def _loop(bound: LoopBound) -> Iterable[str]:
     yield heading(loop.name)
     grows = class_of_claim(bound.call, bound.function.shown)
     rows = [_claim("iterations in a call", bound.call, grows.text() if grows is not None else "", names)]
+    if bound.counts.over_inputs is not None:
+        rows.append(_row("whatever it reads", f"at most {names.text(bound.counts.over_inputs)}"))
     if bound.per_entry.upper is not None or bound.call.never is t.FALSE:
         rows.append(_claim("in one entry, over the values there", bound.per_entry, "", names))
     if loop.parent is not None and bound.any_entry is not None:

@@ -54,6 +54,8 @@ class LoopIterations:
     """Where a bound is as large as a type: what is in the way of a smaller one."""
     cut: Refused | None = None
     """Which limit on time or memory ended the search for more, where the iterations are not known exactly."""
+    over_inputs: t.Term | None = None
+    """A bound on those of a call over its inputs alone, where that of ``call`` is over values that the call reads."""
 
     @property
     def reasons(self) -> tuple[Refused, ...]:
@@ -215,7 +217,8 @@ class FunctionBound(Bound):
         nodes: list[t.Node | None] = [self.call.upper, self.call.when, self.call.never, self.over_inputs]
         for loop in self.counts:
             call = loop.call
-            nodes += [call.upper, call.when, call.never, loop.any_entry, *(line.upper for line in loop.lines)]
+            nodes += [call.upper, call.when, call.never, loop.any_entry, loop.over_inputs]
+            nodes += [line.upper for line in loop.lines]
         spoken_of = frozenset[t.Var]().union(*(node.variables for node in nodes if node is not None))
         return InputNames(self.name, spoken_of, self.shown, self.ambiguous, self.layouts)
 

@@ -43,7 +43,7 @@ from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.bounds.by_summaries import beyond_loops, granted_for, loop_bound, names_of, summaries_alone
 from loopless.queries.bounds.entry_claims import KnownClaims
 from loopless.queries.bounds.single_runs import completed
-from loopless.queries.call_values.call_inputs import ambiguous, inputs_of
+from loopless.queries.call_values.call_inputs import ambiguous, inputs_of, loop_over_inputs
 from loopless.queries.call_values.call_inputs import over_inputs as inputs_alone
 from loopless.queries.call_values.layouts import layouts_in
 from loopless.queries.functions import FunctionAnswer
@@ -160,7 +160,8 @@ class _Search:
                 call = at_least(call, lowers().in_call(bounds.loop.header), defined=defined, sure=sure)
             call = agreeing(call, total, ends=terminates)
             recurs = recurrent_sets(loop, entry) if asked and not ends else ()
-            loops.append(self._loop(loop, bounds, LoopClaims(entry, call, recurs)))
+            counts = self._loop(loop, bounds, LoopClaims(entry, call, recurs))
+            loops.append(replace(counts, over_inputs=loop_over_inputs(counts.call, total, inputs)))
         whole = together(of_all([loop.call for loop in loops]), in_call.whole)
         beyond = beyond_loops(function)
         if beyond is not None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from loopless import terms as t
+from loopless.bounds import Claim
 from loopless.bounds.model import Bounds, by_types, reads
 from loopless.bounds.reads.without_data import over_inputs as without_reads
 from loopless.flowgraph.model import Flowgraph, Kind
@@ -56,8 +57,23 @@ def over_inputs(
     ``uppers`` and ``totals`` have what is known of each loop.
     """
     inputs = inputs_of(graph)
-    if upper.variables <= inputs and not reads(upper):
+    if is_over_inputs(upper, inputs):
         return None
     most = [without_reads(of_loop, more, inputs) for of_loop, more in zip(uppers, totals, strict=True)]
     known = [total for total in most if total is not None and not by_types(total)]
     return t.add(*known) if len(known) == len(most) else None
+
+
+def loop_over_inputs(call: Claim, total: Bounds, inputs: frozenset[t.Var]) -> t.Term | None:
+    """A bound on the iterations of a loop in a call over the call's ``inputs`` alone, where that of the claim speaks of
+    what the call reads, and holds for all inputs; ``total``: further bounds on them.
+    """
+    if call.upper is None or call.has_gap or call.never is not t.FALSE or is_over_inputs(call.upper, inputs):
+        return None
+    most = without_reads(call.upper, total, inputs)
+    return None if most is None or by_types(most) else most
+
+
+def is_over_inputs(upper: t.Term, inputs: frozenset[t.Var]) -> bool:
+    """Whether a bound speaks of ``inputs`` alone."""
+    return upper.variables <= inputs and not reads(upper)
