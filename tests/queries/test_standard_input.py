@@ -164,12 +164,23 @@ def test_verdicts_of_random_programs_agree_with_native_runs(seed: int, tmp_path:
         "int main(void) { clearerr(stdin); return getchar(); }",
         "long read(int, void *, unsigned long); int main(void) { char c; read(0, &c, 1); return getchar(); }",
         "char *gets(char *); int main(void) { char b[9]; gets(b); return getchar(); }",
+        'int main(void) { __asm__ volatile ("nop" ::: "memory"); return getchar(); }',
+        "int fgetc(FILE *f) { return f != 0; } int main(void) { return fgetc(stdin) + getchar(); }",
         "long lseek(int, long, int); int main(void) { lseek(0, 0, 0); return getchar(); }",
     ],
 )
 def test_other_ways_to_read_leave_the_module(text: str) -> None:
     module = compile_ir(_HEAD + text, SourceOptions())
     assert with_inputs(module, SourceOptions()) == module
+
+
+def test_stubs_leave_the_module(tmp_path: Path) -> None:
+    """A stub says what its function does, or reads by itself."""
+    stub = tmp_path / "stub.c"
+    stub.write_text("int getchar(void) { return 5; }")
+    module = compile_ir(_HEAD + "int main(void) { return getchar(); }", SourceOptions())
+    assert is_followed(with_inputs(module, SourceOptions()))
+    assert with_inputs(module, SourceOptions(stubs=(stub,))) == module
 
 
 def test_streams_other_than_stdin_are_left_alone() -> None:

@@ -47,6 +47,7 @@ _CALL: Final = re.compile(
     r"^(?P<head>  (?:%\S+ = )?(?:tail |notail )?call )(?P<type>i32 )(?:\([^@]*\) )?@(?P<name>[\w.]+)"
     r"\((?P<arguments>.*)\)(?P<rest>(?: #\d+)?(?:, ![^)]*)?)$"
 )
+_ASSEMBLY: Final = re.compile(r"^module asm |^ .*\b(?:call|invoke|callbr)\b.* asm ", re.MULTILINE)
 _SYMBOL: Final = re.compile(r'@("[^"]+"|[\w$.\-]+)')
 
 
@@ -75,9 +76,12 @@ def reads(names: Sequence[str]) -> bool:
 
 def with_inputs(text: str, options: SourceOptions) -> str:
     """The text of a module in which the calls that read standard input draw inputs; as it is where a call has no body
-    here, or a function that is not known may read, too.
+    here, or what is not known may read, too: a function, a stub, assembly.
     """
     declared = {name.strip('"') for name in _DECLARED.findall(text)}
+    defined = {name.strip('"') for name in _DEFINED.findall(text)}
+    if options.stubs or not READERS.isdisjoint(defined) or _ASSEMBLY.search(text):
+        return text
     if not reads(sorted(declared)) or not all(map(_harmless, declared)):
         return text
     bodies = _Bodies()
@@ -86,7 +90,7 @@ def with_inputs(text: str, options: SourceOptions) -> str:
         return text
     narrow = "p:32:32" in text.partition("\n@")[0]
     model = _model(tuple(bodies.scans.items()), narrow=narrow, clang=options.clang)
-    known = declared | {name.strip('"') for name in _DEFINED.findall(text)}
+    known = declared | defined
     lines = [line for line in model.splitlines() if not _repeats(line, known)]
     return "\n".join([rewritten, *lines, ""])
 
