@@ -63,7 +63,8 @@ def reach(  # noqa: PLR0913
     if seconds is None:
         seconds = DEFAULT_REACH_S if until is None else max(0.0, until - clock.now())
     deadline = until if until is not None else clock.now() + seconds
-    with_target = replace(settings, source=replace(settings.source, target=target, reads_stdin=not settings.mathematical))
+    read = replace(settings.source, target=target, reads_stdin=not settings.mathematical)
+    with_target = replace(settings, source=read)
     program = load(files, with_target)
     entry = entry_of(program, target, function)
     job = Reach(program, target, entry, with_target, seconds, minimize, summaries, driver, proofs)
