@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, TypeVar
 
 from loopless import terms as t
 from loopless.debugging import tell_method, tells_methods
 from loopless.logic import BudgetExceeded, budget
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 Q = TypeVar("Q")

@@ -5,8 +5,9 @@ Every reason has a code (``L101`` …) that ``loopless explain CODE`` describes,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from loopless.records import dataclass
 
 
 class Reason(Enum):

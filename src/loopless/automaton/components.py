@@ -12,7 +12,6 @@ has one successor for each path, and runs whose length depends on loop invariant
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from loopless import terms as t
@@ -24,6 +23,7 @@ from loopless.graphs import components, cycles, predecessors
 from loopless.limits.automaton import EXECUTION_OPERATIONS, MAX_COMPONENT, MAX_PATHS
 from loopless.logic import BudgetExceeded, Region, budget
 from loopless.paths import LoopPaths, Path
+from loopless.records import dataclass
 
 
 class Pattern(IntEnum):

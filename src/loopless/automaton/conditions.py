@@ -8,7 +8,6 @@ loop (an input, the content of an array) are *input-dependent*.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from loopless import terms as t
@@ -16,6 +15,7 @@ from loopless.automaton.single import value_of_variable
 from loopless.limits.automaton import CHANGE_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths import LoopPaths, Path
+from loopless.records import dataclass
 
 _SILENT = ("undefined", "assumption")
 """Exits that are no way out of the loop: such runs have no meaning, or do not exist."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths import LoopPaths, Path
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

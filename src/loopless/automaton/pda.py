@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopless import terms as t
 from loopless.automaton.model import PathAutomaton, State, Transition
 from loopless.automaton.regions import Precision, View
@@ -12,6 +10,7 @@ from loopless.automaton.single import described, pieces_of_variable
 from loopless.limits.automaton import COSTLY_TRANSITIONS, MAX_STATES, TRANSITION_OPERATIONS
 from loopless.logic import BudgetExceeded, Region, budget, feasible
 from loopless.paths import LoopPaths, Path
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 _ONE_OR_MORE = COUNTER.ge(1)

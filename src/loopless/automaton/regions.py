@@ -5,7 +5,6 @@ What the logic cannot express is over-approximated, and how far a result can be 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 from loopless import terms as t
@@ -13,6 +12,7 @@ from loopless.automaton.conditions import changing_variables, is_from_outside, v
 from loopless.graphs import reachable
 from loopless.logic import Region, has_point, independent, over_approximation
 from loopless.paths import LoopPaths, Path
+from loopless.records import dataclass
 
 
 class Precision(IntEnum):

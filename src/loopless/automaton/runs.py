@@ -8,7 +8,6 @@ i's condition fails; where an input chooses, every k up to there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.automaton.conditions import is_from_outside
@@ -16,6 +15,7 @@ from loopless.automaton.regions import Behaviour, Precision, View
 from loopless.limits.automaton import MAX_PREFIX, WRAPPED_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, first_exit
 from loopless.paths import Path
+from loopless.records import dataclass
 from loopless.recurrences import Closed, solve
 
 COUNTER = t.Var("#k", t.INTEGERS)

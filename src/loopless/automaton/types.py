@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from loopless.automaton.components import ExecutionPattern, Pattern, execution
@@ -10,6 +9,7 @@ from loopless.automaton.conditions import LoopCondition, loop_conditions
 from loopless.flowgraph.model import LoopInfo
 from loopless.limits.automaton import EXECUTION_OPERATIONS
 from loopless.paths import LoopPaths, NoPaths
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 LoopType = Literal[1, 2, 3, 4]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.bounds.asymptotics.compare import lesser, surely_at_most
 from loopless.flowgraph.model import LoopInfo
 from loopless.limits.bounds import LARGE_CONSTANT, MAX_BOUNDS
 from loopless.logic import feasible
+from loopless.records import dataclass
 from loopless.refusals import Refused
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless.bounds.claims.of_summaries import Claim
 from loopless.bounds.looperman.scopes import Scopes
 from loopless.bounds.model import Bounds, FunctionBounds
 from loopless.flowgraph.model import Flowgraph
 from loopless.paths import LoopPaths
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import gc
 import importlib
 import itertools
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import click
@@ -19,7 +17,8 @@ import click
 from loopless import clock
 from loopless.cli.colour import show
 from loopless.errors import LimitError, LooplessError, UsageError
-from loopless.limits.cli import OBJECTS_BEFORE_COLLECTION
+from loopless.garbage import seldom_collecting
+from loopless.records import dataclass
 
 ANSWERED: Final = 0
 VIOLATED: Final = 1
@@ -213,19 +212,6 @@ def _configured(command: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
         return None, ()
     known = read(*found, {name: command_of(name) for name in COMMANDS if name != "help"})
     return {name: dict(own) for name, own in known.defaults.items()}, () if command in _WITHOUT_SOURCES else known.flags
-
-
-@contextlib.contextmanager
-def seldom_collecting() -> Iterator[None]:
-    """Look for garbage in cycles seldom, here and in child processes: nearly all that a command makes stays to its end,
-    and looking for what does not took a fifth of the time. Where Loopless is a library that is left to the program.
-    """
-    usual = gc.get_threshold()
-    gc.set_threshold(OBJECTS_BEFORE_COLLECTION, *usual[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 _NUMBER: Final = re.compile(r"-(0[xX][0-9a-fA-F]+|\d+)")

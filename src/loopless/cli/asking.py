@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence, Sized
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, TypeVarTuple
 
@@ -15,6 +14,7 @@ from loopless.cli.colour import show
 from loopless.cli.options import deadline_of, names_of, settings_of, show_trouble, warn
 from loopless.cli.progress import Progress
 from loopless.deadline import in_time
+from loopless.records import dataclass
 
 if TYPE_CHECKING:
     from loopless.queries.functions import FunctionAnswer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +25,7 @@ from loopless.cli.options import (
 )
 from loopless.cli.progress import Progress
 from loopless.deadline import in_time
+from loopless.records import dataclass
 
 if TYPE_CHECKING:
     from loopless.queries.bounds.answers import FunctionBound, LoopBound

@@ -12,13 +12,13 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from loopless.errors import UsageError
+from loopless.records import dataclass
 
 _OWN: Final = "loopless.toml"
 _SHARED: Final = "pyproject.toml"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 
 from loopless.cli.app import ANSWERED, Request
 from loopless.cli.options import format_option, limits, reading
+from loopless.records import dataclass
 
 if TYPE_CHECKING:
     from loopless.queries.loops.answer import LoopAnswer

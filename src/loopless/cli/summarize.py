@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import click
 from loopless.cli.app import ANSWERED, UNKNOWN, Request
 from loopless.cli.colour import show
 from loopless.cli.options import format_option, limits, reading, selection
+from loopless.records import dataclass
 
 if TYPE_CHECKING:
     from loopless.queries.loops.answer import LoopAnswer

@@ -13,11 +13,12 @@ a :class:`Check` whose condition fails (undefined behaviour), or at an :class:`A
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Final
 
 from loopless import terms as t
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
+from loopless.records import dataclass
 from loopless.source import ir, marks
 
 _SIGNED = frozenset(("sext", "sdiv", "srem", "ashr", "sitofp"))

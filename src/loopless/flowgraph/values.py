@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopless import terms as t
+from loopless.records import dataclass
 from loopless.refusals import Refused
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
+from loopless.records import dataclass
 
 VARIABLE: Final = "LOOPLESS_LIMITS"
 """Name of the environment variable that holds a sweep's values."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.logic.engine import metered
 from loopless.logic.region import Region
 from loopless.logic.translate import NotPresburger, frame_of
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

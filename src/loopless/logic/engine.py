@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from typing import Final, ParamSpec, TypeVar
 
@@ -22,6 +21,7 @@ import islpy as isl
 
 from loopless.errors import LimitError
 from loopless.limits.logic import CHEAP_DIVISIONS, DEFAULT_OPERATIONS
+from loopless.records import dataclass
 
 _UNREACHED: Final = 1 << 60
 """More operations than any process comes to."""

@@ -12,13 +12,13 @@ What is found is a proposal: callers prove it by other means before they say it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from loopless import terms as t
 from loopless.limits.logic import FARKAS_STEPS, MAX_MULTIPLIERS, REMEMBERED_AFFINE_FORMS
 from loopless.metering import check, limit_steps, new_context
+from loopless.records import dataclass
 
 Linear = Mapping[str, int | Fraction]
 """A linear expression: coefficients by the names of unknowns, the constant by the empty name."""

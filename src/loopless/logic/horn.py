@@ -7,7 +7,7 @@ What it finds is a proposal: its covers need not be inductive, and whoever uses 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import reduce
 from typing import Any
 
@@ -16,6 +16,7 @@ from loopless.limits.foundation import SPACER_STEPS_PER_MS
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import State, Step
 from loopless.metering import limit, new_context, query
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -13,6 +12,7 @@ from loopless.logic.engine import BudgetExceeded, context, explicit, integer, is
 from loopless.logic.readback import term_of
 from loopless.logic.region import Region
 from loopless.logic.translate import Dimensions, frame_of
+from loopless.records import dataclass
 
 _SET = isl.dim_type.set
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Final, Protocol
 
@@ -16,6 +15,7 @@ import islpy as isl
 
 from loopless import terms as t
 from loopless.logic.engine import value
+from loopless.records import dataclass
 
 
 class SolverTerms(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from loopless import terms as t
@@ -21,6 +20,7 @@ from loopless.logic.region import Region
 from loopless.logic.residue_classes import joined_residues
 from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.logic.translate import is_quasi_affine
+from loopless.records import dataclass
 
 
 def simplify(

@@ -11,7 +11,6 @@ simplifying very long numbers or terms can overrun it, and a child process is th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from typing import Any
@@ -22,6 +21,7 @@ from loopless.logic.operators import BIT_OPERATORS
 from loopless.logic.smt_bits import BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.metering import check, limit_steps, new_context, steps_per_ms
+from loopless.records import dataclass
 
 
 class SmtAnswer(Enum):

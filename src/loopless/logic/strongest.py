@@ -5,9 +5,9 @@ answered sooner, and the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
+from loopless.records import dataclass
 
 _Parts = tuple[tuple[t.Monomial, int], ...]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -12,6 +11,7 @@ from loopless import terms as t
 from loopless.limits.logic import UNROLLING_CHECK_MS
 from loopless.logic.steps import INPUT, Step, translation
 from loopless.metering import check, limit, new_context
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Final
@@ -20,6 +20,7 @@ from loopless.limits.logic import (
     UNBOUNDED_VALUE,
 )
 from loopless.logic.intervals import Intervals
+from loopless.records import dataclass
 from loopless.terms.ranges import Range
 
 _OTHERS: Final = (0, 1, 2, 3, 8, 32)

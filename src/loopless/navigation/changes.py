@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.navigation.product import Product, ProductEdge
+from loopless.records import dataclass
 from loopless.verification.transitions import TransitionSystem
 
 

@@ -10,7 +10,6 @@ of it is necessary: without a solution there is no such run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
@@ -22,6 +21,7 @@ from loopless.navigation.changes import EdgeChange, changes_of, moved_by, set_fr
 from loopless.navigation.product import Product, ProductEdge
 from loopless.navigation.totals import inner_totals
 from loopless.navigation.trips import constant_trips
+from loopless.records import dataclass
 from loopless.verification.transitions import TransitionSystem
 
 COUNT: Final = t.IntType(None)

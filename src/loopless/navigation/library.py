@@ -7,12 +7,12 @@ A search goes on with one of the outcomes; that there are others is its affair.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Final
 
 from loopless import terms as t
 from loopless.limits.navigation import MAX_LIBRARY_BYTES
+from loopless.records import dataclass
 from loopless.source.vocabulary import COMPARISONS, STRING_LENGTHS
 
 FOLLOWED: Final = STRING_LENGTHS | COMPARISONS | {"strchr", "memchr"}

@@ -9,7 +9,6 @@ where the path demands it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -19,6 +18,7 @@ from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Load, MemoryO
 from loopless.flowgraph.model import Store as StoreTo
 from loopless.limits.navigation import MAX_FILLED_BYTES
 from loopless.navigation.store import NotFollowed, PathDemands, size_of
+from loopless.records import dataclass
 from loopless.verification.transitions import assigned_in
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.graphs import components, reachable
 from loopless.limits.navigation import MAX_FINITE_VALUES, MAX_PRODUCT_EDGES
 from loopless.logic.feasible import feasible
+from loopless.records import dataclass
 from loopless.verification.transitions import VIOLATION, CutpointTransition, TransitionSystem
 
 

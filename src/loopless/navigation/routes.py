@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.navigation.memory import Led
 from loopless.navigation.store import ElementRange
+from loopless.records import dataclass
 from loopless.verification.transitions import TransitionInput
 
 

@@ -9,7 +9,6 @@ nothing and has met nothing that it does not follow proves that there is no way.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from loopless import clock
 from loopless import terms as t
@@ -22,6 +21,7 @@ from loopless.navigation.product import Product, ProductEdge, few_valued, produc
 from loopless.navigation.routes import Route, RouteStep, Searched
 from loopless.navigation.steps import Steps
 from loopless.navigation.store import ElementRange, Mark, PathDemands, size_of, small_model
+from loopless.records import dataclass
 from loopless.verification.transitions import START, VIOLATION, CutpointTransition, TransitionSystem
 
 

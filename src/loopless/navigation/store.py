@@ -7,7 +7,6 @@ them, so the question about the thousandth element is the one about the first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
@@ -15,6 +14,7 @@ from loopless.flowgraph.model import MemoryObject
 from loopless.limits.navigation import INPUTS_MS
 from loopless.logic.feasible import feasible
 from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.records import dataclass
 
 LETTERS: Final = tuple(map(ord, "axA0 "))
 """Characters that a reader likes best."""

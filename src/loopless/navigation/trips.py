@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.limits.navigation import MAX_TRIP_COUNTS
 from loopless.logic.feasible import feasible
 from loopless.navigation.product import Product, ProductEdge
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import counts_inputs
@@ -30,6 +30,7 @@ from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown
 from loopless.paths.readings import not_null
 from loopless.paths.relevance import relevance
 from loopless.paths.symbolic import ENDING, Body, spoken_of
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.function_names import in_source
 from loopless.source.vocabulary import WORKED_OUT

@@ -9,7 +9,7 @@ negation.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.limits.paths import (
@@ -22,6 +22,7 @@ from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.logic.feasible import feasible
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Path
+from loopless.records import dataclass
 from loopless.terms.knowing import Known, without_implied
 
 

@@ -9,7 +9,7 @@ depends on inputs). Takes some milliseconds, and asks no logic.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
@@ -37,6 +37,7 @@ from loopless.paths.build import (
 from loopless.paths.execution import line_of
 from loopless.paths.model import Exit, LoopPaths, Path, Unknown
 from loopless.paths.symbolic import exit_kind, exit_line
+from loopless.records import dataclass
 
 
 def coarse_paths(graph: Flowgraph, loop: LoopInfo) -> LoopPaths:

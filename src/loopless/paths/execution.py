@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar, Final, Generic, TypeVar
 
@@ -38,6 +38,7 @@ from loopless.paths.library import Text, result_of
 from loopless.paths.model import Exit, Unknown
 from loopless.paths.readings import not_null, read_both_ways
 from loopless.paths.written import numbered, written_objects
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import COMPARISONS, WORKED_OUT

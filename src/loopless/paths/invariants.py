@@ -7,11 +7,11 @@ until nothing is. The result does not depend on the order, as far as the logic d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.logic import feasible
 from loopless.paths.model import LoopPaths
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ value that the library chooses.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
 from loopless.limits.paths import MAX_SEARCHED_BYTES
+from loopless.records import dataclass
 from loopless.source.vocabulary import COMPARISONS, SETS, STRING_LENGTHS
 
 _CHAR: Final = t.IntType(8, signed=True)

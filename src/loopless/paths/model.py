@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo, Origin
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
 

@@ -7,12 +7,13 @@ if a variable that matters depends on it; a branch matters if something that mat
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by, used_by
 from loopless.flowgraph.model import Assume, Block, Check, Flowgraph, LoopInfo, Statement
 from loopless.graphs import dominators, predecessors, reachable
+from loopless.records import dataclass
 
 _SINK = "\0end"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from loopless.errors import LimitError, LooplessError
@@ -15,6 +15,7 @@ from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.program import AnalyzedLoop, AnalyzedProgram, load
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from loopless.check.certificates.property import Property
 from loopless.errors import SourceError, UsageError
+from loopless.records import dataclass
 
 _CHECK: Final = re.compile(r"CHECK\s*\(\s*init\s*\(\s*([\w.$]+)\s*\(\s*\)\s*\)\s*,\s*LTL\s*\((.*)\)\s*\)\s*$")
 _UNREACH: Final = re.compile(r"G\s*!\s*call\s*\(\s*([\w.$]+)\s*\(\s*\)\s*\)$")

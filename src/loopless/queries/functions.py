@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import clock
 from loopless import terms as t
@@ -18,6 +18,7 @@ from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.queries.summarized import Summarized
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary import (
     CallSummary,

@@ -9,7 +9,7 @@ neither: loops in it, or calls of itself, may go on for ever.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless.flowgraph.callees.call_graph import CallGraph, reached_instructions
@@ -17,6 +17,7 @@ from loopless.flowgraph.model import ASSEMBLY, THROUGH_POINTER, Block, Call, Flo
 from loopless.graphs import components, cycles, predecessors, reachable
 from loopless.paths.build import called
 from loopless.queries.loops.name import LoopName
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Instruction, Loc, Module, OtherConst, SourceFunction
 from loopless.source.vocabulary import COMES_BACK, LEAVES, Meaning, effect_of, library_function, meaning_of

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless.errors import UsageError
+from loopless.records import dataclass
 from loopless.source.compile import SourceOptions
 
 LONGEST_S: Final = 1_000_000

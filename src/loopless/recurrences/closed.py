@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from loopless import terms as t
 from loopless.limits.recurrences import MAX_PERIOD, MAX_SYMBOLIC_ITERATIONS
+from loopless.records import dataclass
 from loopless.recurrences.linearize import LinearSystem
 from loopless.recurrences.sequences import Sequence
 

@@ -8,9 +8,9 @@ negated.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
+from loopless.records import dataclass
 from loopless.recurrences.closed import shown_term
 from loopless.recurrences.expoly import NoClosedForm, invariant
 from loopless.recurrences.lifting import KnownSequence, lift

@@ -7,13 +7,13 @@ that "solvable" loops (Rodríguez-Carbonell and Kapur, ISSAC 2004) take.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import comb, lcm
 
 from flint import fmpq
 
 from loopless import terms as t
 from loopless.limits.recurrences import MAX_SUMMANDS
+from loopless.records import dataclass
 
 Key = tuple[int, int, t.Monomial]
 """Base λ, degree d in q, monomial of atoms."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.graphs import reachable
+from loopless.records import dataclass
 
 
 def compose(first: Mapping[t.Var, t.Term], then: Mapping[t.Var, t.Term]) -> dict[t.Var, t.Term]:

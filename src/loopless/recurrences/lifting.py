@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.limits.recurrences import MAX_PERIOD
+from loopless.records import dataclass
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, constant, invariant
 from loopless.recurrences.sequences import Sequence, aligned, constant_sequence, floor_quotient, remainder
 

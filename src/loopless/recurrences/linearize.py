@@ -8,11 +8,11 @@ power, over ℤ or modulo 2^width.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.limits.recurrences import MAX_MONOMIALS, MAX_SHOWN_ROWS
 from loopless.limits.terms import MAX_BITS
+from loopless.records import dataclass
 from loopless.recurrences.expoly import NoClosedForm, times
 from loopless.terms import powers
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence as Items
-from dataclasses import dataclass
 from math import lcm
 
 from loopless import terms as t
 from loopless.limits.recurrences import MAX_PERIOD, MAX_PREFIX
+from loopless.records import dataclass
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm, constant, counter, first_order, invariant
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from loopless import terms as t
+from loopless.records import dataclass
 from loopless.recurrences.closed import shown_term
 from loopless.recurrences.expoly import ExpPoly, NoClosedForm
 from loopless.recurrences.lifting import KnownSequence, lift

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless.limits.report import CUT_LINE, MAX_ANSWER_LINES, MAX_LINE, MIN_LOOP_LINES
+from loopless.records import dataclass
 
 ALL: Final = "--all-cases"
 """The option by which all is printed."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from loopless.errors import UsageError
+from loopless.records import dataclass
 from loopless.report.growth import Growth, grown
 
 _CLASS: Final = re.compile(r"O\(.+\)")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
+from loopless.records import dataclass
 from loopless.refusals import Reason
 
 _PLACES: Final = (

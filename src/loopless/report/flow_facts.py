@@ -8,9 +8,10 @@ OTAWA's documentation of FFX (``maxcount`` in an entry, ``totalcount`` in a run)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 from xml.sax.saxutils import quoteattr
+
+from loopless.records import dataclass
 
 FORMATS: Final = ("pragma", "ffx", "ais")
 

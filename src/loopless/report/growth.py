@@ -6,11 +6,11 @@ import itertools
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from loopless import terms as t
 from loopless.limits.report import GROWTH_SOLVER_MS, MAX_MIXED_POINTS
+from loopless.records import dataclass
 
 _SMALL: Final = range(1 << 31)
 """Where an answer does not tell the range of an input, it is taken to have these values; others are not excluded."""

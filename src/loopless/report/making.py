@@ -7,7 +7,7 @@ classes of its bounds may cost more than finding it did.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic, Self, TypeVar, TypeVarTuple
 
 from loopless.errors import LimitError
@@ -16,6 +16,7 @@ from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits, Pool
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.report.json_report import assumptions_of
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
@@ -11,6 +10,7 @@ from loopless import terms as t
 from loopless.queries.call_values.given_memory import Entry, GivenMemory
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.answer import LoopAnswer
+from loopless.records import dataclass
 from loopless.report.given_values import evaluated, with_memory
 from loopless.report.names import Names
 from loopless.summary import CallSummary, LoopSummary

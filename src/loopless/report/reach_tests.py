@@ -8,7 +8,7 @@ import re
 import struct
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +25,7 @@ from loopless.queries.call_values.reached import (
     unrolled,
 )
 from loopless.queries.call_values.surroundings import Surroundings
+from loopless.records import dataclass
 from loopless.report.reach import quoted
 from loopless.report.stand_ins import WIDTH, bodies, literal, table, variables
 

@@ -8,7 +8,7 @@ so is the relation of the whole loop. What loops read are functions (:mod:`loopl
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from textwrap import wrap
 from typing import Final
 
@@ -16,6 +16,7 @@ from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.paths import Exit
 from loopless.queries.loops.answer import LoopAnswer
+from loopless.records import dataclass
 from loopless.report.document import tool_version
 from loopless.report.exits import exit_words
 from loopless.report.json_report import assumptions_of

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 from typing import Final
@@ -17,6 +16,7 @@ from loopless import terms as t
 from loopless.automaton import PathAutomaton, dot, number_of_edges
 from loopless.limits.report import MAX_TRANSITIONS
 from loopless.queries.loops.answer import LoopAnswer
+from loopless.records import dataclass
 
 _GAP: Final = 12
 _LINE: Final = 18

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import repeat
 from types import MappingProxyType
 from typing import Final, assert_never
@@ -14,6 +14,7 @@ from loopless.flowgraph.callees.streams import counts_inputs
 from loopless.flowgraph.words import afterwards
 from loopless.limits.report import MAX_ANSWER_LINES, MAX_SUMMARY_HEADLINE
 from loopless.queries.loops.answer import LoopAnswer
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.report.brevity import EXTENTS, WHOLE, Extent, chosen, cut, lines_for, more
 from loopless.report.exits import exit_words

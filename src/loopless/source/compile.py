@@ -8,11 +8,12 @@ import re
 import stat
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from loopless.errors import SourceError
+from loopless.records import dataclass
 from loopless.source import folding, inline_bodies, marks, scopes
 from loopless.source.database import CompileCommand
 from loopless.source.targets import SourceTarget, asked, marked

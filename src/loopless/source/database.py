@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from loopless.errors import SourceError
+from loopless.records import dataclass
 
 _WITH_VALUE: Final = ("-I", "-D", "-U", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot", "-F")
 _DROPPED_WITH_VALUE: Final = frozenset(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
+from loopless.records import dataclass
 from loopless.source.loc import Loc
 
 

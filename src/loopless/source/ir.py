@@ -11,9 +11,10 @@ functions and globals compare by identity (two equal stores are still two stores
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from loopless.records import dataclass
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable
 from loopless.source.ir_types import ArrayT as ArrayT
 from loopless.source.ir_types import FloatT as FloatT

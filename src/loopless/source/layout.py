@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import assert_never
 
+from loopless.records import dataclass
 from loopless.source.ir_types import (
     ArrayT,
     FloatT,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from loopless.errors import SourceError, UsageError
+from loopless.records import dataclass
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_source, compile_ir, with_compiler
 from loopless.source.database import CompileDatabase
 from loopless.source.inlining import choose

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
+from loopless.records import dataclass
 from loopless.source.compile import SourceOptions, compile_ir
 from loopless.source.vocabulary import COMES_BACK, LIBRARY, STANDARD_INPUT_DRAW, meaning_of
 

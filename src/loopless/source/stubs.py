@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from loopless.errors import SourceError, UsageError
+from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.compile import (
     C_SUFFIXES,

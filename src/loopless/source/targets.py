@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
+from loopless.records import dataclass
 from loopless.source.insertion import inserted
 from loopless.source.vocabulary import TARGET, Meaning, meaning_of
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from loopless.records import dataclass
 
 TARGET: Final = "__loopless_target"
 """The function that is called where a run is to get to (:mod:`loopless.source.targets`)."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from loopless import terms as t
 from loopless.limits.summary import MAX_REDUNDANCY_NODES, MAX_REDUNDANCY_QUESTIONS, REDUNDANCY_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget
 from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.summary.model import (
     Case,

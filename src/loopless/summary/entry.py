@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.paths.model import LoopPaths, NoPaths
+from loopless.records import dataclass
 from loopless.summary.model import LoopSummary, Outcome
 
 

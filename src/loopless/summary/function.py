@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.model import Parameter
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.model import Residual, Undefined
 

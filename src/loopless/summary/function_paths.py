@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from loopless import terms as t
@@ -37,6 +37,7 @@ from loopless.paths import Exit, seen_at_ends
 from loopless.paths.build import called, calls_return, changed_variables
 from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
 from loopless.paths.model import Unknown
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.model import LoopInfo
 from loopless.paths.model import Exit, LoopPaths
+from loopless.records import dataclass
 from loopless.refusals import Refused
 
 _Key = TypeVar("_Key", bound=Hashable)

@@ -7,13 +7,14 @@ starts at 0, and under what of that stays true, such as that it is not negative.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_paths
 from loopless.paths.context import entry_facts
 from loopless.portfolio import answered
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.approximation.method import approximation
 from loopless.summary.entry import Entry

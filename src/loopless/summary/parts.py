@@ -8,7 +8,7 @@ an oscillation has one sign, often have.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless.limits.summary import (
     ALL_PARTS_OPERATIONS,
@@ -20,6 +20,7 @@ from loopless.limits.summary import (
 from loopless.logic import budget
 from loopless.paths.model import LoopPaths
 from loopless.portfolio import Method, NoAnswer, Tried, answered
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import CaseBuilder, Cases
 from loopless.summary.model import LoopSummary

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from math import prod
 from typing import Final
 
+from loopless.records import dataclass
 from loopless.terms.build import Polynomial, from_polynomial, polynomial
 from loopless.terms.nodes import STREAM, Compare, Condition, Monomial, Node, Read, Term, Var, Wrap
 from loopless.terms.types import IntType, type_name

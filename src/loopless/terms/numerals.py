@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from loopless.limits.terms import FIRST_SHOWN_POWER, MAX_DISTANCE_TO_END
+from loopless.records import dataclass
 from loopless.terms.build import Polynomial, from_polynomial
 from loopless.terms.memory_names import Layout, ReadAs
 from loopless.terms.nodes import Folding, Term, Var

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from loopless.limits.terms import MAX_BITS
+from loopless.records import dataclass
 from loopless.terms import curves, modular, powers, ranges
 from loopless.terms.ranges import Range
 

@@ -9,7 +9,6 @@ CAV 2010; Kincaid et al., Compositional recurrence analysis revisited, PLDI 2017
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from loopless import clock
@@ -23,6 +22,7 @@ from loopless.logic import BudgetExceeded, NotPresburger, budget
 from loopless.paths.build import changed_variables
 from loopless.paths.context import facts_behind
 from loopless.paths.model import LoopPaths, NoPaths
+from loopless.records import dataclass
 from loopless.summary import LoopSummary, Outcome, from_entry, paths_of, summarize
 from loopless.summary.methods.entry_invariants import lasting_facts
 from loopless.summary.nests import KnownLoops

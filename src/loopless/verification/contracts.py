@@ -9,7 +9,6 @@ Leino, FME 2001; summaries of recursive procedures as solutions of Horn clauses:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from loopless import clock
@@ -24,6 +23,7 @@ from loopless.limits.verification import (
     MIN_CALLS,
 )
 from loopless.logic.induction import entailed, inductive_subset
+from loopless.records import dataclass
 from loopless.recurrences.relations import relations
 from loopless.refusals import Refused
 from loopless.verification.proofs import Invariants, Search

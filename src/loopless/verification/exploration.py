@@ -7,12 +7,13 @@ product of cases is ever formed but of those that follow one another on a path.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import clock
 from loopless import terms as t
 from loopless.limits.verification import MAX_EXPLORED_PATHS, MAX_EXPLORED_STEPS, PATH_CHECK_MS
 from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.records import dataclass
 from loopless.summary.rewrite.univariate import as_intervals
 from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
 

@@ -6,10 +6,10 @@ What is read twice at one place is the same (Ackermann's reduction of a function
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.paths.written import Written
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless import clock
@@ -24,6 +24,7 @@ from loopless.logic.horn import solved
 from loopless.logic.induction import core, entailed, inductive_subset
 from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
+from loopless.records import dataclass
 from loopless.terms.ideals import independent
 from loopless.verification.acceleration import Leaps, accelerated, leaps_of
 from loopless.verification.candidates import Proposals, conjuncts_under

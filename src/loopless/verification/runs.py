@@ -6,7 +6,7 @@ Nothing is claimed from these: candidates are proved, and violations are replaye
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from loopless import clock
@@ -30,6 +30,7 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.limits.verification import BLOCK_S, MAX_LEAP, MAX_LEAPS, MAX_OPEN_CALLS
+from loopless.records import dataclass
 from loopless.source.ir import Loc
 from loopless.summary import LoopSummary
 from loopless.verification.transitions import Violates

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -28,6 +28,7 @@ from loopless.limits.verification import (
     MAX_RANK_TERMS,
 )
 from loopless.logic.induction import Entailing, entailed, inductive_subset, solver_context
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.verification.acceleration import Leaps, accelerated, leaps_of
 from loopless.verification.exploration import Explored, explored

@@ -8,7 +8,7 @@ encoding, FMCAD 2009). What comes from outside on the way is an input of the tra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless import terms as t
@@ -36,6 +36,7 @@ from loopless.limits.verification import MAX_APART, MAX_READS
 from loopless.paths.build import changed_variables
 from loopless.paths.model import Exit
 from loopless.paths.written import Written, numbered, written_by, written_objects
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.summary import LoopSummary

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 from typing import Final, TypeGuard
 
 from loopless import terms as t
 from loopless.limits.bounds import LARGE_CONSTANT, MAX_CLASS_DEPTH, SMALL_END
+from loopless.records import dataclass
 
 Powers = tuple[tuple[str, Fraction], ...]
 """A product of names to exponents > 0, by name; () is a constant."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, product
 from math import floor, log2
 from typing import Final
@@ -18,6 +17,7 @@ from loopless.limits.bounds import (
     MAX_SAMPLED_VARIABLES,
     MIN_SAMPLES,
 )
+from loopless.records import dataclass
 
 
 def class_of_bound(term: t.Term | None, shown: Mapping[t.Var, str], *, exact: bool) -> AsymptoticClass | None:

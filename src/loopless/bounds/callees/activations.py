@@ -10,7 +10,6 @@ conquer with subtraction (Cormen, Leiserson, Rivest and Stein, Introduction to A
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
@@ -21,6 +20,7 @@ from loopless.flowgraph.callees.call_sites import Handed
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Call, Flowgraph, Kind
 from loopless.graphs import components
+from loopless.records import dataclass
 
 _LOWEST: Final = (256, 128, 64, 32, 16, 10, 8, 7, 6, 5, 4, 3, 2, 1, 0, -1)
 """Tried as the least value of a measure where a function calls itself. A guess."""

@@ -10,7 +10,7 @@ summaries by transfer functions (Sharir and Pnueli, Two approaches to interproce
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import Facts, SymbolIntervals
@@ -18,6 +18,7 @@ from loopless.bounds.iteration.meetings import Meetings, ways
 from loopless.flowgraph.callees.call_sites import Handed
 from loopless.flowgraph.model import Call, Flowgraph, Kind, Pointer
 from loopless.limits.bounds import MAX_CALLEE_BLOCKS, MAX_OUTCOMES, MAX_TOLD_FACTS
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
@@ -12,6 +11,7 @@ from loopless.bounds import LoopBounds, least
 from loopless.bounds.asymptotics.compare import lesser
 from loopless.flowgraph.model import Assign, Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.graphs import reachable
+from loopless.records import dataclass
 
 _CONDITION: Final = re.compile(r"(?:for|while)\.cond")
 _BODY: Final = re.compile(r"(?:for|while)\.body")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless import terms as t
@@ -29,6 +29,7 @@ from loopless.logic import (
     sample_points,
     simplify,
 )
+from loopless.records import dataclass
 from loopless.summary.exit_time.exponential import consequences
 from loopless.summary.function import CallSummary
 from loopless.summary.model import LoopSummary

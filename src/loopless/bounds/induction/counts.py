@@ -11,7 +11,7 @@ recurrences, ISSAC 1994), here also for steps in intervals and several exits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless import terms as t
@@ -36,6 +36,7 @@ from loopless.bounds.reads.moves import EntryFacts
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
 from loopless.limits.bounds import LARGE_CONSTANT
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.terms.ranges import Range
 

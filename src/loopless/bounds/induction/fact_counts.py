@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.bounds.induction.halving import divisions, euclid, is_remainder, log, quotient_of
@@ -12,6 +11,7 @@ from loopless.bounds.iteration.body_facts import LoopBodyFacts
 from loopless.bounds.iteration.facts import Facts, split
 from loopless.bounds.model import size
 from loopless.limits.bounds import LARGE_CONSTANT
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

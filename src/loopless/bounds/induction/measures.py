@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.bounds.looperman.scopes import HavocLoop
 from loopless.bounds.model import Bounds
 from loopless.limits.bounds import CACHED_MAXIMA, MAX_DEGREE, MAX_GROWTH, MEASURE_OPERATIONS
 from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, budget, feasible, over_approximation
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ never does. Counts without wrap-around say the same in simpler words, where they
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import gcd
 
 from loopless import terms as t
 from loopless.bounds.induction.fact_counts import Counts, FactCount, InductionFact
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

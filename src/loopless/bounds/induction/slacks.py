@@ -24,7 +24,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.bounds.iteration.body_facts import LoopBodyFacts
@@ -33,6 +32,7 @@ from loopless.bounds.iteration.meetings import MeetingWay, ways
 from loopless.bounds.iteration.quotients import divided
 from loopless.bounds.model import ceiling, positive
 from loopless.limits.bounds import LARGE_CONSTANT, MAX_DIVISOR, MAX_SLACKS
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from loopless import terms as t
@@ -15,6 +15,7 @@ from loopless.bounds.iteration.loop_effects import Drift, LoopEffect, drift_of, 
 from loopless.bounds.iteration.meetings import Meetings
 from loopless.bounds.reads.choices import Game
 from loopless.flowgraph.model import LoopInfo
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,14 @@ claim minus one fact has an interval that decides it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Final, TypeVar
 
 from loopless import terms as t
 from loopless.bounds.iteration.quotients import divisors, undivided, without_quotients
 from loopless.limits.bounds import CACHED_SPLITS, MAX_DISTANCE, MAX_FACTS, MAX_NESTED_QUOTIENTS, MAX_NESTED_WRAPS
+from loopless.records import dataclass
 from loopless.terms.ranges import Range, total
 
 _N = TypeVar("_N", t.Term, t.Condition)

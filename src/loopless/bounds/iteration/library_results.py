@@ -7,11 +7,12 @@ may be negative: what ``read`` returns for more than ``SSIZE_MAX`` bytes, the im
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import Facts, SymbolIntervals
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Origin, Pointer, Statement
+from loopless.records import dataclass
 from loopless.source.vocabulary import RESULTS
 from loopless.terms.ranges import Range
 

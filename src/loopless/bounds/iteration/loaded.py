@@ -8,11 +8,12 @@ it is known if all of them brought the same one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.flowgraph.model import Load
 from loopless.paths.written import Written
+from loopless.records import dataclass
 
 
 @dataclass(slots=True)

@@ -9,11 +9,12 @@ invariant by one look, as ``i`` ≤ ``n`` behind an iteration that asks for ``i`
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import Facts, SymbolIntervals
 from loopless.limits.bounds import MAX_DISTANCE, MAX_KEPT_FACTS
+from loopless.records import dataclass
 from loopless.terms.ranges import Range
 
 Drift = Mapping[t.Var, Range]

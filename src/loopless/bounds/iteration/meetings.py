@@ -10,11 +10,12 @@ intervals.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import Facts, SymbolIntervals
 from loopless.limits.bounds import MAX_COMPARED_WAYS, MAX_MEETING_WAYS
+from loopless.records import dataclass
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ What pointers in memory point to is taken not to overlap with other objects, and
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals
@@ -39,6 +39,7 @@ from loopless.flowgraph.model import (
     VariableInfo,
 )
 from loopless.limits.bounds import MAX_CELL_PAIRS, MAX_REMEMBERED_CHECKS
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

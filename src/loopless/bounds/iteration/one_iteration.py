@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.bounds.callees.effects import At, Behind, Returned, behind, told_at
@@ -45,6 +45,7 @@ from loopless.limits.bounds import LARGE_CONSTANT, MAX_ALTERNATIVES, MAX_CONDITI
 from loopless.paths.build import changed_variables
 from loopless.paths.symbolic import obstacle
 from loopless.paths.written import Written, written_by, written_objects
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.terms.ranges import Range
 

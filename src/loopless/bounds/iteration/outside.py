@@ -9,7 +9,6 @@ holds, only the functions of its module decide, which may never write it, or onl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
@@ -34,6 +33,7 @@ from loopless.flowgraph.words import function_in_words
 from loopless.graphs import predecessors, reachable
 from loopless.limits.bounds import SHOWN_SOURCES
 from loopless.paths.written import Written
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.vocabulary import FROM_OUTSIDE, LibraryEffect, library_function
 

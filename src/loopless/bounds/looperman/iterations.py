@@ -11,7 +11,7 @@ incomplete iteration is part of the path.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.bounds.iteration.linearize import Range
@@ -21,6 +21,7 @@ from loopless.limits.bounds import MAX_INNER_ITERATIONS
 from loopless.logic import BudgetExceeded, enclosing_region
 from loopless.logic.region import EmptyRegion
 from loopless.paths import LoopPaths, Path, Unknown
+from loopless.records import dataclass
 from loopless.refusals import Refused
 
 

@@ -15,7 +15,6 @@ every iteration of the outer one, and what an inner loop gives back is counted (
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.bounds.induction.loop_counts import LoopCounts, What
@@ -28,6 +27,7 @@ from loopless.bounds.model import Bounds, TermBound, both, by_types, ceiling, ke
 from loopless.limits.bounds import MAX_COUNTER_MEASURES
 from loopless.paths.build import changed_variables
 from loopless.paths.written import written_objects
+from loopless.records import dataclass
 
 ITERATIONS = "iterations"
 """What is counted: the complete iterations of a loop."""

@@ -9,7 +9,7 @@ executed like straight code.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar
 
 from loopless import terms as t
@@ -40,6 +40,7 @@ from loopless.paths.build import changed_variables, simplest
 from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
 from loopless.paths.model import Exit, Unknown
 from loopless.paths.symbolic import obstacle
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
@@ -18,6 +17,7 @@ from loopless.bounds.model import by_types
 from loopless.flowgraph.model import Call, Flowgraph, Kind
 from loopless.limits.bounds import MAX_PIECES
 from loopless.logic import simplify
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.summary.function import CallSummary
 

@@ -13,7 +13,6 @@ proved before it is returned, by other means than those that found it where ther
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.bounds.invariants.of_loops import candidates
@@ -28,6 +27,7 @@ from loopless.limits.bounds import (
 )
 from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, budget, feasible, satisfiable
 from loopless.paths import LoopPaths, Path
+from loopless.records import dataclass
 from loopless.summary import LoopSummary
 
 

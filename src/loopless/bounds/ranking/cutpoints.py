@@ -8,7 +8,7 @@ Multi-dimensional rankings, program termination, and complexity bounds of flowch
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds.looperman.scopes import ScopeExecution, SymbolicState, deciding
@@ -20,6 +20,7 @@ from loopless.paths import LoopPaths, Path, Unknown
 from loopless.paths.build import simplest
 from loopless.paths.execution import TooManyPaths, Unreadable
 from loopless.paths.model import Exit
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 ENTRY = ""

@@ -10,7 +10,6 @@ runtime and size complexity of integer programs, TOPLAS 2016).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
@@ -20,6 +19,7 @@ from loopless.bounds.ranking.size_bounds import SizeBounds, SizeEffect, TakenAtM
 from loopless.bounds.ranking.templates import RationalFunction, Template, bound_above, plain, total, unknown
 from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph
 from loopless.logic.farkas import FarkasClaim, Form
+from loopless.records import dataclass
 
 Functions = Mapping[str, RationalFunction]
 """A function for each header, all with one divisor."""

@@ -13,7 +13,6 @@ that meets undefined behaviour has ended, and what wraps around is a transition 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from loopless import terms as t
@@ -39,6 +38,7 @@ from loopless.limits.bounds import (
 from loopless.logic import BudgetExceeded, budget, feasible
 from loopless.logic.farkas import Farkas, FarkasClaim
 from loopless.paths import LoopPaths
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 _NONE = "no function of its variables is known to decrease in every iteration"

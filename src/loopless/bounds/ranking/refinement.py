@@ -8,7 +8,7 @@ of control flow; Doménech, Gallagher and Genaim, Control-flow refinement by par
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph
@@ -16,6 +16,7 @@ from loopless.bounds.ranking.transition_system import LinearTransition, LinearTr
 from loopless.limits.bounds import LONG_CHAIN, MAX_TRANSITION_PAIRS
 from loopless.logic import feasible
 from loopless.paths import Path
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 

@@ -11,7 +11,6 @@ used.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.bounds.ranking.templates import RationalFunction, bound_above
@@ -24,6 +23,7 @@ from loopless.bounds.ranking.transition_system import (
 from loopless.limits.bounds import MAX_MONOMIALS, MAX_SIZE_DEPTH
 from loopless.logic import feasible
 from loopless.logic.farkas import Farkas
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

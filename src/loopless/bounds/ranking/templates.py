@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
 
 from loopless import terms as t
 from loopless.bounds.ranking.transition_system import LinearTransition
 from loopless.logic.farkas import Farkas, FarkasClaim, Form, Linear, affine
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ it. What is found on the relaxation is proved on the conditions and updates of t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds.iteration.linearize import Linearizer, range_under
@@ -16,6 +16,7 @@ from loopless.flowgraph.model import Origin
 from loopless.limits.bounds import MAX_CONJUNCTS, MAX_PATH_TRANSITIONS, MAX_TRANSITIONS, MAX_WRAPS
 from loopless.logic import feasible
 from loopless.paths import LoopPaths, Path, Unknown
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

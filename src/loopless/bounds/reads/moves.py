@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.bounds.iteration.outside import Before, Chooser, free_objects, left_by, read_from
 from loopless.flowgraph.model import Flowgraph, Load, Statement
 from loopless.paths.written import Written
+from loopless.records import dataclass
 
 Place = tuple[str, int]
 """A block, and the way by which it was come to."""

@@ -11,8 +11,8 @@ import json
 import sys
 from pathlib import Path
 
-from loopless.check.certificates.document import judged_document
 from loopless.errors import LooplessError
+from loopless.garbage import seldom_collecting
 
 
 def main(arguments: list[str]) -> int:
@@ -27,6 +27,8 @@ def main(arguments: list[str]) -> int:
         else:
             seconds = float(sys.stdin.readline())
             document = json.loads(sys.stdin.read())
+        from loopless.check.certificates.document import judged_document  # while garbage is seldom looked for
+
         judgement = judged_document(document, seconds)
     except (OSError, ValueError, LookupError, TypeError, RecursionError, LooplessError) as error:
         sys.stderr.write(f"loopless: the certificate cannot be judged: {error}\n")
@@ -36,4 +38,5 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with seldom_collecting():
+        sys.exit(main(sys.argv[1:]))

@@ -21,7 +21,7 @@ its variables.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ from loopless.check.certificates.judge import CertifiedClaim, Judgement, judged,
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
 from loopless.flowgraph.model import ContractSignature
+from loopless.records import dataclass
 from loopless.source import SourceOptions, SourceProgram, load
 from loopless.source.targets import SourceTarget
 

@@ -8,7 +8,7 @@ can it come to what must not happen (safety)? Nothing of how the conditions were
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 import z3  # type: ignore[import-untyped]
@@ -23,6 +23,7 @@ from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statem
 from loopless.graphs import reachable
 from loopless.limits.check import ASIDE_QUESTION_MS, QUESTION_MS
 from loopless.metering import check, limit, new_context
+from loopless.records import dataclass
 from loopless.terms.ideals import cases_of_constants, eliminated, excluded_by_equations
 
 Violates = Callable[[Statement | End], bool]

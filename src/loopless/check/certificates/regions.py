@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.errors import UsageError
@@ -32,6 +31,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.graphs import cycles, reachable
 from loopless.limits.check import MAX_COMPARED_READS, MAX_SEPARATE_WAYS
+from loopless.records import dataclass
 from loopless.source.ir import Loc
 
 Values = dict[t.Var, t.Term]

@@ -9,11 +9,12 @@ that regions are loops only makes it fast.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless.flowgraph.model import Block, LoopInfo
 from loopless.graphs import reverse_postorder
 from loopless.limits.check import MAX_NESTING
+from loopless.records import dataclass
 
 
 @dataclass(slots=True, eq=False)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from loopless import terms as t
@@ -37,6 +36,7 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.limits.check import MAX_CHAINED_EDGES, MAX_INDENT
+from loopless.records import dataclass
 from loopless.source.ir import Loc
 
 

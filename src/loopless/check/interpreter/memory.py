@@ -8,7 +8,6 @@ run share.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from loopless.check.interpreter.naming import symbol_of
 from loopless.check.interpreter.storage import (
@@ -28,6 +27,7 @@ from loopless.check.interpreter.storage import (
 from loopless.check.interpreter.values import MissingValue, Stop, Value
 from loopless.flowgraph.model import NULL_OBJECT, MemoryObject
 from loopless.limits.check import MAX_COMPARED_BYTES, MAX_OBJECT_BYTES
+from loopless.records import dataclass
 
 
 @dataclass(slots=True)

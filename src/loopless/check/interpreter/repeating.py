@@ -7,13 +7,13 @@ What comes before is remembered at ever longer distances (Brent, An improved Mon
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from loopless.check.interpreter.memory import Mark, World
 from loopless.check.interpreter.storage import Content, Storage
 from loopless.check.interpreter.values import Stop, Value
 from loopless.limits.check import MAX_COMPARED_BYTES
+from loopless.records import dataclass
 
 REPEATED_CALL: Final = "a call begins in the state in which one began that has not returned"
 """The reason of runs that never end since they call deeper and deeper."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Any
 
@@ -38,6 +38,7 @@ from loopless.flowgraph import Options, build
 from loopless.flowgraph.memory.initial_bytes import initial_content
 from loopless.flowgraph.model import Flowgraph, MemoryObject, Parameter
 from loopless.limits.check import MAX_FOLLOWED_POINTERS, MAX_POINTER_DEPTH
+from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.debug import TypeKind as DebugKind
 from loopless.source.ir import Loc

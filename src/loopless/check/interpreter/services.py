@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +22,7 @@ from loopless.check.outcome import Status
 from loopless.flowgraph.callees.streams import INPUTS, counts_inputs
 from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject, Parameter
 from loopless.limits.check import FIRST_CHARGED_ITERATION, MAX_UNCHARGED_ITERATIONS
+from loopless.records import dataclass
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden, stepping
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final, assert_never
 
 from loopless import terms as t
@@ -32,6 +31,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.records import dataclass
 from loopless.source.ir import Loc
 
 _ENDS: Mapping[str, tuple[Status, str]] = {

@@ -7,11 +7,12 @@ order is little-endian, as on all targets that the source package compiles for.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless.check.interpreter.values import MissingValue, Stop, Value
 from loopless.flowgraph.model import MemoryObject
 from loopless.limits.check import MAX_OBJECT_BYTES
+from loopless.records import dataclass
 
 _UNSET, _SET, _OPAQUE = 0, 1, 2
 

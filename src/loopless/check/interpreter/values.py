@@ -7,11 +7,11 @@ may be copied and forgotten. Only its use does, so a run is ``unknown`` exactly 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from loopless import terms as t
 from loopless.check.outcome import Status
+from loopless.records import dataclass
 from loopless.source.ir import Loc
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from loopless.check.oracle.objects import first_type, parts
 from loopless.check.oracle.signature import CType, DebugInfo, Declared, Opaque, Parameter, Signature
+from loopless.records import dataclass
 
 PREFIX: Final = "loopless.adapter."
 """What stands before the name of a function in that of its adapter."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from loopless.check.oracle.adapters import PREFIX, adapters
@@ -21,6 +21,7 @@ from loopless.check.oracle.retarget import NARROW, SAFE
 from loopless.check.oracle.runtime import APART, CHECKED, MEANINGS, WEAK_MEANINGS
 from loopless.check.oracle.signature import CType, DebugInfo, Signature
 from loopless.check.oracle.unwinding import without_unwinding
+from loopless.records import dataclass
 from loopless.source.vocabulary import STANDARD_INPUT_DRAW
 
 # What a program may call in the C library: functions that neither touch files nor other processes.

@@ -19,7 +19,6 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -27,6 +26,7 @@ from loopless import clock
 from loopless.check.oracle.runtime import ENDINGS, TRAP_KINDS
 from loopless.errors import SourceError
 from loopless.limits.check import FORK_GLANCE_S, GUARD_BYTES, MAX_DRAWS, SILENT_GRACE_S
+from loopless.records import dataclass
 from loopless.source.jit import Jit
 
 _SIGNALS = {

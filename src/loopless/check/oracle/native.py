@@ -23,7 +23,7 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -47,6 +47,7 @@ from loopless.check.oracle.standard_input import laid_out
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import LimitError, SourceError, UsageError
 from loopless.limits.check import CHILD_GLANCE_S, LOAD_CHARGE_S, RUN_CHARGE_S
+from loopless.records import dataclass
 from loopless.source.compile import IR_SUFFIXES, SourceOptions, check_file, compile_ir
 from loopless.source.database import CompileDatabase
 from loopless.source.reader import read_module
@@ -85,6 +86,9 @@ class NativeLimits:
     seconds: float = 1.0
     memory_bytes: int = 256 << 20
     start_seconds: float = 60.0
+
+
+_LIMITS = NativeLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +290,7 @@ class NativeOracle:
         program: str | Path | Iterable[Path],
         *,
         options: SourceOptions = _OPTIONS,
-        limits: NativeLimits = NativeLimits(),
+        limits: NativeLimits = _LIMITS,
         allow_run: bool = True,
         uninitialised: bool = True,
         ir: bool = False,

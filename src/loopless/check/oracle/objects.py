@@ -19,10 +19,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from loopless.check.oracle.signature import DebugInfo
+from loopless.records import dataclass
 from loopless.source.vocabulary import LibraryEffect, library_function
 
 RUNTIME: Final = ("local", "end", "begin", "access", "step", "use", "index")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ these bytes need not be the same: it is judged by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from loopless.records import dataclass
 
 _OTHER: Final = 0
 _BYTE: Final = 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from loopless.graphs import reachable
+from loopless.records import dataclass
 from loopless.source.ir import (
     AddressOf,
     ConstantAggregate,

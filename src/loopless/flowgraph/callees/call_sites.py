@@ -8,7 +8,7 @@ over all calls, and what it takes in one entry the largest T. So all that bounds
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
@@ -24,6 +24,7 @@ from loopless.flowgraph.model import (
     Pointer,
     VariableInfo,
 )
+from loopless.records import dataclass
 from loopless.source import ir
 
 MARK: Final = "~calls"

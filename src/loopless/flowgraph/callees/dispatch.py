@@ -9,11 +9,12 @@ Outside of the table, and for null pointers, a call is undefined.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless.flowgraph.memory.mod_ref import with_points
 from loopless.flowgraph.memory.places import PointsTo
 from loopless.limits.flowgraph import MAX_TABLE, MAX_TARGETS
+from loopless.records import dataclass
 from loopless.source import ir
 
 

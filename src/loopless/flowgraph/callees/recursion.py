@@ -9,7 +9,7 @@ last call to the first, and does what stands behind the call. Both loops carry t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
@@ -50,6 +50,7 @@ from loopless.flowgraph.model import (
     Store,
     VariableInfo,
 )
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by, live_at_entry
 from loopless.flowgraph.model import Assign, Block, Call, Check, Flowgraph, Kind, Parameter, Pointer
 from loopless.graphs import reachable
+from loopless.records import dataclass
 from loopless.source import ir
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless import terms as t
@@ -29,6 +29,7 @@ from loopless.flowgraph.model import (
     Statement,
     VariableInfo,
 )
+from loopless.records import dataclass
 from loopless.refusals import Reason
 from loopless.source.function_names import in_source
 from loopless.source.ir import Loc

@@ -12,7 +12,7 @@ This over-approximates runs, and is for proofs of what ends with an error.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.model import (
@@ -34,6 +34,7 @@ from loopless.flowgraph.model import (
     VariableInfo,
 )
 from loopless.limits.flowgraph import MAX_FOLLOWED_OBJECTS
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ what the arguments point to at the call, and so on: formal places become actual 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless.flowgraph.memory.cells import ANYTHING_OUTSIDE, OUTSIDE, Cell, Cells, cells_of
 from loopless.flowgraph.memory.places import Base, PointsTo, is_pointer
 from loopless.flowgraph.memory.pointees import POINTEE, content_at_call
+from loopless.records import dataclass
 from loopless.source import ir
 
 Holders = Mapping[Base, tuple[Base, int | None]]

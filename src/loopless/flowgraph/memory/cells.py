@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from loopless.flowgraph.memory.places import Base, PointerTargets, PointsTo
 from loopless.limits.flowgraph import MAX_CELLS
+from loopless.records import dataclass
 from loopless.source import ir
 
 OUTSIDE: Final = Base("outside", "")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from loopless.flowgraph.memory.cells import OUTSIDE, Cell, Cells
 from loopless.flowgraph.memory.mod_ref import ModuleFacts, facts_of, kept_by
 from loopless.flowgraph.memory.places import Base, PointsTo
 from loopless.flowgraph.memory.pointees import STANDING_IN
+from loopless.records import dataclass
 from loopless.source import ir
 
 

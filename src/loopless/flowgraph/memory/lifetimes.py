@@ -13,13 +13,14 @@ The life of a local variable ends where control leaves its block (C11 6.2.4p6), 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless.flowgraph.memory.own_heap import with_own_heap
 from loopless.flowgraph.memory.places import Base, PointsTo
 from loopless.flowgraph.memory.points_to import analyse
 from loopless.graphs import cycles
+from loopless.records import dataclass
 from loopless.source import ir
 
 _END: Final = "llvm.lifetime.end"

@@ -12,9 +12,9 @@ Nothing is said of elements whose address is used for anything but accesses righ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from loopless.limits.flowgraph import MAX_MEMBER_DEPTH
+from loopless.records import dataclass
 from loopless.source import ir
 
 _UNION = "union."

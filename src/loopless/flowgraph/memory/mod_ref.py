@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless.flowgraph.callees.call_graph import CallGraph, mentioned
@@ -35,6 +35,7 @@ from loopless.flowgraph.memory.lifetimes import with_lifetimes_and_points
 from loopless.flowgraph.memory.places import Base, PointerTargets, PointsTo
 from loopless.flowgraph.memory.points_to import reachable_objects
 from loopless.graphs import components
+from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.vocabulary import LibraryEffect, LibraryFunction, Meaning, meaning_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import terms as t
 from loopless.flowgraph.memory.cells import OUTSIDE, Cells
@@ -23,6 +23,7 @@ from loopless.flowgraph.model import NULL_OBJECT, NULL_PART, OBJECT_PART, Kind, 
 from loopless.flowgraph.source_names import GlobalNames, literal, numbered, qualified
 from loopless.flowgraph.source_types import is_declared_signed, leaf_type, name_through_variable, type_in
 from loopless.flowgraph.words import REGISTER, place_in_words, value_in_words
+from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.debug import DebugType
 from loopless.source.debug import TypeKind as DebugKind

@@ -9,11 +9,12 @@ behind a ``free`` it stays what it is: that use is undefined, which a local obje
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless.graphs import cycles, reachable
 from loopless.limits.flowgraph import MAX_HEAP_BYTES
+from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.debug import DebugType, DebugVariable, TypeKind
 from loopless.source.vocabulary import LibraryEffect, effect_of

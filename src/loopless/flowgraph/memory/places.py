@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from loopless.flowgraph.memory.members import MemberPlace
 from loopless.limits.flowgraph import MAX_OFFSETS
+from loopless.records import dataclass
 from loopless.source import ir
 
 

@@ -17,7 +17,7 @@ in one object. What lies at varying places, or behind more than :data:`MAX_POINT
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from loopless.flowgraph.memory.initial_bytes import initial_content
@@ -25,6 +25,7 @@ from loopless.flowgraph.memory.places import DEAD, HEAP, NULL, Base, PointerTarg
 from loopless.flowgraph.source_types import same_structure, type_in
 from loopless.graphs import reachable
 from loopless.limits.flowgraph import MAX_POINTEE_DEPTH, MAX_POINTEES
+from loopless.records import dataclass
 from loopless.source import ir
 
 POINTEE: Final = "pointee"

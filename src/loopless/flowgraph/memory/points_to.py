@@ -7,7 +7,7 @@ point to any object that the outside can reach). From this follow which scalars 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless.flowgraph.memory.called_memory import allocates, call_kind, handed_back, may_hand_back
 from loopless.flowgraph.memory.members import MemberPlace, members
@@ -21,6 +21,7 @@ from loopless.flowgraph.memory.pointees import (
     late_loads,
 )
 from loopless.graphs import reachable
+from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.vocabulary import (
     Meaning,

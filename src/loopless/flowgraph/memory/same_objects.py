@@ -9,12 +9,12 @@ say nothing here, since a number may stand for several objects.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import defined_by
 from loopless.flowgraph.model import Assign, Block, Edge, Havoc, Statement
 from loopless.graphs import reverse_postorder
+from loopless.records import dataclass
 
 Partition = dict[t.Var, t.Var]
 """Variables by the first one of those that hold the same."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless.flowgraph.memory.called_memory import call_kind
 from loopless.flowgraph.memory.objects import FunctionMemory
 from loopless.flowgraph.memory.places import Base, PointerTargets
+from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.debug import DebugType
 from loopless.source.debug import TypeKind as DebugKind

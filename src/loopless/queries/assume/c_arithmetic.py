@@ -11,11 +11,12 @@ pointers.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
 from loopless import terms as t
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.queries.assume.c_arithmetic import Arithmetic, CValue, IntegerKind, Reading, UndefinedValue
+from loopless.records import dataclass
 
 _TOKEN: Final = re.compile(
     r"\s*(?:(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlL]*)(?![\w.])"

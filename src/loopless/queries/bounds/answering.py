@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless import clock
@@ -25,6 +25,7 @@ from loopless.queries.loops.answering import answer_all
 from loopless.queries.loops.exit_counts import Counts, counts_alone
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 METHODS: Final = ("all", "looperman")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from loopless import terms as t
@@ -23,6 +23,7 @@ from loopless.queries.call_values.inputs import DeclaredInputs, check_values
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.returning import NO_CALLS, CallNotes
 from loopless.queries.shown import Shown, presentation
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary import CallSummary
 

@@ -8,7 +8,7 @@ call: what is counted around it is an upper bound. Where neither is known, that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
@@ -21,6 +21,7 @@ from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import CallNotes, before, calls_in
+from loopless.records import dataclass
 from loopless.refusals import Refused
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless.bounds.methods.cost import Cost, cost_of
@@ -15,6 +14,7 @@ from loopless.queries.jobs.running import work
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.selection import variables_named
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.summary import CallSummary
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.bounds import Claim, claim
@@ -15,6 +15,7 @@ from loopless.bounds.model import Bounds, by_types, least, size
 from loopless.flowgraph.model import Flowgraph
 from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.queries.loops.exit_counts import Counts
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary import LoopSummary
 

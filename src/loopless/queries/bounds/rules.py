@@ -7,7 +7,7 @@ call of the function. States at its header in which no run enters it are none of
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import clock
 from loopless import terms as t
@@ -21,6 +21,7 @@ from loopless.queries.program import AnalyzedFunction, AnalyzedLoop, AnalyzedPro
 from loopless.queries.selection import select_loops
 from loopless.queries.settings import Settings
 from loopless.queries.verification.endless_runs import EndlessRun, of_function, of_program
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
@@ -11,6 +10,7 @@ from loopless.bounds.claims.joint import always
 from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.loops.name import LoopName
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

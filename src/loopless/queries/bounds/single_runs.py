@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
@@ -20,6 +20,7 @@ from loopless.limits.queries import MAX_CHOICES, MAX_RUN_STEPS, MAX_RUNS
 from loopless.logic import BudgetExceeded, NotPresburger, Region
 from loopless.queries.program import AnalyzedFunction
 from loopless.queries.verification.closed_world import RunFunction
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.stepping import forbidden
 from loopless.summary import CallSummary, FunctionCase

@@ -9,7 +9,7 @@ summaries.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds.callees.activations import activations_of
@@ -36,6 +36,7 @@ from loopless.queries.verification.closed_world import (
     is_site,
     resolved,
 )
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 

@@ -6,7 +6,7 @@ import math
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from loopless import terms as t
@@ -14,6 +14,7 @@ from loopless.check.interpreter.run import Argument, PointedContent, WholeObject
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
 from loopless.queries.call_values.arguments import characters
+from loopless.records import dataclass
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable, DeclaredMember, TypeKind
 
 PlainValue: TypeAlias = "int | float | str | list[PlainValue] | dict[str, PlainValue] | None"

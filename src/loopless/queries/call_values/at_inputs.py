@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.bounds.reads.without_data import without_data
 from loopless.queries.call_values.given_memory import GivenMemory
 from loopless.queries.call_values.inputs import Given, unnumbered
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

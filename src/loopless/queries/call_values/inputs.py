@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
@@ -20,6 +19,7 @@ from loopless.queries.call_values.given_memory import (
 )
 from loopless.queries.call_values.layouts import layouts_in
 from loopless.queries.program import AnalyzedFunction
+from loopless.records import dataclass
 from loopless.refusals import Refused
 
 Given = Mapping[str, Value]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from loopless.queries.shown import Shown, presentation
+from loopless.records import dataclass
 from loopless.source import SourceOptions
 from loopless.source.targets import SourceTarget
 

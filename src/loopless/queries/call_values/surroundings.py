@@ -7,7 +7,6 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Final
 
 from loopless.check.oracle.build import of_cxx
 from loopless.check.oracle.runtime import MEANINGS, WEAK_MEANINGS
+from loopless.records import dataclass
 from loopless.source import load
 from loopless.source.compile import SourceOptions
 from loopless.source.database import CompileDatabase

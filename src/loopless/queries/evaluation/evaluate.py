@@ -8,7 +8,7 @@ says so. Where the summary of the whole function is there and covers the inputs,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from loopless import terms as t
@@ -19,6 +19,7 @@ from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, Loop
 from loopless.queries.call_values.argument_types import PlainValue
 from loopless.queries.evaluation.compiled_summary import CompiledSummary
 from loopless.queries.shown import Shown, presentation
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary import CallSummary, Case, LoopSummary, Outcome
 

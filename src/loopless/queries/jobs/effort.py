@@ -8,7 +8,7 @@ searched for in turn, and the time for each falls with the number of loops that 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from loopless.debugging import tell_method, tells_methods
@@ -22,6 +22,7 @@ from loopless.limits.queries import (
 from loopless.queries.jobs.overrun import Overrun, attempted
 from loopless.queries.program import AnalyzedFunction
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 from loopless.refusals import Refused
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from loopless.errors import LimitError, LooplessError
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 _T = TypeVar("_T")

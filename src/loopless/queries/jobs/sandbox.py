@@ -19,7 +19,7 @@ import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from loopless import clock
@@ -29,6 +29,7 @@ from loopless.limits.foundation import GLANCE_S
 from loopless.limits.queries import LIBRARIES_MB
 from loopless.queries.jobs.overrun import Overrun, attempted
 from loopless.queries.jobs.starting import context_of, let_server_end, without_program
+from loopless.records import dataclass
 from loopless.refusals import Reason
 from loopless.terms.pickling import dumps
 

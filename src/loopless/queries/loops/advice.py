@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -25,6 +25,7 @@ from loopless.queries.jobs.sandbox import Limits
 from loopless.queries.loops.answer import Advice, LoopAnswer
 from loopless.queries.program import AnalyzedLoop, AnalyzedProgram
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 from loopless.refusals import Refused
 
 _ARGUMENTS: Final = ((12, 18, 5, 7), (45, 7, 100, 3), (3, 2, 1, 1), (1000, 13, 97, 10))

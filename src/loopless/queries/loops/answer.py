@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.automaton import LoopClass, PathAutomaton
@@ -13,6 +13,7 @@ from loopless.queries.loops.name import LoopName
 from loopless.queries.loops.unreported import Untold
 from loopless.queries.shown import presentation
 from loopless.queries.summarized import Summarized
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary import Approximation, AtEntry, Case, LoopSummary, Merged
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless.limits.queries import APPROXIMATING_S, COARSELY_S, PARTLY_S, WORTH_ASKING_AGAIN_S
 from loopless.queries.jobs.overrun import Overrun
@@ -14,6 +14,7 @@ from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import AnalyzedLoop, AnalyzedProgram
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 
 
 def answer_all(

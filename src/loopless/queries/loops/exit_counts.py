@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, LoopInfo
@@ -14,6 +14,7 @@ from loopless.queries.jobs.running import work
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary import LoopSummary, paths_of, readable, summarize
 

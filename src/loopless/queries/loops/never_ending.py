@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
@@ -23,6 +23,7 @@ from loopless.paths.context import entry_facts
 from loopless.queries.functions import FunctionAnswer, outcomes_of
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.program import AnalyzedFunction
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.arrivals import Arrivals
 

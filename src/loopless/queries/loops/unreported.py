@@ -6,7 +6,6 @@ A summary tells of variables that are used behind the loop; a reader does not kn
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
@@ -14,6 +13,7 @@ from loopless.flowgraph.model import OBJECT_PART, Call, Copy, Fill, Flowgraph, L
 from loopless.flowgraph.words import afterwards
 from loopless.paths import LoopPaths
 from loopless.paths.build import changed_variables, seen_at_ends, used_behind
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary import LoopSummary
 

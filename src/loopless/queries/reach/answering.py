@@ -8,7 +8,7 @@ What is reached was replayed on the compiled program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from loopless import clock
@@ -29,6 +29,7 @@ from loopless.queries.reach.native_runs import RunsToTarget
 from loopless.queries.reach.question import ReachQuestion
 from loopless.queries.reach.unreachable import proof, unreachable
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.targets import SourceTarget
 from loopless.verification.proofs import SUMMARIES

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from loopless.queries.call_values.reached import Inputs, Reached
+from loopless.records import dataclass
 from loopless.source.targets import Side
 
 

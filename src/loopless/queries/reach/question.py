@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from loopless import clock
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
@@ -18,6 +18,7 @@ from loopless.queries.jobs.sandbox import note
 from loopless.queries.program import AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.queries.verification.verdict import Verdict
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.targets import SourceTarget
 from loopless.verification.transitions import TransitionSystem, system_of

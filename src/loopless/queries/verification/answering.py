@@ -7,7 +7,7 @@ accepted the invariants; a ``false`` when a native run of the compiled program h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from loopless import clock
@@ -26,6 +26,7 @@ from loopless.queries.verification.replays import Replays
 from loopless.queries.verification.safety import proved_safe, safe
 from loopless.queries.verification.termination import Termination
 from loopless.queries.verification.verdict import Verdict
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.standard_input import reads
 from loopless.verification.contracts import contracted

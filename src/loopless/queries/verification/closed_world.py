@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, NamedTuple
 
 from loopless import terms as t
@@ -24,6 +24,7 @@ from loopless.flowgraph.model import Call, Flowgraph
 from loopless.limits.queries import MAX_CARRIED_SIZE, MAX_SITES
 from loopless.queries.loops.name import LoopName
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
+from loopless.records import dataclass
 from loopless.refusals import Refused
 
 _ROOT: Final = re.compile(r"\w+")

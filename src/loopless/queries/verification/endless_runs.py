@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless.check.certificates.property import Property
@@ -26,6 +25,7 @@ from loopless.limits.queries import (
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.queries.verification.replays import Repeating, Replays, as_taken
+from loopless.records import dataclass
 from loopless.source.ir import Loc
 from loopless.stepping import forbidden
 from loopless.verification.proofs import short_inputs

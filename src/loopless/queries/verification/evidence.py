@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from loopless.check.certificates.judge import CertifiedClaim
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph, LoopInfo, VariableInfo
 from loopless.limits.queries import JUDGE_GRACE_S, JUDGE_QUESTION_S
+from loopless.records import dataclass
 from loopless.verification.transitions import TransitionSystem
 
 

@@ -5,7 +5,7 @@ unbounded integers by the judge's interpreter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from loopless.limits.queries import (
 )
 from loopless.queries.program import AnalyzedProgram
 from loopless.queries.settings import Settings
+from loopless.records import dataclass
 from loopless.verification.proofs import Suspect
 from loopless.verification.termination import Trap
 

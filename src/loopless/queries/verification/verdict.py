@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from loopless.check.certificates.property import Property
 from loopless.queries.shown import Shown, presentation
 from loopless.queries.verification.evidence import ToldInvariant
+from loopless.records import dataclass
 from loopless.source import SourceOptions
 
 

@@ -12,7 +12,7 @@ take turns in no order there are the counts.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
@@ -25,6 +25,7 @@ from loopless.limits.summary import (
 )
 from loopless.logic import Region, budget, enclosing_region, simplify
 from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.summary.approximation.steps import (
     UNDECIDED,

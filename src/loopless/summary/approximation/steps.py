@@ -7,7 +7,6 @@ its type. So all that is said here holds of every run, and perhaps of none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
@@ -20,6 +19,7 @@ from loopless.limits.summary import (
 )
 from loopless.logic import BudgetExceeded, EmptyRegion, NotPresburger, Region, budget, enclosing_region
 from loopless.paths.model import LoopPaths, Path
+from loopless.records import dataclass
 
 UNDECIDED: Final = (BudgetExceeded, NotPresburger, t.TermTooLarge)
 """What a question to the logic may end by without an answer."""

@@ -7,12 +7,12 @@ another variable does not overflow. Without that a variable seems to depend on a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.limits.summary import MAX_DISTINCTION_QUESTIONS
 from loopless.paths.joining import join
 from loopless.paths.model import Path
+from loopless.records import dataclass
 from loopless.summary.data.possible import possible
 from loopless.terms.knowing import Known
 

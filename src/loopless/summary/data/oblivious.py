@@ -7,11 +7,12 @@ paths demand of these bounds the iterations; the loop of these conditions and up
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.logic import is_quasi_affine
 from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.records import dataclass
 from loopless.recurrences import Closed, solve
 from loopless.summary.data.possible import possible
 from loopless.summary.transitions.transformer import COUNTER

@@ -10,10 +10,11 @@ A value that is reduced modulo 2^w is followed until it would wrap around for th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.limits.summary import FIRST_CURVE_VALUES, MAX_CURVE_RESIDUES, MAX_EQUALITY_ORDER
+from loopless.records import dataclass
 from loopless.recurrences import NoClosedForm, curves_of
 from loopless.summary.exit_time.geometric import exit_times_of_geometric
 from loopless.summary.exit_time.linear import ExitTime, NoExitTime, exit_times

@@ -7,11 +7,11 @@ where it is one residue, and else the named function ``first_in_range``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 
 from loopless import terms as t
 from loopless.limits.summary import SMALL_MODULUS
+from loopless.records import dataclass
 
 
 class NoExitTime(Exception):

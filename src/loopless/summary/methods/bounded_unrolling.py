@@ -8,7 +8,6 @@ leaves the loop is a case.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
 
 from loopless import terms as t
@@ -24,6 +23,7 @@ from loopless.limits.summary import (
 from loopless.logic import feasible
 from loopless.paths.model import LoopPaths, Path
 from loopless.portfolio import Method, NoAnswer, Tried
+from loopless.records import dataclass
 from loopless.stepping import forbidden
 from loopless.summary.case_builder import Cases, TakenIterations
 from loopless.summary.entry import Entry, EntrySummary

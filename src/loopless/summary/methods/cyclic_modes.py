@@ -10,7 +10,6 @@ variables say so: one least value. What comes before the cycle is left to elimin
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Final
@@ -20,6 +19,7 @@ from loopless.limits.summary import MAX_CYCLE_INTERVALS, MAX_SELECTOR_CYCLES, MA
 from loopless.logic import NotPresburger, Region, first_exit
 from loopless.paths.model import Exit, Path
 from loopless.portfolio import Method, NoAnswer, Tried
+from loopless.records import dataclass
 from loopless.stepping import enumerating
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.exit_time.linear import many_wraps

@@ -9,7 +9,7 @@ No set operation is needed, however often values wrap around.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import prod
 from typing import Final
@@ -20,6 +20,7 @@ from loopless.logic import feasible, simplify
 from loopless.logic.region import Region
 from loopless.paths.model import LoopPaths, Path
 from loopless.portfolio import Method, NoAnswer, Tried
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.summary.exit_time.exponential import Candidates, at_entry, candidates_of, comes_first, consequences, total
 from loopless.summary.exit_time.linear import ExitTime, NoExitTime, many_wraps

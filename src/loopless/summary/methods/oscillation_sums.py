@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.logic import Region
 from loopless.paths.model import Path
+from loopless.records import dataclass
 from loopless.recurrences import solve
 from loopless.summary.obligations.powers import after
 from loopless.summary.transitions.closed_form import Forms, closed_form, forms_of, in_all_rounds

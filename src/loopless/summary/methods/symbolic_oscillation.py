@@ -10,12 +10,12 @@ values are auxiliary variables; hence the turns must end for a reason that moves
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.limits.summary import SYMBOLIC_OSCILLATION_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
 from loopless.paths.model import Path
+from loopless.records import dataclass
 from loopless.summary.exit_time.run_length import run_lengths
 from loopless.summary.methods.oscillation_sums import Turning, accumulated
 from loopless.summary.rewrite.auxiliary import auxiliaries_in, later, named

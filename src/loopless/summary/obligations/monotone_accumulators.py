@@ -5,13 +5,12 @@ One comparison on the value at the exit then stands for the checks of all iterat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopless import terms as t
 from loopless.limits.summary import ACCUMULATOR_SOLVER_MS, ACCUMULATOR_SOLVER_STEPS
 from loopless.logic import NotPresburger, Region
 from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.paths.model import Exit, Path
+from loopless.records import dataclass
 from loopless.summary.obligations.monotone import exit_of_all, fits, needed_to_follow
 from loopless.summary.obligations.signs import never_negative
 from loopless.summary.transitions.transformer import GuardedTransition, Obligation, Once

@@ -8,10 +8,11 @@ conditions the values of limits near the end of the type would each need cases o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.paths.model import Exit, LoopPaths, Path
+from loopless.records import dataclass
 from loopless.summary.obligations.monotone import exit_of_all
 
 

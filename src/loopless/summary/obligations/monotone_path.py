@@ -10,11 +10,11 @@ the last value must still tell.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.logic import feasible
 from loopless.paths.model import Exit, Path
+from loopless.records import dataclass
 from loopless.summary.obligations.monotone import fits, needed_to_follow
 
 

@@ -6,9 +6,8 @@ once L^k exceeds what c can make up for, a larger k changes no sign: exponents s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from loopless import terms as t
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

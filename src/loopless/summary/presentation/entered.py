@@ -7,12 +7,13 @@ of the function wants to know. The summary itself stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from loopless import terms as t
 from loopless.limits.summary import MAX_ENTRY_DISJUNCTS, MAX_FACT_NODES
 from loopless.logic import feasible, is_quasi_affine
+from loopless.records import dataclass
 from loopless.summary.model import Approximation, Case, Cycle, LoopSummary, Step, nodes_of
 from loopless.summary.presentation.merging import Merged, merged
 from loopless.summary.presentation.readable import readable, without_divided

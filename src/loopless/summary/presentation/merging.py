@@ -7,7 +7,7 @@ Merging changes nothing of the summary; it is a second view of its cases.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.limits.summary import (
@@ -29,6 +29,7 @@ from loopless.logic import (
     simplify,
 )
 from loopless.paths.model import Exit
+from loopless.records import dataclass
 from loopless.summary.model import Case, Cycle, Interleaving, LoopSummary, PathRun, Step
 from loopless.summary.presentation.readable import Guards
 

@@ -7,7 +7,7 @@ context holds), every term has the same value where its case applies. What would
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 from typing import assert_never
 
@@ -36,6 +36,7 @@ from loopless.logic import (
     without_nonlinear,
 )
 from loopless.paths.model import LoopPaths, Path
+from loopless.records import dataclass
 from loopless.summary.model import Case, Cycle, Interleaving, LoopSummary, PathRun, Residual, Step, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
 

@@ -6,12 +6,12 @@ Beside the closed forms of ``recurrences``: a choice by a condition on what does
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from loopless import terms as t
 from loopless.limits.automaton import MAX_PREFIX
 from loopless.limits.summary import MAX_SOLVED_CHOICES
 from loopless.logic import Region
+from loopless.records import dataclass
 from loopless.recurrences import Closed, solve
 from loopless.summary.obligations.along_run import Undecided, all_along
 

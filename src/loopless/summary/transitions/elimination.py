@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from loopless.graphs import cycles
@@ -22,6 +22,7 @@ from loopless.limits.summary import (
     MAX_TRANSITIONS,
 )
 from loopless.logic import BudgetExceeded, Region, budget
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.summary.rewrite.auxiliary import preimage
 from loopless.summary.transitions.guarded import composed, convex, divided, is_translation, resolved, simplified, split

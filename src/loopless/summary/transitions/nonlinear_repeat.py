@@ -9,13 +9,13 @@ needed for the regions to be exact, since every auxiliary variable has one value
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
 from loopless import terms as t
 from loopless.automaton.runs import iterated
 from loopless.limits.summary import MAX_FAILURE_PARTS
 from loopless.logic import Region
+from loopless.records import dataclass
 from loopless.summary.exit_time.exponential import Candidate, at_entry, candidates_of
 from loopless.summary.exit_time.linear import ExitTime, NoExitTime
 from loopless.summary.exit_time.run_length import may_fail

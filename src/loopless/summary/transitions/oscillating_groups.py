@@ -6,12 +6,12 @@ The closed forms of their runs are found in :mod:`loopless.summary.methods.oscil
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from loopless import terms as t
 from loopless.limits.summary import MAX_SELECTORS
 from loopless.logic import Region
+from loopless.records import dataclass
 from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator
 from loopless.summary.transitions.transformer import COUNTER, GuardedTransition, Once
 

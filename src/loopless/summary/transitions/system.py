@@ -7,7 +7,7 @@ on an accumulator is kept on the side.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from loopless import terms as t
@@ -16,6 +16,7 @@ from loopless.limits.summary import MAX_WRAP_BRANCHES, REMEMBERED_PARTS
 from loopless.logic import NotPresburger, Region, feasible
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.portfolio import NoAnswer
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.summary.model import first_to_fail
 from loopless.summary.obligations.monotone_accumulators import MonotoneAccumulator, monotone_accumulators

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from loopless import terms as t
 from loopless.logic import NotPresburger, Region
 from loopless.paths.model import Exit, Path
+from loopless.records import dataclass
 from loopless.summary.model import Cycle, Interleaving, PathRun, Step
 from loopless.summary.obligations.along_run import Undecided, tightest
 from loopless.summary.obligations.powers import after

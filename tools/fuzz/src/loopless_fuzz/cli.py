@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from loopless import clock
-from loopless.cli.app import ANSWERED, INTERRUPTED, VIOLATED, drop_output, failure, seldom_collecting
+from loopless.cli.app import ANSWERED, INTERRUPTED, VIOLATED, drop_output, failure
 from loopless.cli.options import SECONDS
 from loopless.errors import UsageError
+from loopless.garbage import seldom_collecting
 
 if TYPE_CHECKING:
     from loopless_fuzz.campaigns.plan import Plan

@@ -13,7 +13,6 @@ Types other than ``float`` and ``double``, operations of a faster arithmetic and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from loopless import terms as t
@@ -40,6 +39,7 @@ from loopless.bounds.model import TermBound
 from loopless.flowgraph.model import Flowgraph
 from loopless.graphs import cycles, dominators, predecessors, reachable
 from loopless.limits.bounds import MAX_FLOATING_DEPTH, MAX_FLOATING_STEPS
+from loopless.records import dataclass
 from loopless.source import ir
 from loopless.stepping import forbidden
 

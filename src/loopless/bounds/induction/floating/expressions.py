@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from loopless.bounds.induction.floating.arithmetic import PREDICATES, operation, same
+from loopless.records import dataclass
 
 OPERATIONS: Final = frozenset({"fadd", "fsub", "fmul", "fdiv", "fneg", "fabs", "fpext", "fptrunc"})
 _DIGITS: Final = {"float": 24, "double": 53}

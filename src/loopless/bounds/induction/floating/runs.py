@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from loopless.bounds.induction.floating.arithmetic import same
 from loopless.limits.bounds import MAX_FLOATING_EXPONENT, MAX_FLOATING_STEPS
+from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
