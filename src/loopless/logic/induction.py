@@ -28,19 +28,25 @@ from loopless.terms.ideals import (
 
 
 def inductive_subset(
-    steps: Sequence[Step], candidates: Locations, deadline: float, *, check_ms: int = INDUCTION_CHECK_MS
+    steps: Sequence[Step],
+    candidates: Locations,
+    deadline: float,
+    *,
+    check_ms: int = INDUCTION_CHECK_MS,
+    context: Any = None,
 ) -> dict[str, tuple[t.Condition, ...]]:
     """Of the ``candidates``, those that hold whenever a run comes to their location: each step that keeps those at its
     source makes those at its target true. Steps begin where no candidates are with nothing known.
 
     At the ``deadline`` (by :func:`loopless.clock.counted`) what is not proved is dropped: what is given back is
-    inductive.
+    inductive. ``context``: of :func:`solver_context`; None: one of its own.
     """
     import z3  # type: ignore[import-untyped]
 
+    context = context or new_context()
     kept = {location: dict.fromkeys(conditions) for location, conditions in candidates.items()}
     strongest = Strongest()
-    asked = [_Asked(z3, step, kept, check_ms, strongest) for step in steps if kept.get(step.target)]
+    asked = [_Asked(z3, step, kept, check_ms, strongest, context) for step in steps if kept.get(step.target)]
     waiting = list(range(len(asked)))
     while waiting:
         one = asked[waiting.pop(0)]
@@ -59,13 +65,20 @@ def inductive_subset(
     return {location: tuple(conditions) for location, conditions in kept.items()}
 
 
-def entailed(step: Step, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = INDUCTION_CHECK_MS) -> bool:
+def entailed(
+    step: Step,
+    given: Sequence[t.Condition],
+    wanted: t.Condition,
+    check_ms: int = INDUCTION_CHECK_MS,
+    context: Any = None,
+) -> bool:
     """Whether ``wanted`` surely holds behind the step where ``given`` hold before it."""
-    return Entailing((*Strongest().needed(given), step.condition)).entails(t.substitute(wanted, step.update), check_ms)
+    known = Entailing((*Strongest().needed(given), step.condition), context)
+    return known.entails(t.substitute(wanted, step.update), check_ms)
 
 
 def solver_context() -> Any:
-    """Where many are asked in turn: a context of the solver for all of them, which takes long to make."""
+    """Where many are asked in turn: a context of the solver for all of them, since one takes 5 ms to make."""
     return new_context()
 
 
@@ -131,10 +144,15 @@ class _Asked:
     """The questions about one step."""
 
     def __init__(
-        self, z3: Any, step: Step, kept: Mapping[str, Mapping[t.Condition, None]], check_ms: int, strongest: Strongest
+        self,
+        z3: Any,
+        step: Step,
+        kept: Mapping[str, Mapping[t.Condition, None]],
+        check_ms: int,
+        strongest: Strongest,
+        context: Any,
     ) -> None:
-        self.z3, self.step, self.check_ms, self.strongest = z3, step, check_ms, strongest
-        context = new_context()
+        self.z3, self.step, self.check_ms, self.strongest, self.context = z3, step, check_ms, strongest, context
         translated = IntegerTranslation(z3, context)
         self.solver, self.plain = (z3.SimpleSolver(ctx=context) for _ in range(2))
         """``plain`` knows nothing of what is multiplied."""
@@ -251,7 +269,7 @@ class _Asked:
             found = self._check(flags, self.wanted[condition])[0]
             again = found == self.z3.unknown and (self.splits or condition in self.products)
             if found != self.z3.unsat and not (
-                again and entailed(self.step, given, condition, SPLIT_QUESTION_FACTOR * self.check_ms)
+                again and entailed(self.step, given, condition, SPLIT_QUESTION_FACTOR * self.check_ms, self.context)
             ):
                 dropped.append(condition)
         return dropped
@@ -271,12 +289,12 @@ class _Asked:
 
 
 def core(
-    step: Step, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = 2000
+    step: Step, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = 2000, context: Any = None
 ) -> tuple[t.Condition, ...] | None:
     """Of ``given``, what is enough for ``wanted`` behind the step; None where that was not shown."""
     import z3
 
-    context = new_context()
+    context = context or new_context()
     translated = IntegerTranslation(z3, context)
     solver = z3.SimpleSolver(ctx=context)
     solver.set(random_seed=1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from loopless import clock
 from loopless import terms as t
@@ -21,7 +21,7 @@ from loopless.limits.verification import (
     STATES_OF_RUN,
 )
 from loopless.logic.horn import solved
-from loopless.logic.induction import core, entailed, inductive_subset
+from loopless.logic.induction import core, entailed, inductive_subset, solver_context
 from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
 from loopless.records import dataclass
@@ -175,13 +175,18 @@ class Search:
     # -- proofs -------------------------------------------------------------------------------------------------------
 
     def excluded(
-        self, transition: CutpointTransition, known: Mapping[str, Sequence[t.Condition]], check_ms: int = 2000
+        self,
+        transition: CutpointTransition,
+        known: Mapping[str, Sequence[t.Condition]],
+        check_ms: int = 2000,
+        context: Any = None,
     ) -> bool:
         """Whether what is known at its source excludes a transition."""
-        return entailed(replace(transition, update={}), known.get(transition.source, ()), t.FALSE, check_ms)
+        return entailed(replace(transition, update={}), known.get(transition.source, ()), t.FALSE, check_ms, context)
 
     def _proof(self, method: str, known: Invariants) -> Proof | None:
-        if all(self.excluded(transition, known) for transition in self.bad):
+        context = solver_context()
+        if all(self.excluded(transition, known, context=context) for transition in self.bad):
             return Proof(dict(known), method)
         return None
 
@@ -424,16 +429,16 @@ class Search:
         """Of ``known``, which is inductive, what is enough for itself and for ``goals``: conditions behind transitions.
         First what the proofs of Z3 use, then without each conjunct in turn, as far as time allows.
         """
-        until = min(self.deadline, clock.counted() + seconds)
+        until, context = min(self.deadline, clock.counted() + seconds), solver_context()
         kept = {label: tuple(dict.fromkeys(conditions)) for label, conditions in known.items()}
         part = None
         if multiplies(self.inner):  # products are too much for the judge beside all that is known
             kept = {label: tuple(independent(Strongest().needed(parts))) for label, parts in kept.items()}
-            part = self._enough(kept, goals, until)
+            part = self._enough(kept, goals, until, context)
         wanted = list(goals)
         if part is None:
-            wanted += self._aside(kept, until)
-            part = None if multiplies(self.inner) else self._enough(kept, wanted, until)
+            wanted += self._aside(kept, until, context)
+            part = None if multiplies(self.inner) else self._enough(kept, wanted, until, context)
         kept = part or kept
         needed: dict[str, list[t.Condition]] = {label: [] for label in kept}
         waiting = list(wanted)
@@ -441,20 +446,22 @@ class Search:
             transition, condition = waiting.pop()
             used = None
             if clock.counted() < until:
-                used = core(transition, kept.get(transition.source, ()), condition)
+                used = core(transition, kept.get(transition.source, ()), condition, context=context)
             if used is None:
-                return self._without_each(kept, wanted, until)
+                return self._without_each(kept, wanted, until, context)
             for one in used:
                 if one not in needed[transition.source]:
                     needed[transition.source].append(one)
                     waiting += [(step, one) for step in self.inner if step.target == transition.source]
-        return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until)
+        return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until, context)
 
     def _aside(
-        self, known: Mapping[str, Sequence[t.Condition]], until: float
+        self, known: Mapping[str, Sequence[t.Condition]], until: float, context: Any
     ) -> list[tuple[CutpointTransition, t.Condition]]:
         """What undefined behaviour is excluded stays so: else it would be taken for granted."""
-        excluded = (term for term in self.system.failing if clock.counted() < until and self.excluded(term, known, 300))
+        excluded = (
+            term for term in self.system.failing if clock.counted() < until and self.excluded(term, known, 300, context)
+        )
         return [(replace(term, update={}), t.FALSE) for term in excluded]
 
     def _enough(
@@ -462,14 +469,16 @@ class Search:
         known: dict[str, tuple[t.Condition, ...]],
         goals: Sequence[tuple[CutpointTransition, t.Condition]],
         until: float,
+        context: Any,
     ) -> dict[str, tuple[t.Condition, ...]] | None:
         """The first of a few parts of ``known`` that is enough: what speaks of single variables, equations, both, then
         what has no large numbers.
         """
         for chosen in (is_of_one, is_equation, is_one_or_equation, is_plain):
             part = {label: [c for c in conditions if chosen(c)] for label, conditions in known.items()}
-            kept = inductive_subset(self.inner, part, min(until, clock.counted() + 1.5))
-            if all(entailed(transition, kept.get(transition.source, ()), wanted) for transition, wanted in goals):
+            kept = inductive_subset(self.inner, part, min(until, clock.counted() + 1.5), context=context)
+            known_at = ((transition, kept.get(transition.source, ()), wanted) for transition, wanted in goals)
+            if all(entailed(*one, context=context) for one in known_at):
                 return dict(kept)
         return None
 
@@ -478,6 +487,7 @@ class Search:
         kept: dict[str, tuple[t.Condition, ...]],
         goals: Sequence[tuple[CutpointTransition, t.Condition]],
         until: float,
+        context: Any,
     ) -> dict[str, tuple[t.Condition, ...]]:
         """Without the conjuncts that the others make needless, the longest first."""
         every = [(label, part) for label, parts in kept.items() for part in parts]
@@ -490,7 +500,7 @@ class Search:
                 if transition.source == label:
                     behind = rest if transition.target == label else kept[transition.target]
                     asked.append((transition, t.conjunction(behind)))
-            if all(entailed(term, rest, wanted, 300) for term, wanted in asked):
+            if all(entailed(term, rest, wanted, 300, context) for term, wanted in asked):
                 kept[label] = rest
         return kept
 
