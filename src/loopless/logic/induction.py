@@ -1,14 +1,15 @@
-"""The largest inductive subset of candidate invariants, by Z3 (Flanagan and Leino, Houdini, FME 2001)."""
+"""The largest inductive subset of candidate invariants, by Z3."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from loopless import clock
 from loopless import terms as t
 from loopless.limits.foundation import PRODUCT_STEPS_PER_MS, STEPS_PER_MS
 from loopless.limits.logic import CANDIDATE_CHARGE_S, INDUCTION_CHECK_MS, SPLIT_QUESTION_FACTOR
+from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
@@ -43,26 +44,26 @@ def inductive_subset(
     """
     import z3  # type: ignore[import-untyped]
 
-    context = context or new_context()
-    kept = {location: dict.fromkeys(conditions) for location, conditions in candidates.items()}
-    strongest = Strongest()
-    asked = [_Asked(z3, step, kept, check_ms, strongest, context) for step in steps if kept.get(step.target)]
-    waiting = list(range(len(asked)))
-    while waiting:
-        one = asked[waiting.pop(0)]
-        if clock.counted() > deadline:
-            return dict.fromkeys(kept, ())
-        lost = one.lost(kept, deadline)
-        if not lost:
-            continue
-        for condition in lost:
-            del kept[one.step.target][condition]
-        waiting += [
-            index
-            for index, other in enumerate(asked)
-            if index not in waiting and (other.step.source == one.step.target or other is one)
-        ]
-    return {location: tuple(conditions) for location, conditions in kept.items()}
+    context, strongest = context or new_context(), Strongest()
+
+    def asking(step: Step, kept: Kept) -> Lost:
+        asked = _Asked(z3, step, kept, check_ms, strongest, context)
+
+        def lost(kept: Kept) -> Sequence[t.Condition]:
+            if clock.counted() > deadline:
+                raise _OutOfTime
+            return asked.lost(kept, deadline)
+
+        return lost
+
+    try:
+        return largest_inductive_subset(steps, candidates, asking)
+    except _OutOfTime:
+        return dict.fromkeys(candidates, ())
+
+
+class _OutOfTime(Exception):
+    """The deadline came before all questions were asked."""
 
 
 def entailed(
@@ -147,7 +148,7 @@ class _Asked:
         self,
         z3: Any,
         step: Step,
-        kept: Mapping[str, Mapping[t.Condition, None]],
+        kept: Kept,
         check_ms: int,
         strongest: Strongest,
         context: Any,
@@ -197,7 +198,7 @@ class _Asked:
             self.plain.add(formula)
         return is_plain
 
-    def lost(self, kept: Mapping[str, Mapping[t.Condition, None]], deadline: float) -> list[t.Condition]:
+    def lost(self, kept: Kept, deadline: float) -> list[t.Condition]:
         """The candidates at the target that need not hold behind the step."""
         known = self.strongest.needed(kept.get(self.step.source, ()))
         given = [self.given[condition] for condition in known]
@@ -238,9 +239,7 @@ class _Asked:
             asked = [c for c in asked if not self.z3.is_false(model.eval(self.after[c], model_completion=True))]
         return set()
 
-    def _by_equations(
-        self, kept: Mapping[str, Mapping[t.Condition, None]], given: Sequence[t.Condition]
-    ) -> set[t.Condition]:
+    def _by_equations(self, kept: Kept, given: Sequence[t.Condition]) -> set[t.Condition]:
         """The candidates that are combinations of the equations that are known: products are hard for the solver."""
         hard = [c for c in kept[self.step.target] if c in self.products]
         if not hard:

@@ -1,15 +1,13 @@
-"""Invariants among candidates: the largest sets of conditions that all steps between places keep together.
-
-Flanagan and Leino, Houdini, an annotation assistant for ESC/Java (FME 2001): what some step may destroy is taken out,
-until nothing is. The result does not depend on the order, as far as the logic decides what it is asked.
-"""
+"""The largest inductive subsets of candidate invariants, by the questions of :func:`loopless.logic.feasible`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from loopless import terms as t
 from loopless.logic import feasible
+from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
+from loopless.logic.steps import Step
 from loopless.paths.model import LoopPaths
 from loopless.records import dataclass
 
@@ -41,28 +39,27 @@ def inductive_subsets(
     ``solver``: whether Z3 may be asked what is beyond isl. Raises :class:`TooManyQuestions` after ``most`` questions,
     :class:`loopless.logic.BudgetExceeded`.
     """
-    found = {place: tuple(dict.fromkeys(conditions)) for place, conditions in candidates.items()}
-    known, asked = tuple(steps), 0
-    changed = True
-    while changed:
-        changed = False
-        for step in known:
-            before = t.conjunction((*found.get(step.source, ()), step.condition))
-            if not found.get(step.target) or before is t.FALSE or not feasible(before, solver=solver):
-                continue  # a step that is never taken keeps everything
-            stays: list[t.Condition] = []
-            for condition in found[step.target]:
+    asked = 0
+
+    def asking(step: Step, _: Kept) -> Lost:
+        def lost(kept: Kept) -> Iterator[t.Condition]:
+            nonlocal asked
+            before = t.conjunction((*kept.get(step.source, ()), step.condition))
+            if not kept[step.target] or before is t.FALSE or not feasible(before, solver=solver):
+                return  # a step that is never taken keeps everything
+            for condition in kept[step.target]:
                 asked += 1
                 if most is not None and asked > most:
                     raise TooManyQuestions
-                if _keeps(step, before, condition, solver=solver):
-                    stays.append(condition)
-            changed = changed or len(stays) < len(found[step.target])
-            found[step.target] = tuple(stays)
-    return found
+                if not _keeps(step, before, condition, solver=solver):
+                    yield condition
+
+        return lost
+
+    return largest_inductive_subset(tuple(steps), {place: tuple(all_) for place, all_ in candidates.items()}, asking)
 
 
-def _keeps(step: PlaceStep, before: t.Condition, condition: t.Condition, *, solver: bool) -> bool:
+def _keeps(step: Step, before: t.Condition, condition: t.Condition, *, solver: bool) -> bool:
     try:
         after = t.substitute(condition, dict(step.update))
     except t.TermTooLarge:
