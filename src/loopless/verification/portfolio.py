@@ -36,6 +36,7 @@ def safety_methods(
         ("single runs", lambda: search.sampled(0.3)),
         ("equations", proof(lambda: search.by_plain_equations(2.0) if search.multiplies else None)),
         ("Houdini", proof(lambda: search.by_candidates(2.0))),
+        ("equations", proof(lambda: search.by_plain_equations(3.0) if search.asserts_sums else None)),
         ("guided search", lambda: guided(1.0)),
         ("equations", proof(lambda: search.by_equations(1.5, 2) if search.multiplies else None)),
         ("Spacer", lambda: horn(1.0)),

@@ -6,6 +6,7 @@ that found, polynomial equations, paths of transitions.
 
 from __future__ import annotations
 
+import functools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -173,6 +174,15 @@ class Search:
         return Proposals(self.system, states)
 
     # -- proofs -------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def asserts_sums(self) -> bool:
+        """Whether an equation of several variables is asserted, and nothing is multiplied."""
+        return not self.multiplies and any(
+            c.relation in ("eq", "ne") and len(c.variables) > 2
+            for transition in self.bad
+            for c in t.comparisons(transition.condition)
+        )
 
     def excluded(
         self,
