@@ -67,6 +67,8 @@ def bound_row(loop: Mapping[str, Any]) -> Row:
         condition = "" if when is None or _always(when) else _whole(when)
         if kind in (BY_TYPE, SOMETIMES) and entry.get("by_inputs"):
             kind = CHOSEN
+        if loop.get("ends_by_overflow") is not None and kind in (EXACT, BOUNDED):
+            kind = BY_TYPE
         if entry.get("completed") and kind in (BOUNDED, BY_TYPE, SOMETIMES):
             kind, upper, of, condition = COMPLETED, entry["completed"], "entry", ""
         row |= {"class": kind, "of": of, "upper": _whole(upper), "when": condition, "method": method}

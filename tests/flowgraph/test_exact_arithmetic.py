@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from loopless.check.interpreter.run import Interpreter, InterpreterRun
-from loopless.flowgraph import Options, build
-from loopless.flowgraph.exact_arithmetic import OVERFLOW, as_typed, overflow_checks
+from loopless.flowgraph import build
+from loopless.flowgraph.exact_arithmetic import OVERFLOW, as_typed, overflow_checks, with_exact_arithmetic
 from loopless.flowgraph.model import Flowgraph
 from loopless.source import load
 
@@ -34,7 +34,8 @@ def both(tmp_path: Path, text: str, name: str = "f") -> tuple[Interpreter, Inter
     file = tmp_path / "a.c"
     file.write_text(text)
     module = load([file]).inlined
-    plain, exact = (build(module.functions[name], module, Options(exact=exact)) for exact in (False, True))
+    plain = build(module.functions[name], module)
+    exact = with_exact_arithmetic(plain)
     return Interpreter(module, plain), Interpreter(module, exact), exact
 
 

@@ -10,7 +10,6 @@ from loopless import terms as t
 from loopless.flowgraph.arithmetic import BINARY, CASTS, binary, cast, compare, extracted, select, truth_of
 from loopless.flowgraph.calls import call
 from loopless.flowgraph.control import untold_control
-from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
 from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.memory.access import alloca, constant_address, gep, lifetime, load, store, with_objects
@@ -42,8 +41,7 @@ def build(
     options = options or Options()
     function, points = with_points(function, module, apart=options.apart)
     memory = describe_memory(function, module, options, points, known)
-    built = _Builder(function, memory).build()
-    return with_exact_arithmetic(built) if options.exact else built
+    return _Builder(function, memory).build()
 
 
 class _Builder:

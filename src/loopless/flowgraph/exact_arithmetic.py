@@ -1,4 +1,4 @@
-"""A function whose signed operations never overflow: each gives its exact result, however large.
+"""A function in which what is beside control never overflows: its signed operations give exact results, however large.
 
 A run of such a function is the run of the function itself until a signed operation overflows there. So if it never
 ends, the run of the function never ends either, or meets that overflow. That tells a hang from the counter beside it
@@ -7,12 +7,12 @@ ends, the run of the function never ends either, or meets that overflow. That te
 A variable is *widened* where an operation without its check may leave the range of the variable's type: then another
 variable over ℤ stands for it. Inputs, memory, arguments of calls and results keep their types, and operations that wrap
 around do so still. So each input of such a function is one of the function itself, which ``--integers mathematical``
-does not promise.
+does not promise. What decides control keeps its checks: there a run behind an overflow would be another one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -45,21 +45,23 @@ _MARK: Final = " exactly"
 """Behind the name of a variable in that of the one over ℤ which stands for it. No name of a source has a space."""
 
 
-def overflow_checks(graph: Flowgraph, blocks: Iterable[str]) -> Iterator[Check]:
-    """The checks of signed overflow in these blocks, in their order."""
+def overflow_checks(graph: Flowgraph, blocks: Iterable[str], control: Container[t.Var] = ()) -> Iterator[Check]:
+    """The checks of signed overflow in these blocks, in their order, but those of ``control`` alone."""
     for label in blocks:
-        yield from (s for s in graph.blocks[label].statements if isinstance(s, Check) and s.kind == OVERFLOW)
+        yield from (s for s in graph.blocks[label].statements if isinstance(s, Check) and _is_beside(s, control))
 
 
-def with_exact_arithmetic(graph: Flowgraph) -> Flowgraph:
-    """The function without overflow of signed operations; the same one where it has no check of that.
+def with_exact_arithmetic(graph: Flowgraph, control: Container[t.Var] = ()) -> Flowgraph:
+    """The function without overflow of signed operations, but those of which the variables of ``control`` alone are
+    operands; the same one where it has no other check of that. Nothing that is put into a variable of ``control`` may
+    depend on others.
 
     Values of widened variables as they were before: :func:`as_typed`.
     """
-    if not any(True for _ in overflow_checks(graph, graph.blocks)):
+    blocks = {label: without_overflow_checks(block, control) for label, block in graph.blocks.items()}
+    if blocks == graph.blocks:
         return graph
-    blocks = {label: _unchecked(block) for label, block in graph.blocks.items()}
-    wide = _widened(graph, blocks)
+    wide = _widened(graph, blocks, control)
     made = _Rewriter(graph, wide)
     blocks = {label: made.block(block) for label, block in blocks.items()}
     entry = blocks[graph.entry]
@@ -78,14 +80,21 @@ def as_typed(graph: Flowgraph) -> dict[t.Var, t.Term]:
     return {var: by_name[var.name.removesuffix(_MARK)] for var in wide}
 
 
-def _unchecked(block: Block) -> Block:
-    kept = tuple(s for s in block.statements if not (isinstance(s, Check) and s.kind == OVERFLOW))
-    return replace(block, statements=kept)
+def without_overflow_checks(block: Block, control: Container[t.Var] = ()) -> Block:
+    """The block without the checks of signed overflow, but those of ``control`` alone."""
+    kept = tuple(s for s in block.statements if not (isinstance(s, Check) and _is_beside(s, control)))
+    return block if len(kept) == len(block.statements) else replace(block, statements=kept)
 
 
-def _widened(graph: Flowgraph, blocks: Mapping[str, Block]) -> dict[t.Var, t.Var]:
+def _is_beside(check: Check, control: Container[t.Var]) -> bool:
+    """Whether a check is of an overflow, and of what is beside ``control``."""
+    operands = check.condition.variables
+    return check.kind == OVERFLOW and not (operands and all(var in control for var in operands))
+
+
+def _widened(graph: Flowgraph, blocks: Mapping[str, Block], control: Container[t.Var]) -> dict[t.Var, t.Var]:
     """By variables that may leave the range of their type, those over ℤ that stand for them."""
-    assigned = [pair for block in blocks.values() for pair in _assigned(block)]
+    assigned = [pair for block in blocks.values() for pair in _assigned(block) if pair[0] not in control]
     wide: dict[t.Var, t.Var] = {}
     while True:
         found = [var for var, value in assigned if var not in wide and _leaves(graph, var, value, wide)]

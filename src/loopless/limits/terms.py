@@ -63,6 +63,9 @@ MAX_EQUATION_PRODUCTS: Annotated[int, GUESS] = 400
 MAX_EQUATION_MONOMIALS: Annotated[int, GUESS] = 200
 """Maximum number of monomials of an equation that is combined with others."""
 
+COEFFICIENT_CHARGE_S: Annotated[float, ChosenBy("measured on equations of ten variables")] = 0.5e-6
+"""Seconds of work that a coefficient counts as when a multiple of an equation is subtracted."""
+
 # terms.modular
 
 MAX_ORDER_MODULUS: Annotated[int, ChosenBy("powers of odd numbers modulo 2^w repeat after 2^(w - 2) steps")] = 1 << 12

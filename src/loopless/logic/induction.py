@@ -7,9 +7,9 @@ from typing import Any
 
 from loopless import clock
 from loopless import terms as t
-from loopless.limits.foundation import PRODUCT_STEPS_PER_MS, STEPS_PER_MS
 from loopless.limits.logic import CANDIDATE_CHARGE_S, INDUCTION_CHECK_MS, SPLIT_QUESTION_FACTOR
 from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
+from loopless.logic.smt import integer_steps_per_ms
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
@@ -123,7 +123,7 @@ class _Incremental:
         self._solver = z3.SimpleSolver(ctx=context)
         self._solver.set(random_seed=1)
         self._solver.add(*map(self._translated.condition, given))
-        self._multiplies = any(map(has_products_inside, given))
+        self._given = tuple(given)
         self._told = 0
 
     def excludes(self, condition: t.Condition, check_ms: int) -> bool:
@@ -131,8 +131,7 @@ class _Incremental:
         refuted = self._translated.condition(condition)
         self._solver.add(*self._translated.facts[self._told :])
         self._told = len(self._translated.facts)
-        products = self._multiplies or has_products_inside(condition)
-        limit(self._solver, check_ms, PRODUCT_STEPS_PER_MS if products else STEPS_PER_MS)
+        limit(self._solver, check_ms, integer_steps_per_ms((*self._given, condition)))
         self._solver.push()
         try:
             self._solver.add(refuted)
@@ -185,9 +184,9 @@ class _Asked:
         self.solver.add(*translated.facts)
         self.plain.add(*translated.facts)
         self.is_plain = not self.multiplies and not has_products_inside(step.condition)
-        plain = self.is_plain and len(self.plainly) == len(self.wanted)
-        limit(self.solver, check_ms, STEPS_PER_MS if plain else PRODUCT_STEPS_PER_MS)
-        limit(self.plain, check_ms)
+        asked = (step.condition, *step.update.values())
+        limit(self.solver, check_ms, integer_steps_per_ms((*asked, *kept.get(step.source, ()), *kept[step.target])))
+        limit(self.plain, check_ms, integer_steps_per_ms((step.condition,)))
 
     def _add(self, formula: Any, condition: t.Condition) -> bool:
         """Tell the solvers; whether both, since nothing is multiplied in the condition of which it speaks."""
@@ -297,7 +296,7 @@ def core(
     translated = IntegerTranslation(z3, context)
     solver = z3.SimpleSolver(ctx=context)
     solver.set(random_seed=1)
-    limit(solver, check_ms)
+    limit(solver, check_ms, integer_steps_per_ms((step.condition, wanted, *given)))
     solver.add(translated.condition(step.condition))
     solver.add(translated.condition(~t.substitute(wanted, step.update)))
     flags = {}

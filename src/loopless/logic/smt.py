@@ -10,7 +10,7 @@ simplifying very long numbers or terms can overrun it, and a child process is th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from itertools import pairwise
 from typing import Any
@@ -65,7 +65,7 @@ def satisfiable(condition: t.Condition, timeout_ms: int = 1000, *, steps: int | 
     translations = _translations(condition)
     share = len(translations)
     for kind in translations:
-        per_ms = _steps_per_ms(condition, kind)
+        per_ms = STEPS_PER_MS if kind is BitTranslation else integer_steps_per_ms((condition,))
         outcome = _ask(condition, kind, (steps or timeout_ms * per_ms) // share, per_ms)
         if outcome.answer is not SmtAnswer.UNKNOWN:
             return outcome
@@ -103,13 +103,15 @@ def _translations(condition: t.Condition) -> tuple[Translation, ...]:
     return (IntegerTranslation, BitTranslation)
 
 
-def _steps_per_ms(condition: t.Condition, kind: Translation) -> int:
-    """How many of Z3's steps count as a millisecond."""
-    if kind is BitTranslation:
-        return STEPS_PER_MS
-    nodes = list(t.walk(condition))
-    quotients = sum(isinstance(node, t.Op) and node.op in t.DIVISIONS for node in nodes)
-    return steps_per_ms(quotients, products=any(map(_is_nonlinear, nodes)))
+def integer_steps_per_ms(asked: Iterable[t.Node]) -> int:
+    """How many of Z3's steps over the integers count as a millisecond, by what it is ``asked`` about."""
+    quotients, products = 0, False
+    for node in {node for one in asked for node in t.walk(one)}:
+        divides = isinstance(node, t.Op) and node.op in t.DIVISIONS
+        quotients += divides
+        by_unknown = divides and not isinstance(node.children[1], t.Const)
+        products = products or by_unknown or _is_nonlinear(node)
+    return steps_per_ms(quotients, products=products)
 
 
 def _is_nonlinear(node: t.Node) -> bool:

@@ -94,12 +94,13 @@ class AnalyzedFunction:
 
         module = self.program.source.inlined
         settings = self.program.settings
-        options = Options(settings.mathematical, settings.wrapv, settings.apart, settings.exact)
+        options = Options(settings.mathematical, settings.wrapv, settings.apart)
         try:
             built = build(module.functions[self.code.name], module, options)
             if built.refused is not None:
                 self._graph, self._untold = built.refused, built
                 return
+            built = self._without_overflow(built)
             self._graph = self._written = built = told(built, self.program.returning)
             found = as_loop(module.functions[self.code.name], module, options)
         except Exception as error:  # noqa: BLE001  # a bug in reading one function must not take the others with it
@@ -108,7 +109,16 @@ class AnalyzedFunction:
         if isinstance(found, Refused):
             self._recursion = found
         elif found is not None:
-            self._graph = told(found, self.program.returning)
+            self._graph = told(self._without_overflow(found), self.program.returning)
+
+    def _without_overflow(self, graph: Flowgraph) -> Flowgraph:
+        """The function without overflow beside control, where the program is to be that way."""
+        if not self.program.settings.exact:
+            return graph
+        from loopless.check.interpreter.relevance import controlling
+        from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
+
+        return with_exact_arithmetic(graph, controlling(graph))
 
     @functools.cached_property
     def over_cells(self) -> Flowgraph | Refused:
@@ -329,7 +339,9 @@ class AnalyzedProgram:
 
     @functools.cached_property
     def without_overflow(self) -> AnalyzedProgram:
-        """The same program, in which signed operations never overflow (:mod:`loopless.flowgraph.exact_arithmetic`)."""
+        """The same program, in which signed operations beside control never overflow
+        (:mod:`loopless.flowgraph.exact_arithmetic`).
+        """
         return AnalyzedProgram(self.source, replace(self.settings, exact=True))
 
     @functools.cached_property

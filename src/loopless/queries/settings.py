@@ -25,7 +25,7 @@ class Settings:
     Times are seconds of the processor: other work on the machine takes nothing of them. ``shared``: the time for a loop
     is a share of what it has where it is asked for alone.
     ``apart``: what pointers in memory point to is taken not to overlap with other objects, where answers list that.
-    ``exact``: signed operations give their exact results and never overflow
+    ``exact``: signed operations beside control give their exact results and never overflow
     (:mod:`loopless.flowgraph.exact_arithmetic`); inputs and memory keep their types.
     ``sandboxed``: whether loops are worked on in child processes, without which the limits on a loop are not kept.
     """

@@ -12,7 +12,7 @@ from loopless.bounds.reads.deciding import in_a_sentence
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.limits.report import BOUND_CONDITION_OPERATIONS, MAX_BOUND_HEADLINE, MAX_LOWER_BOUND_NODES
 from loopless.logic import simplify
-from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopIterations, class_of
+from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopIterations, OverflowEnd, class_of
 from loopless.queries.bounds.runs import RunBound
 from loopless.queries.call_values.at_inputs import AtValues, at_values, number_at
 from loopless.queries.call_values.inputs import Given
@@ -24,6 +24,7 @@ from loopless.report.names import Names
 from loopless.report.text import condition_lines, region_lines, where_lines, why
 
 Values = Given
+_SHOWN_OVERFLOWS: Final = 3
 
 
 def names_of(bound: LoopBound) -> Names:
@@ -38,6 +39,8 @@ def _nodes(bound: LoopIterations) -> Iterator[t.Node]:
     yield from (term for term in (bound.any_entry, bound.over_inputs) if term is not None)
     yield from (line.upper for line in bound.lines)
     yield from (states.condition for states in bound.recurrent)
+    if bound.ends_by_overflow is not None:
+        yield from (bound.ends_by_overflow.entry, bound.ends_by_overflow.call)
 
 
 def selected(answers: Iterable[FunctionBound], names: Sequence[str]) -> list[LoopBound]:
@@ -113,6 +116,8 @@ def _loop_lines(loop: LoopBound, given: Values | None) -> list[str]:
     lines = [f"{name}: {_headline(bound.call, found, names)} in a call{_states(bound.call, names)}"]
     if bound.over_inputs is not None:
         lines.append(f"  whatever it reads: at most {iterations(names.text(bound.over_inputs))}")
+    if bound.ends_by_overflow is not None:
+        lines += _overflow_lines(bound.ends_by_overflow, names)
     by_entry = bound.call.upper is None and bound.call.never is t.FALSE and bound.entry.upper is not None
     if by_entry:
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry{_states(bound.entry, names)}"]
@@ -144,6 +149,40 @@ def _loop_lines(loop: LoopBound, given: Values | None) -> list[str]:
     for refused in bound.reasons:
         lines += why(refused)
     return [*lines, *where_lines(names)]
+
+
+def overflow_words(end: OverflowEnd) -> str:
+    """The overflow that ends a loop, with its places."""
+    counters = f" of {' or '.join(end.counters)}" if end.counters else ""
+    places = [":".join(place.split(":")[-2:]) for place in end.places]
+    shown = ", ".join(places[:_SHOWN_OVERFLOWS]) + (", …" if len(places) > _SHOWN_OVERFLOWS else "")
+    return f"the signed overflow{counters} at {shown}"
+
+
+def _overflow_lines(end: OverflowEnd, names: Names) -> list[str]:
+    """What is hidden by an overflow."""
+    but = f", but for {overflow_words(end)}"
+    if end.call is t.TRUE and end.entered:
+        return [f"  never ends{but}"]
+    if end.call is not t.FALSE and end.entered:
+        return region_lines("never ends", end.call, but, names)
+    if end.entry is not t.FALSE:
+        word = "never ends" if end.entered else "may never end"
+        seen = "" if end.entered else " (no run is known to enter it so)"
+        return region_lines(f"one entry: {word}, over the values there,", end.entry, but + seen, names)
+    return [f"  no bound is known without {overflow_words(end)}"]
+
+
+def overflow_json(end: OverflowEnd | None, names: Names) -> dict[str, Any] | None:
+    """The overflow that ends a loop; null where there is none."""
+    if end is None:
+        return None
+    return {
+        "never_ends": {"call": expression(end.call, names), "entry": expression(end.entry, names)},
+        "entered": end.entered,
+        "counters": list(end.counters),
+        "places": list(end.places),
+    }
 
 
 def _never(claim: Claim) -> str:
@@ -275,6 +314,9 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     lines += claim_conditions(found.call, names, headed=True)
     worst = worst_inputs(found)
     lines += [f"  worst inputs seen: {worst}"] if worst else []
+    hidden = [loop.answer.loop for loop in found.counts if loop.ends_by_overflow is not None]
+    places = ", ".join(f"{loop.line}:{loop.column}" for loop in hidden)
+    lines += [f"  a signed overflow may be all that ends the loop at {places} (see there)"] if hidden else []
     lines += [f"  {sentence}" for sentence in _may_end(found.calls, found.call)]
     lines += _granted_line(granted(found))
     lines += why(found.refused) if found.refused is not None else []
@@ -338,6 +380,7 @@ def bound_json(loop: LoopBound, given: Values | None) -> dict[str, Any]:
         **({"loosened_by": list(bound.loosened)} if bound.loosened else {}),
         "upper": maybe_expression(call.upper, names),
         "over_inputs": maybe_expression(bound.over_inputs, names),
+        "ends_by_overflow": overflow_json(bound.ends_by_overflow, names),
         "lower": expression(call.lower, names),
         "exact": call.exact,
         "valid_when": expression(call.when, names),

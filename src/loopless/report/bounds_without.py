@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds import Claim
-from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopIterations
+from loopless.queries.bounds.answers import FunctionBound, LoopBound, LoopIterations, OverflowEnd
 from loopless.queries.jobs.overrun import Overrun
 from loopless.report.functions import assumptions_of
 from loopless.report.making import loop_without, unwritten
@@ -49,9 +49,16 @@ def _counts_without(bound: LoopIterations, overrun: Overrun) -> LoopIterations:
         over_inputs=_short_term(bound.over_inputs),
         lines=tuple(line for line in bound.lines if t.is_plain(line.upper)),
         recurrent=tuple(states for states in bound.recurrent if t.is_plain(states.condition)),
+        ends_by_overflow=_short_end(bound.ends_by_overflow),
         refused=answer.refused if entry is not bound.entry else bound.refused or answer.refused,
         refused_call=answer.refused if call is not bound.call else bound.refused_call,
     )
+
+
+def _short_end(end: OverflowEnd | None) -> OverflowEnd | None:
+    if end is None or (t.is_plain(end.entry) and t.is_plain(end.call)):
+        return end
+    return replace(end, entry=t.FALSE, call=t.FALSE)
 
 
 def _short(claim: Claim) -> Claim:

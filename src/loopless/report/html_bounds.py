@@ -17,6 +17,7 @@ from loopless.report.bounds import (
     names_of,
     names_of_call,
     only_inlined,
+    overflow_words,
     selected,
     worst_inputs,
 )
@@ -42,6 +43,11 @@ def _loop(bound: LoopBound) -> Iterable[str]:
     rows = [_claim("iterations in a call", bound.call, grows.text() if grows is not None else "", names)]
     if bound.counts.over_inputs is not None:
         rows.append(_row("whatever it reads", f"at most {names.text(bound.counts.over_inputs)}"))
+    end = bound.counts.ends_by_overflow
+    if end is not None:
+        hidden = end.call if end.entered else t.FALSE
+        what = "no bound is known" if hidden is t.FALSE else f"never ends when {names.text(hidden)}"
+        rows.append(_row(f"without {overflow_words(end)}", what))
     if bound.per_entry.upper is not None or bound.call.never is t.FALSE:
         rows.append(_claim("in one entry, over the values there", bound.per_entry, "", names))
     if loop.parent is not None and bound.any_entry is not None:

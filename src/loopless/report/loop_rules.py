@@ -7,7 +7,7 @@ from typing import Any
 
 from loopless import terms as t
 from loopless.queries.bounds.rules import RuledLoop, verdict_of
-from loopless.report.bounds import names_of
+from loopless.report.bounds import names_of, overflow_words
 
 
 def rule_text(loops: Sequence[RuledLoop]) -> str:
@@ -27,8 +27,11 @@ def _words(loop: RuledLoop) -> str:
     ends = _never_words(loop)
     if not loop.reached:
         return f"{ends}, but no run from main comes to it" if ends else "no run from main comes to it"
+    end = loop.found.counts.ends_by_overflow if loop.by_overflow else None
     if ends:
-        return ends
+        return ends if end is None else f"{ends}, but for {overflow_words(end)}"
+    if end is not None:
+        return f"no bound but by {overflow_words(end)}"
     found = loop.found.counts.refused or loop.found.counts.refused_call
     why = f"no bound: {found.detail}" if found is not None else "no bound was found"
     if loop.perhaps is t.FALSE:
@@ -59,6 +62,7 @@ def _loop_json(loop: RuledLoop) -> dict[str, Any]:
         "name": loop.found.name,
         "bound": None if loop.bound is None else _text(loop, loop.bound),
         "never_ends": None if loop.never is t.FALSE else _text(loop, loop.never),
+        "by_overflow": loop.by_overflow,
         "run": None if loop.run is None else {"words": loop.run.words, "inputs": list(loop.run.inputs)},
         "reached": loop.reached,
         "meant": loop.meant,

@@ -7,24 +7,31 @@ Inf. Process. Lett. 91, 2004; the ideal membership problem with multipliers of b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING
 
-from loopless.limits.terms import MAX_EQUATION_MONOMIALS, MAX_EQUATION_PRODUCTS
+from loopless import clock
+from loopless.limits.terms import COEFFICIENT_CHARGE_S, MAX_EQUATION_MONOMIALS, MAX_EQUATION_PRODUCTS
 from loopless.terms.build import TermTooLarge, const, from_polynomial, polynomial, scale
 from loopless.terms.conditions import between, conjunction, conjuncts
 from loopless.terms.nodes import FALSE, And, Compare, Condition, Const, Monomial, Op, Or, Sum, Term, Var, walk
 from loopless.terms.substitute import substitute
 from loopless.terms.term_ranges import range_of
 
+if TYPE_CHECKING:
+    from flint import fmpq
+
+Row = dict[Monomial, "fmpq"]
+"""The coefficients of a polynomial, none of them 0."""
+
 
 class Combinations:
     """The polynomials that are combinations of given ones, times monomials so that no degree is above ``degree``."""
 
     def __init__(self, given: Iterable[Term], degree: int) -> None:
-        self._rows: dict[Monomial, dict[Monomial, Fraction]] = {}
-        """By the leading monomial: rows that begin with it, in the order of monomials."""
+        self._rows: dict[Monomial, Row] = {}
+        """By one of its monomials, which no other row has: the rows of a basis, in which that monomial has 1."""
         polynomials = [p for term in given if (p := polynomial(term)) and len(p) <= MAX_EQUATION_MONOMIALS]
         atoms = list(dict.fromkeys(atom for p in polynomials for m in p for atom, _ in m))
         multipliers: list[Monomial] = [()]
@@ -37,36 +44,48 @@ class Combinations:
         for multiplier in multipliers:  # the simple products first
             for p in polynomials:
                 if left and _degree(multiplier) + max(map(_degree, p)) <= degree:
-                    self._add({_product(multiplier, m): Fraction(c) for m, c in p.items()})
+                    self._add(_row({_product(multiplier, m): c for m, c in p.items()}))
                     left -= 1
 
     def has(self, term: Term) -> bool:
         """Whether the term is one of the combinations, so that it is 0 where all that was given is."""
-        return not self._rest({m: Fraction(c) for m, c in polynomial(term).items()})
+        return not self._rest(_row(polynomial(term)))
 
-    def _add(self, row: dict[Monomial, Fraction]) -> None:
+    def _add(self, row: Row) -> None:
         rest = self._rest(row)
-        if rest:
-            leading = max(rest, key=_order)
-            self._rows[leading] = {m: c / rest[leading] for m, c in rest.items()}
+        if not rest:
+            return
+        pivot, first = next(iter(rest.items()))
+        rest = {m: c / first for m, c in rest.items()}
+        for other in self._rows.values():
+            if pivot in other:
+                _subtract(other, other[pivot], rest)
+        self._rows[pivot] = rest
 
-    def _rest(self, row: dict[Monomial, Fraction]) -> dict[Monomial, Fraction]:
+    def _rest(self, row: Row) -> Row:
         """What is left of a row once the rows that are there are subtracted."""
-        left, rest = dict(row), {}
-        while left:
-            leading = max(left, key=_order)
-            found = self._rows.get(leading)
-            if found is None:
-                rest[leading] = left.pop(leading)
-                continue
-            factor = left[leading]
-            for m, c in found.items():
-                value = left.get(m, Fraction(0)) - factor * c
-                if value:
-                    left[m] = value
-                else:
-                    left.pop(m, None)
+        rest = dict(row)
+        for monomial, factor in row.items():  # no row has the monomial of another one
+            if monomial in self._rows:
+                _subtract(rest, factor, self._rows[monomial])
         return rest
+
+
+def _row(p: Mapping[Monomial, int]) -> Row:
+    from flint import fmpq
+
+    return {m: fmpq(c) for m, c in p.items()}
+
+
+def _subtract(left: Row, factor: fmpq, row: Row) -> None:
+    """Take away a multiple of a row."""
+    clock.count(COEFFICIENT_CHARGE_S * len(row))
+    for m, c in row.items():
+        value = left[m] - factor * c if m in left else -factor * c
+        if value != 0:
+            left[m] = value
+        else:
+            del left[m]
 
 
 def equations(conditions: Iterable[Condition]) -> list[Term]:
@@ -242,8 +261,3 @@ def _product(a: Monomial, b: Monomial) -> Monomial:
     for atom, exponent in (*a, *b):
         powers[atom] = powers.get(atom, 0) + exponent
     return tuple(sorted(powers.items(), key=lambda one: one[0].key))
-
-
-def _order(monomial: Monomial) -> tuple[int, tuple[tuple[object, int], ...]]:
-    """Higher degrees lead."""
-    return _degree(monomial), tuple((atom.key, exponent) for atom, exponent in monomial)

@@ -2,57 +2,158 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, Final
 
+from loopless.portfolio import Method, NoAnswer, Tried
+from loopless.records import dataclass
 from loopless.verification.proofs import Search
 
 
-def safety_methods(
-    search: Search,
-    native: Callable[[float], Any],
-    guided: Callable[[float], Any] = lambda _: None,
-) -> Sequence[tuple[str, Callable[[], Any]]]:
-    """By their names. ``native`` runs the compiled program for so many seconds; once Spacer has said that there is a
-    violation, only what looks for one is asked. ``guided`` looks for a run into one by counters of
-    paths.
+@dataclass(slots=True)
+class SafetyQuestion:
+    """Whether a violation is out of reach, as the methods are asked it.
+
+    ``native``: runs the compiled program for so many seconds. ``guided``: looks for a run into a violation by counters
+    of paths. ``settle``: what an answer of a method comes to, None where it settles nothing. ``timed``: times a method
+    by its name. ``is_late``: whether the time is over. ``refuted``: whether Spacer has said that there is a violation;
+    from then on only what looks for one is asked.
     """
-    refuted: list[bool] = []
 
-    def horn(seconds: float) -> Any:
-        if refuted:
-            return None
-        found = search.by_horn(seconds)
-        if found is False:
-            refuted.append(True)
-        return found
+    search: Search
+    settle: Callable[[Any], Any]
+    timed: Callable[[str], AbstractContextManager[None]]
+    is_late: Callable[[], bool]
+    native: Callable[[float], Any] = lambda _: None
+    guided: Callable[[float], Any] = lambda _: None
+    refuted: bool = False
 
-    def proof(method: Callable[[], Any]) -> Callable[[], Any]:
-        return lambda: None if refuted else method()
 
-    return (
-        ("no invariant needed", search.trivially),
-        ("summaries", lambda: search.by_summaries(1.0)),
-        ("single runs", lambda: search.sampled(0.3)),
-        ("equations", proof(lambda: search.by_plain_equations(2.0) if search.multiplies else None)),
-        ("Houdini", proof(lambda: search.by_candidates(2.0))),
-        ("equations", proof(lambda: search.by_plain_equations(3.0) if search.asserts_sums else None)),
-        ("guided search", lambda: guided(1.0)),
-        ("equations", proof(lambda: search.by_equations(1.5, 2) if search.multiplies else None)),
-        ("Spacer", lambda: horn(1.0)),
-        ("paths", lambda: search.by_paths(1.0)),
-        ("summaries", lambda: search.by_summaries(8.0)),
-        ("native runs", lambda: native(1.0)),
-        ("guided search", lambda: guided(5.0)),
-        ("cases", proof(lambda: search.by_cases(2.0))),
-        ("equations", proof(lambda: search.by_equations(4.0, 2))),
-        ("k-induction", proof(lambda: search.by_steps(2.0))),
-        ("equations", proof(lambda: search.by_plain_equations(15.0) if search.multiplies else None)),
-        ("Spacer", lambda: horn(5.0)),
-        ("paths", lambda: search.by_paths(5.0)),
-        ("cases", proof(lambda: search.by_cases(8.0))),
-        ("equations", proof(lambda: search.by_equations(8.0, 3))),
-        ("Spacer", lambda: horn(15.0)),
-        ("paths", lambda: search.by_paths(20.0, 2000)),
-        ("native runs", lambda: native(12.0)),
-    )
+SafetyMethod = Method[SafetyQuestion, Any]
+
+
+def _method(
+    name: str,
+    source: str,
+    ask: Callable[[SafetyQuestion], Any],
+    *,
+    proves: bool = False,
+    where: Callable[[Search], bool] = lambda _: True,
+) -> SafetyMethod:
+    """A method that is asked ``where`` that holds; one that only ``proves`` is not asked once there is a violation."""
+
+    def run(question: SafetyQuestion, _: Tried[Any]) -> Any:
+        with question.timed(name):
+            found = ask(question)
+        answer = question.settle(found)
+        if answer is None:
+            raise NoAnswer
+        return answer
+
+    def applies(question: SafetyQuestion, _: Tried[Any]) -> bool:
+        return not question.is_late() and not (proves and question.refuted) and where(question.search)
+
+    return Method(name, source, run, applies)
+
+
+def _trivially() -> SafetyMethod:
+    return _method("no invariant needed", "ours", lambda question: question.search.trivially())
+
+
+def _summaries(seconds: float) -> SafetyMethod:
+    source = "ours; summaries of loops (Xie et al., Proteus, FSE 2016) as accelerated transitions"
+    return _method("summaries", source, lambda question: question.search.by_summaries(seconds))
+
+
+def _single_runs(seconds: float) -> SafetyMethod:
+    return _method("single runs", "ours", lambda question: question.search.sampled(seconds))
+
+
+def _native_runs(seconds: float) -> SafetyMethod:
+    return _method("native runs", "ours", lambda question: question.native(seconds))
+
+
+def _guided(seconds: float) -> SafetyMethod:
+    return _method("guided search", "ours; counters of paths (navigation)", lambda question: question.guided(seconds))
+
+
+_EQUATIONS: Final = "Müller-Olm and Seidl, Computing polynomial program invariants (Inf. Process. Lett. 91, 2004)"
+
+
+def _equations(seconds: float, degree: int, where: Callable[[Search], bool] = lambda _: True) -> SafetyMethod:
+    def ask(question: SafetyQuestion) -> Any:
+        return question.search.by_equations(seconds, degree)
+
+    return _method("equations", _EQUATIONS, ask, proves=True, where=where)
+
+
+def _plain_equations(seconds: float, where: Callable[[Search], bool]) -> SafetyMethod:
+    def ask(question: SafetyQuestion) -> Any:
+        return question.search.by_plain_equations(seconds)
+
+    return _method("equations", _EQUATIONS, ask, proves=True, where=where)
+
+
+def _houdini(seconds: float) -> SafetyMethod:
+    source = "Flanagan and Leino, Houdini (FME 2001)"
+    return _method("Houdini", source, lambda question: question.search.by_candidates(seconds), proves=True)
+
+
+def _cases(seconds: float) -> SafetyMethod:
+    source = "ours; Houdini on what holds case by case of the states of long runs"
+    return _method("cases", source, lambda question: question.search.by_cases(seconds), proves=True)
+
+
+def _k_induction(seconds: float) -> SafetyMethod:
+    source = "Sheeran, Singh and Stålmarck, induction and a SAT-solver (FMCAD 2000)"
+    return _method("k-induction", source, lambda question: question.search.by_steps(seconds), proves=True)
+
+
+def _spacer(seconds: float) -> SafetyMethod:
+    def ask(question: SafetyQuestion) -> Any:
+        found = question.search.by_horn(seconds)
+        question.refuted = found is False
+        return found or None
+
+    return _method("Spacer", "Komuravelli, Gurfinkel and Chaki, SMT-based model checking (CAV 2014)", ask, proves=True)
+
+
+def _paths(seconds: float, most: int | None = None) -> SafetyMethod:
+    def ask(question: SafetyQuestion) -> Any:
+        return question.search.by_paths(seconds) if most is None else question.search.by_paths(seconds, most)
+
+    return _method("paths", "bounded model checking (Biere et al., TACAS 1999), path by path", ask)
+
+
+def _multiplies(search: Search) -> bool:
+    return search.multiplies
+
+
+SAFETY: Final[tuple[SafetyMethod, ...]] = (
+    _trivially(),
+    _summaries(1.0),
+    _single_runs(0.3),
+    _plain_equations(2.0, _multiplies),
+    _houdini(2.0),
+    _plain_equations(3.0, lambda search: search.asserts_sums),
+    _guided(1.0),
+    _equations(1.5, 2, _multiplies),
+    _spacer(1.0),
+    _paths(1.0),
+    _summaries(8.0),
+    _native_runs(1.0),
+    _guided(5.0),
+    _cases(2.0),
+    _equations(4.0, 2),
+    _k_induction(2.0),
+    _plain_equations(15.0, _multiplies),
+    _spacer(5.0),
+    _paths(5.0),
+    _cases(8.0),
+    _equations(8.0, 3),
+    _spacer(15.0),
+    _paths(20.0, 2000),
+    _native_runs(12.0),
+)
+"""The seconds are of counted work (:func:`loopless.clock.counted`)."""

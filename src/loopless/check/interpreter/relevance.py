@@ -10,10 +10,12 @@ that check; one that wraps and is read by nothing but the return statement is no
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from loopless import terms as t
 from loopless.check.interpreter.expressions import partial
+from loopless.flowgraph.exact_arithmetic import without_overflow_checks
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -112,6 +114,33 @@ class RelevantVariables:
                 live |= self.in_memory | _variables(statement.arguments)
             case _:
                 assert_never(statement)
+
+
+def controlling(flowgraph: Flowgraph) -> frozenset[t.Var]:
+    """The variables that decide, in some loop of a function, how the loop goes on, if counters beside it do not
+    overflow: what nothing but an overflow makes relevant is none of them. They depend on none but others of them.
+    """
+    found: set[t.Var] = set()
+    for loop in flowgraph.loops:
+        blocks = {label: without_overflow_checks(flowgraph.blocks[label]) for label in loop.blocks}
+        behind = {target for block in blocks.values() for target in block.successors if target not in blocks}
+        part = replace(flowgraph, blocks={**blocks, **{label: Block(label, (), ()) for label in behind}})
+        found.update(*RelevantVariables(part).at.values())
+    return frozenset(_with_operands(flowgraph, found))
+
+
+def _with_operands(flowgraph: Flowgraph, found: set[t.Var]) -> set[t.Var]:
+    """These variables, and those on which what is put into them depends anywhere in the function."""
+    waiting = set(found)
+    while waiting:
+        operands: set[t.Var] = set()
+        for block in flowgraph.blocks.values():
+            assigned = [(s.target, s.value) for s in block.statements if isinstance(s, Assign)]
+            assigned += [pair for edge in block.edges for pair in edge.assigns]
+            operands.update(*(value.variables for target, value in assigned if target in waiting))
+        waiting = operands - found
+        found |= operands
+    return found
 
 
 def _is_local(flowgraph: Flowgraph, var: t.Var) -> bool:

@@ -35,13 +35,11 @@ class Options:
 
     ``apart``: what pointers in memory point to is taken not to overlap with other objects, and that is listed
     (:mod:`loopless.flowgraph.memory.pointees`); else they may point anywhere.
-    ``exact``: signed operations never overflow (:mod:`loopless.flowgraph.exact_arithmetic`).
     """
 
     mathematical: bool = False
     wrapv: bool = False
     apart: bool = True
-    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from loopless.queries.bounds.by_summaries import summaries_alone
 from loopless.queries.bounds.callee_termination import asked_with, awaited, settled
 from loopless.queries.bounds.entry_claims import KnownClaims
 from loopless.queries.bounds.function_search import bound_function
+from loopless.queries.bounds.overflow_ends import with_overflow_ends
 from loopless.queries.call_values.layouts import layouts_in
 from loopless.queries.functions import FunctionAnswer, composed
 from loopless.queries.jobs.cuts import with_cuts
@@ -44,7 +45,7 @@ def _settled(
     functions: Sequence[AnalyzedFunction], method: str, effort: Effort, until: float | None
 ) -> list[FunctionBound]:
     """The bounds of functions, with what follows from those that they call."""
-    found = answers_by_themselves(functions, method, effort, until)
+    found = _with_overflow_ends(functions, method, effort, until)
     others = awaited(functions, found)
     known = answers_by_themselves(others, method, effort, until) if others else []
     return settled(functions, found, dict(zip(others, known, strict=True)))
@@ -155,6 +156,16 @@ def answers_by_themselves(
     return answers
 
 
+def _with_overflow_ends(
+    functions: Sequence[AnalyzedFunction], method: str, effort: Effort, until: float | None
+) -> list[FunctionBound]:
+    """The same, with the loops that a signed overflow ends."""
+    found = answers_by_themselves(functions, method, effort, until)
+    if method != "all" or effort.hurried:
+        return found
+    return with_overflow_ends(functions, found, lambda others: answers_by_themselves(others, method, effort, until))
+
+
 def _without_summaries(function: AnalyzedFunction) -> FunctionAnswer:
     loops = tuple(LoopAnswer(replace(loop.id, info=None)) for loop in function.loops)
     return FunctionAnswer(function.name, function.place, loops=loops)
@@ -204,7 +215,8 @@ class BoundFunction:
 
     def run(self) -> FunctionBound:
         """The bounds as far as the function says by itself."""
-        (found,) = answers_by_themselves([self.program.functions[self.index]], self.method, self.effort, self.until)
+        function = self.program.functions[self.index]
+        (found,) = _with_overflow_ends([function], self.method, self.effort, self.until)
         return found
 
 

@@ -29,6 +29,22 @@ from loopless.summary import CallSummary
 
 
 @dataclass(frozen=True, slots=True)
+class OverflowEnd:
+    """A loop that a signed overflow ends, whose behaviour C leaves undefined.
+
+    If signed operations had exact results, however large, it would never end from the states ``entry`` at its header,
+    nor in calls with the inputs ``call``; where both are ``false`` no bound would be known. ``entered``: whether runs
+    enter the loop in all these states. ``counters``: the names of variables that overflow; ``places``: where.
+    """
+
+    entry: t.Condition
+    call: t.Condition
+    entered: bool
+    counters: tuple[str, ...]
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LoopIterations:
     """What is known of how often one loop runs.
 
@@ -57,6 +73,8 @@ class LoopIterations:
     """Which limit on time or memory ended the search for more, where the iterations are not known exactly."""
     over_inputs: t.Term | None = None
     """A bound on those of a call over its inputs alone, where that of ``call`` is over values that the call reads."""
+    ends_by_overflow: OverflowEnd | None = None
+    """Where the loop has its bound, or lacks a region in which it never ends, by a signed overflow only."""
 
     @property
     def reasons(self) -> tuple[Refused, ...]:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from loopless import clock
 from loopless import terms as t
 from loopless.bounds.claims.joint import always
+from loopless.bounds.model import by_types
 from loopless.limits.queries import DEFAULT_VERIFICATION_S
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import LoopBound
@@ -29,8 +30,9 @@ class RuledLoop:
     """A loop under the rule. ``bound``: the most iterations of one entry, over the variables of ``told_by``; ``never``:
     with these inputs of the function of ``told_by``, which is ``main`` where there is one, it surely never ends;
     ``run``: such a run; ``perhaps``: with these states at its header it would never end, and whether it is entered so
-    is not known; ``meant``: it is on the list of those that are to run for ever; ``reached``: a run from ``main`` may
-    come to it.
+    is not known; ``by_overflow``: only a signed overflow of a counter beside it bounds it, or ends it with these
+    inputs; ``meant``: it is on the list of those that are to run for ever; ``reached``: a run from ``main`` may come to
+    it.
     """
 
     found: LoopBound
@@ -41,6 +43,7 @@ class RuledLoop:
     told_by: LoopBound | None = None
     run: EndlessRun | None = None
     reached: bool = True
+    by_overflow: bool = False
 
     @property
     def kept(self) -> bool:
@@ -98,7 +101,12 @@ def _ruled(found: LoopBound, *, meant: bool) -> RuledLoop:
         bound = found.any_entry if found.any_entry is not None else always(found.call)
     states = t.disjunction((entry.never, *(one.condition for one in found.counts.recurrent)))
     never = found.call.never if entry.entered else t.FALSE
-    return RuledLoop(found, bound, never, meant, perhaps=states)
+    end = found.counts.ends_by_overflow
+    if end is None:
+        return RuledLoop(found, bound, never, meant, perhaps=states)
+    hidden = end.call if end.entered else t.FALSE
+    states = t.disjunction((states, end.entry))
+    return RuledLoop(found, None, never | hidden, meant, perhaps=states, by_overflow=True)
 
 
 def _in_run(loop: RuledLoop, bound: RunBound | None, run: ProgramBounds) -> RuledLoop:
@@ -109,7 +117,7 @@ def _in_run(loop: RuledLoop, bound: RunBound | None, run: ProgramBounds) -> Rule
     copies = [copy for copy in bound.copies if id(copy) in of_main]
     told_by = LoopBound(run.entry, copies[0] if copies else loop.found.counts)
     most = bound.any_entry if bound.any_entry is not None else bound.total
-    if most is not None:
+    if most is not None and not (loop.by_overflow and by_types(most)):
         return replace(loop, bound=most, never=t.FALSE, told_by=told_by)
     endless = next((copy for copy in copies if copy.entry.entered and copy.call.never is not t.FALSE), None)
     if endless is None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from loopless.portfolio import answered
 from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.native_runs import NativeRuns
 from loopless.queries.verification.question import VerificationQuestion
 from loopless.queries.verification.verdict import Verdict
-from loopless.verification.portfolio import safety_methods
+from loopless.verification.portfolio import SAFETY, SafetyQuestion
 from loopless.verification.proofs import Invariants, Proof, Search, Suspect
 from loopless.verification.transitions import TransitionSystem
 
@@ -22,15 +23,20 @@ def safe(
 ) -> Verdict:
     """Whether no run violates the property, by the methods in their order. ``known``: invariants that are known."""
     search = Search(system, question.violates, question.deadline, known)
-    for name, method in safety_methods(search, runs.violation, runs.guided):
-        if question.is_late:
-            break
-        with question.timed(name):
-            found = method()
-        verdict = _verdict(found, system, search, runs, certification)
-        if verdict is not None:
-            return verdict
-    return question.unsettled(system)
+    asked = SafetyQuestion(
+        search,
+        lambda found: _verdict(found, system, search, runs, certification),
+        question.timed,
+        lambda: question.is_late,
+        runs.violation,
+        runs.guided,
+    )
+    return _answer(asked, question, system)
+
+
+def _answer(asked: SafetyQuestion, question: VerificationQuestion, system: TransitionSystem) -> Verdict:
+    tried = answered(SAFETY, asked, question.entry, complete=lambda _: True, in_words=lambda verdict: verdict.verdict)
+    return tried.answer or question.unsettled(system)
 
 
 def _verdict(
@@ -51,14 +57,12 @@ def _verdict(
 def proved_safe(question: VerificationQuestion, system: TransitionSystem, certification: Certification) -> Verdict:
     """``true`` by the methods that prove, without runs of the program; else ``unknown``."""
     search = Search(system, question.violates, question.deadline)
-    for name, method in safety_methods(search, lambda _: None):
-        if question.is_late:
-            break
-        with question.timed(name):
-            found = method()
+
+    def settle(found: Any) -> Verdict | None:
         if isinstance(found, Suspect):
-            break
+            return question.unsettled(system)
         verdict = certification.certified(system, search, found) if isinstance(found, Proof) else None
-        if verdict is not None and verdict.verdict == "true":
-            return verdict
-    return question.unsettled(system)
+        return verdict if verdict is not None and verdict.verdict == "true" else None
+
+    asked = SafetyQuestion(search, settle, question.timed, lambda: question.is_late)
+    return _answer(asked, question, system)

@@ -1,0 +1,138 @@
+"""Loops that a signed overflow ends: what they would do if the values beside their control had no largest number.
+
+C leaves undefined what a run does behind a signed overflow, so a counter beside a loop (``count++``) bounds it by the
+letter: at most INT_MAX iterations. Who asks for bounds wants to know that the loop hangs, and that its counter
+overflows only because of that. So loops whose bound is as large as a type are asked about once more, in the function
+without overflow checks (:mod:`loopless.flowgraph.exact_arithmetic`): where it never ends there, it never ends here
+either, or meets that overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from loopless import terms as t
+from loopless.bounds import Claim
+from loopless.bounds.model import by_types
+from loopless.check.interpreter.relevance import controlling
+from loopless.flowgraph.exact_arithmetic import OVERFLOW, as_typed, overflow_checks
+from loopless.flowgraph.model import Check, Flowgraph
+from loopless.logic import feasible
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations, OverflowEnd
+from loopless.queries.program import AnalyzedFunction, AnalyzedLoop
+from loopless.refusals import Refused
+
+Bounded = Callable[[Sequence[AnalyzedFunction]], Sequence[FunctionBound]]
+"""How functions are bounded."""
+
+
+def with_overflow_ends(
+    functions: Sequence[AnalyzedFunction], found: Sequence[FunctionBound], bounded: Bounded
+) -> list[FunctionBound]:
+    """The bounds of the functions, and of their loops which a signed overflow ends."""
+    asked = [
+        at
+        for at, (function, answer) in enumerate(zip(functions, found, strict=True))
+        if any(True for _ in _suspects(function, answer))
+    ]
+    without = [_without_overflow(functions[at]) for at in asked]
+    answers = list(found)
+    for at, exact, answer in zip(asked, without, bounded(without) if without else (), strict=True):
+        answers[at] = _compared(functions[at], answers[at], exact, answer)
+    return answers
+
+
+def _without_overflow(function: AnalyzedFunction) -> AnalyzedFunction:
+    program = function.program
+    return program.without_overflow.functions[program.functions.index(function)]
+
+
+def _suspects(function: AnalyzedFunction, found: FunctionBound) -> Iterator[tuple[AnalyzedLoop, Sequence[Check]]]:
+    """The loops whose bound may rest on the overflow of a counter beside control, with the checks of it."""
+    graph = function.graph()
+    if isinstance(graph, Refused):
+        return
+    counts = {one.answer.loop.name: one for one in found.counts}
+    asked = [loop for loop in function.loops if loop.id.info is not None and loop.name in counts]
+    asked = [loop for loop in asked if _may_rest_on_overflow(counts[loop.name])]
+    control = controlling(graph) if asked else ()
+    for loop in asked:
+        assert loop.id.info is not None
+        checks = tuple(overflow_checks(graph, sorted(loop.id.info.blocks), control))
+        if checks:
+            yield loop, checks
+
+
+def _may_rest_on_overflow(counts: LoopIterations) -> bool:
+    """Whether a bound is as large as a type, or none is known beside a summary that meets overflows."""
+    if counts.entry.never is t.TRUE:
+        return False
+    for claim in (counts.entry, counts.call):
+        if claim.upper is not None and by_types(claim.upper):
+            return True
+    summary = counts.answer.summary
+    return summary is not None and any(region.kind == OVERFLOW for region in summary.undefined)
+
+
+def _compared(
+    function: AnalyzedFunction, found: FunctionBound, exact: AnalyzedFunction, answer: FunctionBound
+) -> FunctionBound:
+    graph, wide = function.graph(), exact.graph()
+    if isinstance(graph, Refused) or isinstance(wide, Refused):
+        return found
+    typed = as_typed(wide)
+    without = {one.answer.loop.name: one for one in answer.counts}
+    ends = {
+        loop.name: _end(graph, checks, counts, without[loop.name], typed)
+        for loop, checks in _suspects(function, found)
+        for counts in found.counts
+        if counts.answer.loop.name == loop.name and loop.name in without
+    }
+    counts = tuple(replace(one, ends_by_overflow=ends.get(one.answer.loop.name)) for one in found.counts)
+    return replace(found, counts=counts)
+
+
+def _end(
+    graph: Flowgraph,
+    checks: Sequence[Check],
+    counts: LoopIterations,
+    without: LoopIterations,
+    typed: dict[t.Var, t.Term],
+) -> OverflowEnd | None:
+    """What the loop does without its overflow that it does not do with it; None where that is nothing."""
+    known = frozenset(graph.variables)
+    entry, call = (
+        _hidden(claim.never, plain.never, typed, known)
+        for claim, plain in ((without.entry, counts.entry), (without.call, counts.call))
+    )
+    rests = _rests_on_types(counts.entry) and (without.entry.upper is None or without.entry.has_gap)
+    if entry is t.FALSE and call is t.FALSE and not rests:
+        return None
+    places = tuple(dict.fromkeys(str(check.loc) for check in checks if check.loc is not None))
+    return OverflowEnd(entry, call, without.entry.entered, _counters(graph, checks), places)
+
+
+def _rests_on_types(claim: Claim) -> bool:
+    return claim.upper is not None and not claim.has_gap and by_types(claim.upper)
+
+
+def _hidden(never: t.Condition, plain: t.Condition, typed: dict[t.Var, t.Term], known: frozenset[t.Var]) -> t.Condition:
+    """Of the states from which the loop never ends without overflow, those of which the other bound does not say so."""
+    states = t.substitute(never, typed)
+    if states is t.FALSE or not states.variables <= known:
+        return t.FALSE
+    hidden = states if plain is t.FALSE else states & ~plain
+    return hidden if hidden is not t.FALSE and feasible(hidden) else t.FALSE
+
+
+def _counters(graph: Flowgraph, checks: Sequence[Check]) -> tuple[str, ...]:
+    """The source names of what overflows, as far as each check speaks of one variable."""
+    names = dict.fromkeys(
+        graph.variables[var].shown
+        for check in checks
+        if len(check.condition.variables) == 1
+        for var in check.condition.variables
+        if var in graph.variables
+    )
+    return tuple(name for name in names if name)
