@@ -1,0 +1,137 @@
+"""Loops that only the signed overflow of a counter beside them ends."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from tests.support.command import run_command
+
+from loopless import terms as t
+from loopless.queries.bounds.answering import answer_bounds
+from loopless.queries.bounds.answers import FunctionBound, LoopIterations, OverflowEnd
+from loopless.queries.bounds.rules import bounded_loops, verdict_of
+from loopless.queries.program import load
+from loopless.queries.settings import Settings
+from loopless.report.loop_rules import rule_json, rule_text
+
+BESIDE = (("", "", "0"), ("int n = 0;", "n++;", "n"), ("", "g++;", "g"), ("int n = 0, m = 1;", "n++; m += n;", "n - m"))
+"""Counters beside control: how they are declared, counted and returned."""
+
+
+def bounds(tmp_path, source: str) -> dict[str, FunctionBound]:
+    file = tmp_path / "a.c"
+    file.write_text(source, encoding="utf-8")
+    return {found.name: found for found in answer_bounds(load([file]).functions, "all", Settings())}
+
+
+def end_of(found: FunctionBound) -> OverflowEnd | None:
+    (loop,) = found.counts
+    return loop.ends_by_overflow
+
+
+def ruled(tmp_path, source: str):
+    file = tmp_path / "a.c"
+    file.write_text(source, encoding="utf-8")
+    return bounded_loops(load([file]), (), Settings())
+
+
+REAL = {
+    "a counter to an unsigned number": "int f(unsigned n) { int c = 0; for (unsigned i = 0; i < n; i++) c++; return c; }",
+    "to the largest number": "int f(int i) { while (i < 2147483647) i++; return i; }",
+    "to a long number": "int f(long n) { int c = 0; for (long i = 0; i < n; i++) c++; return c; }",
+    "down to zero, which a negative number does not meet": "int f(int n) { while (n != 0) n--; return n; }",
+    "a product": "int f(int n) { int p = 1; for (int i = 0; i < n; i++) p *= 3; return p; }",
+    "doubled until it is large": "int f(int x) { if (x <= 0) return 0; while (x < 1000000) x *= 2; return x; }",
+}
+
+
+@pytest.mark.parametrize("kind", REAL)
+def test_a_bound_of_its_own_stays_one(tmp_path, kind):
+    found = bounds(tmp_path, REAL[kind])["f"]
+    assert end_of(found) is None
+    assert verdict_of(ruled(tmp_path, REAL[kind])) == "true"
+
+
+def test_a_loop_without_exit_ends_by_its_counter_only(tmp_path):
+    end = end_of(bounds(tmp_path, "int f(void) { int c = 0; for (;;) c++; }")["f"])
+    assert end is not None
+    assert (end.entry, end.call, end.entered, end.counters) == (t.TRUE, t.TRUE, True, ("c",))
+
+
+def test_what_control_depends_on_is_no_counter_beside_it(tmp_path):
+    # Behind 2^31 - 1 steps the index wraps where the compiler lets it, and the loop is left: no hang is told.
+    assert end_of(bounds(tmp_path, "int f(int n) { int i = 0; while (i != n) i++; return i; }")["f"]) is None
+
+
+def drawn(draw: random.Random) -> tuple[str, int, int, int, str]:
+    """A loop over one byte: its text, and how its byte moves and is compared."""
+    factor, step, last = draw.choice((1, 1, 3, 2, 255)), draw.randrange(1, 9), draw.randrange(256)
+    relation = draw.choice(("!=", "<", ">"))
+    declared, counts, result = draw.choice(BESIDE[1:])
+    text = f"int g; int f(unsigned char x) {{ {declared} while (x {relation} {last}) {{ x = x * {factor} + {step}; "
+    return f"{text}{counts} }} return {result}; }}", factor, step, last, relation
+
+
+def rounds(x: int, factor: int, step: int, last: int, relation: str) -> int | None:
+    """How often a loop over one byte runs; None: for ever, since it has 256 states."""
+    holds = {"!=": x != last, "<": x < last, ">": x > last}
+    count = 0
+    while holds[relation]:
+        x, count = (x * factor + step) % 256, count + 1
+        if count > 256:
+            return None
+        holds = {"!=": x != last, "<": x < last, ">": x > last}
+    return count
+
+
+def hides(loop: LoopIterations, x: int) -> bool:
+    end, call = loop.ends_by_overflow, loop.call
+    hidden = end.call if end is not None and end.entered else t.FALSE
+    return any(t.holds(region, dict.fromkeys(region.variables, x)) for region in (hidden, call.never))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_loops_over_a_byte(tmp_path, seed):
+    text, *moves = drawn(random.Random(seed))
+    (loop,) = bounds(tmp_path, text)["f"].counts
+    hidden = 0
+    for x in range(256):
+        count = rounds(x, *moves)
+        if count is None:
+            hidden += hides(loop, x)
+            continue
+        assert not hides(loop, x), (text, x)
+        call = loop.call
+        if call.upper is not None and t.holds(call.when, dict.fromkeys(call.when.variables, x)):
+            most = t.evaluate(call.upper, dict.fromkeys(call.upper.variables, x))
+            assert count <= most, (text, x)
+    endless = sum(rounds(x, *moves) is None for x in range(256))
+    assert hidden == endless, text
+
+
+def test_the_rule_names_the_inputs_of_the_hang(tmp_path):
+    source = "int f(unsigned char x) { int count = 0; while (x != 1) { x += 2; count++; } return count; }"
+    loops = ruled(tmp_path, source)
+    assert verdict_of(loops) == "false(bounded-loops)"
+    (loop,) = loops
+    assert [x for x in range(256) if t.holds(loop.never, dict.fromkeys(loop.never.variables, x))] == [*range(0, 256, 2)]
+    assert "never ends if x % 2 == 0, but for the signed overflow of count at 1:" in rule_text(loops)
+    (fields,) = rule_json(loops)["loops"]
+    assert fields["by_overflow"] is True
+    assert fields["bound"] is None
+
+
+def test_the_rule_does_not_take_an_overflow_for_a_bound(tmp_path):
+    source = "int f(const int *p, int n) { int c = 0, i = 0; while (i < n) { i += p[i]; c++; } return c; }"
+    loops = ruled(tmp_path, source)
+    assert verdict_of(loops) == "unknown"
+    assert "no bound but by the signed overflow of c at 1:" in rule_text(loops)
+
+
+def test_the_command_tells_it_once(tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text("int f(void) { int c = 0; for (;;) c++; }", encoding="utf-8")
+    done = run_command("bound", file)
+    assert "  never ends, but for the signed overflow of c at 1:" in done.stdout
+    assert "a signed overflow may be all that ends the loop at 1:" in done.stdout
