@@ -120,6 +120,11 @@ class AnalyzedFunction:
 
         return with_exact_arithmetic(graph, controlling(graph))
 
+    @property
+    def without_overflow(self) -> AnalyzedFunction:
+        """The same function of :attr:`AnalyzedProgram.without_overflow`."""
+        return self.program.without_overflow.functions[self.program.functions.index(self)]
+
     @functools.cached_property
     def over_cells(self) -> Flowgraph | Refused:
         """The function in which scalars in memory are variables of the loops through which they can be followed: for

@@ -28,8 +28,10 @@ def _words(loop: RuledLoop) -> str:
     if not loop.reached:
         return f"{ends}, but no run from main comes to it" if ends else "no run from main comes to it"
     end = loop.found.counts.ends_by_overflow if loop.by_overflow else None
+    if ends and end is not None:
+        return f"{ends}, but for {overflow_words(end)}"
     if ends:
-        return ends if end is None else f"{ends}, but for {overflow_words(end)}"
+        return ends
     if end is not None:
         return f"no bound but by {overflow_words(end)}"
     found = loop.found.counts.refused or loop.found.counts.refused_call

@@ -36,16 +36,11 @@ def with_overflow_ends(
         for at, (function, answer) in enumerate(zip(functions, found, strict=True))
         if any(True for _ in _suspects(function, answer))
     ]
-    without = [_without_overflow(functions[at]) for at in asked]
+    without = [functions[at].without_overflow for at in asked]
     answers = list(found)
     for at, exact, answer in zip(asked, without, bounded(without) if without else (), strict=True):
         answers[at] = _compared(functions[at], answers[at], exact, answer)
     return answers
-
-
-def _without_overflow(function: AnalyzedFunction) -> AnalyzedFunction:
-    program = function.program
-    return program.without_overflow.functions[program.functions.index(function)]
 
 
 def _suspects(function: AnalyzedFunction, found: FunctionBound) -> Iterator[tuple[AnalyzedLoop, Sequence[Check]]]:

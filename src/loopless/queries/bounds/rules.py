@@ -91,7 +91,11 @@ def bounded_loops(
         return loops
     deadline = clock.counted() + (DEFAULT_VERIFICATION_S if settings.timeout_s is None else settings.timeout_s)
     endless = of_program(program, settings, deadline)
-    return [_with_run(loop, endless) for loop in loops]
+    loops = [_with_run(loop, endless) for loop in loops]
+    if not any(loop.by_overflow and not loop.kept and not loop.broken for loop in loops):
+        return loops
+    wrapping = of_program(program, replace(settings, wrapv=True), deadline)
+    return [_with_run(loop, wrapping) if loop.by_overflow else loop for loop in loops]
 
 
 def _ruled(found: LoopBound, *, meant: bool) -> RuledLoop:
@@ -128,12 +132,15 @@ def _in_run(loop: RuledLoop, bound: RunBound | None, run: ProgramBounds) -> Rule
 def _with_calls(loops: Sequence[RuledLoop], functions: Sequence[AnalyzedFunction]) -> list[RuledLoop]:
     """The loops with calls of their functions that never leave them, in a program without ``main``."""
     by_name = {function.name: function for function in functions}
-    runs: dict[str, list[EndlessRun]] = {}
+    runs: dict[tuple[str, bool], list[EndlessRun]] = {}
+    found = []
     for loop in loops:
-        name = loop.found.function.name
-        if not loop.kept and not loop.broken and loop.perhaps is not t.FALSE and name not in runs:
-            runs[name] = of_function(by_name[name])
-    return [_with_run(loop, runs.get(loop.found.function.name, ())) for loop in loops]
+        name, by_overflow = loop.found.function.name, loop.by_overflow
+        if not loop.kept and not loop.broken and loop.perhaps is not t.FALSE and (name, by_overflow) not in runs:
+            function = by_name[name]
+            runs[name, by_overflow] = of_function(function.without_overflow if by_overflow else function)
+        found.append(_with_run(loop, runs.get((name, by_overflow), ())))
+    return found
 
 
 def _with_run(loop: RuledLoop, runs: Sequence[EndlessRun]) -> RuledLoop:
