@@ -129,6 +129,36 @@ def test_the_rule_does_not_take_an_overflow_for_a_bound(tmp_path):
     assert "no bound but by the signed overflow of c at 1:" in rule_text(loops)
 
 
+def test_a_bound_that_rests_on_the_overflow_of_control_stands_apart(tmp_path):
+    # The shape of CVE-2022-0778: behind i++ the limit is jumped over, and t need not become 1.
+    source = """int f(unsigned t, int e) { int i = 1;
+        while (t != 1) { i++; if (i == e) return 0; t = (unsigned long)t * t % 7; }
+        return i; }"""
+    end = end_of(bounds(tmp_path, source)["f"])
+    assert end is not None
+    assert end.of_control
+    assert end.counters == ("i",)
+    loops = ruled(tmp_path, source)
+    assert verdict_of(loops) == "unknown"
+    assert "no bound but by the signed overflow of i at 2:" in rule_text(loops)
+
+
+def test_the_rule_gives_inputs_of_a_run_behind_a_counter(tmp_path):
+    source = """extern int __VERIFIER_nondet_int(void);
+    int main(void) {
+        int seen = 0;
+        unsigned char left = __VERIFIER_nondet_int();
+        while (left != 0) { unsigned char step = __VERIFIER_nondet_int(); left -= step > left ? left : step; seen++; }
+        return seen;
+    }"""
+    (loop,) = ruled(tmp_path, source)
+    assert loop.broken
+    assert loop.run is not None
+    first, *_, last = loop.run.inputs
+    assert first % 256 != 0
+    assert last % 256 == 0
+
+
 def test_the_command_tells_it_once(tmp_path):
     file = tmp_path / "a.c"
     file.write_text("int f(void) { int c = 0; for (;;) c++; }", encoding="utf-8")

@@ -112,18 +112,24 @@ class AnalyzedFunction:
             self._graph = told(self._without_overflow(found), self.program.returning)
 
     def _without_overflow(self, graph: Flowgraph) -> Flowgraph:
-        """The function without overflow beside control, where the program is to be that way."""
-        if not self.program.settings.exact:
+        """The function without overflow, where the program is to be that way."""
+        which = self.program.settings.exact
+        if not which:
             return graph
         from loopless.check.interpreter.relevance import controlling
         from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
 
-        return with_exact_arithmetic(graph, controlling(graph))
+        return with_exact_arithmetic(graph, controlling(graph) if which == "beside control" else ())
 
     @property
     def without_overflow(self) -> AnalyzedFunction:
         """The same function of :attr:`AnalyzedProgram.without_overflow`."""
         return self.program.without_overflow.functions[self.program.functions.index(self)]
+
+    @property
+    def in_exact_arithmetic(self) -> AnalyzedFunction:
+        """The same function of :attr:`AnalyzedProgram.in_exact_arithmetic`."""
+        return self.program.in_exact_arithmetic.functions[self.program.functions.index(self)]
 
     @functools.cached_property
     def over_cells(self) -> Flowgraph | Refused:
@@ -347,7 +353,12 @@ class AnalyzedProgram:
         """The same program, in which signed operations beside control never overflow
         (:mod:`loopless.flowgraph.exact_arithmetic`).
         """
-        return AnalyzedProgram(self.source, replace(self.settings, exact=True))
+        return AnalyzedProgram(self.source, replace(self.settings, exact="beside control"))
+
+    @functools.cached_property
+    def in_exact_arithmetic(self) -> AnalyzedProgram:
+        """The same program, in which no signed operation overflows."""
+        return AnalyzedProgram(self.source, replace(self.settings, exact="all"))
 
     @functools.cached_property
     def call_graph(self) -> CallGraph:

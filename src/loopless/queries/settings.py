@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import field, replace
-from typing import Final
+from typing import Final, Literal
 
 from loopless.errors import UsageError
 from loopless.records import dataclass
@@ -25,7 +25,7 @@ class Settings:
     Times are seconds of the processor: other work on the machine takes nothing of them. ``shared``: the time for a loop
     is a share of what it has where it is asked for alone.
     ``apart``: what pointers in memory point to is taken not to overlap with other objects, where answers list that.
-    ``exact``: signed operations beside control give their exact results and never overflow
+    ``exact``: which signed operations give their exact results and never overflow
     (:mod:`loopless.flowgraph.exact_arithmetic`); inputs and memory keep their types.
     ``sandboxed``: whether loops are worked on in child processes, without which the limits on a loop are not kept.
     """
@@ -42,7 +42,7 @@ class Settings:
     shared: bool = False
     sandboxed: bool = True
     apart: bool = True
-    exact: bool = False
+    exact: Literal["", "beside control", "all"] = ""
 
     def for_runs(self, source: SourceOptions) -> SourceOptions:
         """How to compile what is read by ``source`` for native runs, in which overflow is what it is to the reader."""

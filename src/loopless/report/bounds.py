@@ -182,6 +182,7 @@ def overflow_json(end: OverflowEnd | None, names: Names) -> dict[str, Any] | Non
         "entered": end.entered,
         "counters": list(end.counters),
         "places": list(end.places),
+        "of_control": end.of_control,
     }
 
 

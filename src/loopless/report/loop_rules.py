@@ -14,7 +14,9 @@ def rule_text(loops: Sequence[RuledLoop]) -> str:
     """The verdict, then a line for each loop."""
     kept = sum(loop.bound is not None for loop in loops)
     plural = "loop" if len(loops) == 1 else "loops"
-    lines = [f"{verdict_of(loops)}: {kept} of {len(loops)} {plural} {'has' if kept == 1 else 'have'} a bound"]
+    lines = [
+        f"{verdict_of(loops)}: {kept} of {len(loops)} {plural} {'has' if 1 in (kept, len(loops)) else 'have'} a bound"
+    ]
     lines += [f"  {loop.found.name}: {_words(loop)}" for loop in loops]
     return "\n".join(lines)
 

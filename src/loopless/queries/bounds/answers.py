@@ -35,6 +35,7 @@ class OverflowEnd:
     If signed operations had exact results, however large, it would never end from the states ``entry`` at its header,
     nor in calls with the inputs ``call``; where both are ``false`` no bound would be known. ``entered``: whether runs
     enter the loop in all these states. ``counters``: the names of variables that overflow; ``places``: where.
+    ``of_control``: they decide how the loop goes on, so that a run behind the overflow may be another one.
     """
 
     entry: t.Condition
@@ -42,6 +43,7 @@ class OverflowEnd:
     entered: bool
     counters: tuple[str, ...]
     places: tuple[str, ...]
+    of_control: bool = False
 
 
 @dataclass(frozen=True, slots=True)

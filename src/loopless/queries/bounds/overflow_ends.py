@@ -14,7 +14,8 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds import Claim
-from loopless.bounds.model import by_types
+from loopless.bounds.methods.nontermination import has_point
+from loopless.bounds.model import by_types, reads
 from loopless.check.interpreter.relevance import controlling
 from loopless.flowgraph.exact_arithmetic import OVERFLOW, as_typed, overflow_checks
 from loopless.flowgraph.model import Check, Flowgraph
@@ -30,28 +31,39 @@ Bounded = Callable[[Sequence[AnalyzedFunction]], Sequence[FunctionBound]]
 def with_overflow_ends(
     functions: Sequence[AnalyzedFunction], found: Sequence[FunctionBound], bounded: Bounded
 ) -> list[FunctionBound]:
-    """The bounds of the functions, and of their loops which a signed overflow ends."""
-    asked = [
-        at
-        for at, (function, answer) in enumerate(zip(functions, found, strict=True))
-        if any(True for _ in _suspects(function, answer))
-    ]
-    without = [functions[at].without_overflow for at in asked]
+    """The bounds of the functions, and of their loops which a signed overflow ends: first of a counter beside control,
+    then of any variable.
+    """
     answers = list(found)
-    for at, exact, answer in zip(asked, without, bounded(without) if without else (), strict=True):
-        answers[at] = _compared(functions[at], answers[at], exact, answer)
+    for of_control in (False, True):
+        asked = [
+            at
+            for at, (function, answer) in enumerate(zip(functions, answers, strict=True))
+            if any(True for _ in _suspects(function, answer, of_control=of_control))
+        ]
+        without = [functions[at].in_exact_arithmetic if of_control else functions[at].without_overflow for at in asked]
+        for at, exact, answer in zip(asked, without, bounded(without) if without else (), strict=True):
+            answers[at] = _compared(functions[at], answers[at], exact, answer, of_control=of_control)
     return answers
 
 
-def _suspects(function: AnalyzedFunction, found: FunctionBound) -> Iterator[tuple[AnalyzedLoop, Sequence[Check]]]:
-    """The loops whose bound may rest on the overflow of a counter beside control, with the checks of it."""
+def _suspects(
+    function: AnalyzedFunction, found: FunctionBound, *, of_control: bool
+) -> Iterator[tuple[AnalyzedLoop, Sequence[Check]]]:
+    """The loops whose bound may rest on the overflow of a counter beside control, or ``of_control`` where it rests on
+    no such one, with the checks of it.
+    """
     graph = function.graph()
     if isinstance(graph, Refused):
         return
     counts = {one.answer.loop.name: one for one in found.counts}
     asked = [loop for loop in function.loops if loop.id.info is not None and loop.name in counts]
-    asked = [loop for loop in asked if _may_rest_on_overflow(counts[loop.name])]
-    control = controlling(graph) if asked else ()
+    if of_control:
+        asked = [loop for loop in asked if counts[loop.name].ends_by_overflow is None]
+        asked = [loop for loop in asked if _rests_on_types(counts[loop.name].entry)]
+    else:
+        asked = [loop for loop in asked if _may_rest_on_overflow(counts[loop.name])]
+    control = controlling(graph) if asked and not of_control else ()
     for loop in asked:
         assert loop.id.info is not None
         checks = tuple(overflow_checks(graph, sorted(loop.id.info.blocks), control))
@@ -71,21 +83,27 @@ def _may_rest_on_overflow(counts: LoopIterations) -> bool:
 
 
 def _compared(
-    function: AnalyzedFunction, found: FunctionBound, exact: AnalyzedFunction, answer: FunctionBound
+    function: AnalyzedFunction,
+    found: FunctionBound,
+    exact: AnalyzedFunction,
+    answer: FunctionBound,
+    *,
+    of_control: bool,
 ) -> FunctionBound:
     graph, wide = function.graph(), exact.graph()
     if isinstance(graph, Refused) or isinstance(wide, Refused):
         return found
     typed = as_typed(wide)
     without = {one.answer.loop.name: one for one in answer.counts}
-    ends = {
-        loop.name: _end(graph, checks, counts, without[loop.name], typed)
-        for loop, checks in _suspects(function, found)
-        for counts in found.counts
-        if counts.answer.loop.name == loop.name and loop.name in without
-    }
-    counts = tuple(replace(one, ends_by_overflow=ends.get(one.answer.loop.name)) for one in found.counts)
-    return replace(found, counts=counts)
+    checks = {loop.name: checks for loop, checks in _suspects(function, found, of_control=of_control)}
+    counts = []
+    for one in found.counts:
+        name = one.answer.loop.name
+        if name in checks and name in without:
+            end = _end(graph, checks[name], one, without[name], typed, of_control=of_control)
+            one = replace(one, ends_by_overflow=end)
+        counts.append(one)
+    return replace(found, counts=tuple(counts))
 
 
 def _end(
@@ -94,6 +112,8 @@ def _end(
     counts: LoopIterations,
     without: LoopIterations,
     typed: dict[t.Var, t.Term],
+    *,
+    of_control: bool,
 ) -> OverflowEnd | None:
     """What the loop does without its overflow that it does not do with it; None where that is nothing."""
     known = frozenset(graph.variables)
@@ -101,11 +121,17 @@ def _end(
         _hidden(claim.never, plain.never, typed, known)
         for claim, plain in ((without.entry, counts.entry), (without.call, counts.call))
     )
+    if of_control:  # a search that leaves the memory is ended by that, whatever counts its steps
+        entry, call = (t.FALSE if reads(states) else states for states in (entry, call))
     rests = _rests_on_types(counts.entry) and (without.entry.upper is None or without.entry.has_gap)
+    # Of what aggregates say it may not be decided whether any input does so.
+    undecided = [states for states in (entry, call) if states is not t.FALSE and not has_point(states)]
+    rests = rests or bool(undecided)
+    entry, call = (t.FALSE if states in undecided else states for states in (entry, call))
     if entry is t.FALSE and call is t.FALSE and not rests:
         return None
     places = tuple(dict.fromkeys(str(check.loc) for check in checks if check.loc is not None))
-    return OverflowEnd(entry, call, without.entry.entered, _counters(graph, checks), places)
+    return OverflowEnd(entry, call, without.entry.entered, _counters(graph, checks), places, of_control)
 
 
 def _rests_on_types(claim: Claim) -> bool:

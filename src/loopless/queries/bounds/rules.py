@@ -30,9 +30,8 @@ class RuledLoop:
     """A loop under the rule. ``bound``: the most iterations of one entry, over the variables of ``told_by``; ``never``:
     with these inputs of the function of ``told_by``, which is ``main`` where there is one, it surely never ends;
     ``run``: such a run; ``perhaps``: with these states at its header it would never end, and whether it is entered so
-    is not known; ``by_overflow``: only a signed overflow of a counter beside it bounds it, or ends it with these
-    inputs; ``meant``: it is on the list of those that are to run for ever; ``reached``: a run from ``main`` may come to
-    it.
+    is not known; ``by_overflow``: only a signed overflow bounds it, or ends it with these inputs; ``meant``: it is on
+    the list of those that are to run for ever; ``reached``: a run from ``main`` may come to it.
     """
 
     found: LoopBound
@@ -108,8 +107,8 @@ def _ruled(found: LoopBound, *, meant: bool) -> RuledLoop:
     end = found.counts.ends_by_overflow
     if end is None:
         return RuledLoop(found, bound, never, meant, perhaps=states)
-    hidden = end.call if end.entered else t.FALSE
-    states = t.disjunction((states, end.entry))
+    hidden = end.call if end.entered and not end.of_control else t.FALSE
+    states = states if end.of_control else t.disjunction((states, end.entry))
     return RuledLoop(found, None, never | hidden, meant, perhaps=states, by_overflow=True)
 
 
