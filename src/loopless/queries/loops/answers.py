@@ -24,6 +24,7 @@ from loopless.queries.loops.approximating import (
     with_lost,
     without_paths,
 )
+from loopless.queries.loops.ending import ending_by_bounds
 from loopless.queries.loops.entered_states import entry_first, with_entry
 from loopless.queries.loops.fewer_variables import with_fewer_variables
 from loopless.queries.loops.name import LoopName
@@ -121,6 +122,9 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
             note(replace(plain, granted=(*plain.granted, *function.stubs)))
 
     tell(answer)
+    if outcome is not None:
+        with allowance(question):
+            outcome = ending_by_bounds(outcome, graph, name.info, function)
     if question.classify:
         with allowance(question):
             answer = _classified(answer, shown_paths)

@@ -1,0 +1,70 @@
+"""Summaries agree with bounds: a loop never ends, or may run for ever, only where no bound on its iterations holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from loopless import terms as t
+from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.queries.jobs.effort import inductions_of
+from loopless.queries.program import AnalyzedFunction
+from loopless.refusals import Refused
+from loopless.summary import Outcome
+
+if TYPE_CHECKING:
+    from loopless.bounds import Bounds
+
+
+def ending_by_bounds(outcome: Outcome, graph: Flowgraph, info: LoopInfo, function: AnalyzedFunction) -> Outcome:
+    """What is said of a loop of ``graph``, beside the bounds that :func:`inductions_of` finds without a search.
+
+    Where a region of states that never end is known exactly it is left as it is, unless it is empty by the bounds.
+    """
+    if isinstance(outcome, Refused):
+        return outcome
+    found = outcome.approximation
+    if outcome.diverges is t.FALSE and (found is None or found.may_diverge is t.FALSE):
+        return outcome
+    from loopless.bounds.claims.agreement import unbounded
+
+    bounds = _bounds_at_header(graph, info, function)
+    if unbounded(outcome.diverges, bounds) is t.FALSE:
+        outcome = replace(outcome, diverges=t.FALSE)
+    if found is not None:
+        outcome = replace(outcome, approximation=replace(found, may_diverge=unbounded(found.may_diverge, bounds)))
+    return outcome
+
+
+def _bounds_at_header(graph: Flowgraph, info: LoopInfo, function: AnalyzedFunction) -> Bounds:
+    """Bounds on the iterations from any state at the header; none where a run may stay in the loop in another way: in a
+    loop inside without a bound, or in a cycle that is no loop.
+
+    The bounds are of runs of the function, in which its constants hold; a summary speaks of other states, too. They are
+    found over memory cells, which ``graph`` does not have.
+    """
+    from loopless.bounds.iteration.constants import constants
+    from loopless.bounds.model import least
+
+    cells = function.over_cells
+    if graph.irreducible or isinstance(cells, Refused):
+        return ()
+    counted = inductions_of(function)
+    own = next((loop for loop in cells.loops if loop.name == info.name), None)
+    if own is None or own.name not in counted:
+        return ()
+    inside = [loop.name for loop in cells.loops if loop.blocks < own.blocks]
+    if any(name not in counted or least(counted[name].bounds) is None for name in inside):
+        return ()
+    fixed = constants(cells, live_at_entry(cells.blocks, frozenset())[cells.entry])
+    held = t.conjunction(var.eq(fixed[var]) for var in sorted(_read_inside(cells, own) & fixed.keys()))
+    bounds = (replace(bound, when=bound.when & held) for bound in counted[own.name].bounds)
+    return tuple(bound for bound in bounds if bound.when.variables <= graph.variables.keys())
+
+
+def _read_inside(graph: Flowgraph, loop: LoopInfo) -> frozenset[t.Var]:
+    """The variables whose values at the header the iterations may use."""
+    blocks = {label: graph.blocks[label] for label in loop.blocks}
+    targets = {target for block in blocks.values() for target in block.successors} - blocks.keys()
+    return live_at_entry(blocks, frozenset(), dict.fromkeys(targets, frozenset()))[loop.header]
