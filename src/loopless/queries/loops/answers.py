@@ -105,8 +105,7 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
         found = _under(found, assumed, name, question.assume)
         shown_paths = found.uncounted()
         answer = replace(answer, granted=(f"on entry: {question.assume.strip()}",))
-    outcome: Outcome | None = None
-    paths = found
+    paths, outcome = found, None
     ends = None if question.past_calls else ends_in_calls(graph, name)
     if question.summarize and (ends is None or question.approximate):
         without = ends or (None if question.exactly else not_asked(name))
@@ -122,9 +121,7 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
             note(replace(plain, granted=(*plain.granted, *function.stubs)))
 
     tell(answer)
-    if outcome is not None:
-        with allowance(question):
-            outcome = ending_by_bounds(outcome, graph, name.info, function)
+    outcome = ending_by_bounds(outcome, graph, name.info, function, question)
     if question.classify:
         with allowance(question):
             answer = _classified(answer, shown_paths)

@@ -126,7 +126,7 @@ def _over_approximated(
     sources = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
     with allowance(question):
         outcome = approximated(paths, why, within, frozenset(sources))
-        outcome = ending_by_bounds(outcome, graph, own.loop, function)
+        outcome = ending_by_bounds(outcome, graph, own.loop, function, question)
     summary = with_lost(outcome, ends_in_calls(graph, answer.loop))
     if isinstance(summary, Refused):
         return answer

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.queries.jobs.effort import inductions_of
+from loopless.queries.loops.answer import Question
+from loopless.queries.loops.scope import allowance
 from loopless.queries.program import AnalyzedFunction
 from loopless.refusals import Refused
-from loopless.summary import Outcome
+from loopless.summary import LoopSummary, Outcome
 
 if TYPE_CHECKING:
     from loopless.bounds import Bounds
 
+_Found = TypeVar("_Found", Outcome, Outcome | None)
 
-def ending_by_bounds(outcome: Outcome, graph: Flowgraph, info: LoopInfo, function: AnalyzedFunction) -> Outcome:
+
+def ending_by_bounds(
+    outcome: _Found, graph: Flowgraph, info: LoopInfo, function: AnalyzedFunction, question: Question
+) -> _Found:
     """What is said of a loop of ``graph``, beside the bounds that :func:`inductions_of` finds without a search.
 
     Where a region of states that never end is known exactly it is left as it is, unless it is empty by the bounds.
     """
-    if isinstance(outcome, Refused):
+    if not isinstance(outcome, LoopSummary):
         return outcome
     found = outcome.approximation
     if outcome.diverges is t.FALSE and (found is None or found.may_diverge is t.FALSE):
@@ -30,11 +36,12 @@ def ending_by_bounds(outcome: Outcome, graph: Flowgraph, info: LoopInfo, functio
     from loopless.bounds.claims.agreement import unbounded
 
     bounds = _bounds_at_header(graph, info, function)
-    if unbounded(outcome.diverges, bounds) is t.FALSE:
-        outcome = replace(outcome, diverges=t.FALSE)
-    if found is not None:
-        outcome = replace(outcome, approximation=replace(found, may_diverge=unbounded(found.may_diverge, bounds)))
-    return outcome
+    with allowance(question):
+        if unbounded(outcome.diverges, bounds) is t.FALSE:
+            outcome = replace(outcome, diverges=t.FALSE)
+        if found is None:
+            return outcome
+        return replace(outcome, approximation=replace(found, may_diverge=unbounded(found.may_diverge, bounds)))
 
 
 def _bounds_at_header(graph: Flowgraph, info: LoopInfo, function: AnalyzedFunction) -> Bounds:
