@@ -24,7 +24,7 @@ from loopless.queries.loops.approximating import (
     with_lost,
     without_paths,
 )
-from loopless.queries.loops.ending import ending_by_bounds
+from loopless.queries.loops.ending import ending_by_bounds, with_bounds
 from loopless.queries.loops.entered_states import entry_first, with_entry
 from loopless.queries.loops.fewer_variables import with_fewer_variables
 from loopless.queries.loops.name import LoopName
@@ -66,7 +66,7 @@ def _answer_loop(
         found = LoopAnswer(name, refused=found.refused(name.place), trouble=found.traceback)
 
     if question.summarize:
-        found = _with_untold(found, function, question)
+        found = with_bounds(_with_untold(found, function, question), function, question)
 
     def finished(answer: LoopAnswer) -> LoopAnswer:
         granted = (*answer.granted, *function.stubs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -9,8 +10,8 @@ from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.queries.jobs.effort import inductions_of
-from loopless.queries.loops.answer import Question
-from loopless.queries.loops.scope import allowance
+from loopless.queries.loops.answer import LoopAnswer, Question
+from loopless.queries.loops.scope import allowance, graph_for
 from loopless.queries.program import AnalyzedFunction
 from loopless.refusals import Refused
 from loopless.summary import LoopSummary, Outcome
@@ -18,6 +19,7 @@ from loopless.summary import LoopSummary, Outcome
 if TYPE_CHECKING:
     from loopless.bounds import Bounds
 
+_inductions_of = functools.lru_cache(maxsize=1)(inductions_of)
 _Found = TypeVar("_Found", Outcome, Outcome | None)
 
 
@@ -35,7 +37,7 @@ def ending_by_bounds(
         return outcome
     from loopless.bounds.claims.agreement import unbounded
 
-    bounds = _bounds_at_header(graph, info, function)
+    bounds = bounds_at_header(graph, info, function)
     with allowance(question):
         if unbounded(outcome.diverges, bounds) is t.FALSE:
             outcome = replace(outcome, diverges=t.FALSE)
@@ -44,7 +46,15 @@ def ending_by_bounds(
         return replace(outcome, approximation=replace(found, may_diverge=unbounded(found.may_diverge, bounds)))
 
 
-def _bounds_at_header(graph: Flowgraph, info: LoopInfo, function: AnalyzedFunction) -> Bounds:
+def with_bounds(answer: LoopAnswer, function: AnalyzedFunction, question: Question) -> LoopAnswer:
+    """The answer with bounds on the iterations, where its summary does not tell how many there are from all states."""
+    graph, info, summary = graph_for(function, question), answer.loop.info, answer.summary
+    if summary is None or info is None or isinstance(graph, Refused) or (summary.complete and summary.exact):
+        return answer
+    return replace(answer, bounds=bounds_at_header(graph, info, function))
+
+
+def bounds_at_header(graph: Flowgraph, info: LoopInfo, function: AnalyzedFunction) -> Bounds:
     """Bounds on the iterations from any state at the header; none where a run may stay in the loop in another way: in a
     loop inside without a bound, or in a cycle that is no loop.
 
@@ -57,7 +67,7 @@ def _bounds_at_header(graph: Flowgraph, info: LoopInfo, function: AnalyzedFuncti
     cells = function.over_cells
     if graph.irreducible or isinstance(cells, Refused):
         return ()
-    counted = inductions_of(function)
+    counted = _inductions_of(function)
     own = next((loop for loop in cells.loops if loop.name == info.name), None)
     if own is None or own.name not in counted:
         return ()

@@ -69,8 +69,8 @@ class Entries:
         return LoopClaims(replace(entry, entered=entered), call, recurs)
 
     def _where_entered(self, loop: LoopInfo | None, entry: Claim, *, bounded: bool) -> Claim:
-        """A claim with a bound, which lacks one neither in states in which no run enters the loop, nor in any where every
-        entry is ``bounded`` otherwise.
+        """A claim with a bound, which lacks none in states in which no run enters the loop, nor anywhere if every entry
+        is ``bounded`` otherwise.
         """
         if entry.upper is None or not entry.has_gap or loop is None or isinstance(self._graph, Refused):
             return entry
