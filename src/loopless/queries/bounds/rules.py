@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from loopless import clock
 from loopless import terms as t
 from loopless.bounds.claims.joint import always
+from loopless.bounds.reads.without_data import simplest
 from loopless.limits.queries import DEFAULT_VERIFICATION_S
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import LoopBound
@@ -92,9 +93,7 @@ def bounded_loops(
 
 def _ruled(found: LoopBound, *, meant: bool) -> RuledLoop:
     entry = found.per_entry
-    bound = always(entry)
-    if bound is None:
-        bound = found.any_entry if found.any_entry is not None else always(found.call)
+    bound = simplest((always(entry), found.any_entry, found.counts.over_inputs, always(found.call)))
     states = t.disjunction((entry.never, *(one.condition for one in found.counts.recurrent)))
     never = found.call.never if entry.entered else t.FALSE
     return RuledLoop(found, bound, never, meant, perhaps=states)
