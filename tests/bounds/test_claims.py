@@ -10,9 +10,11 @@ from loopless.bounds import Claim, TermBound, function_bounds
 from loopless.bounds.asymptotics.lower import lower_class, lower_class_of, reached
 from loopless.bounds.claims.joint import (
     added,
+    apart,
     at_least,
     at_most,
     bounded_by_inputs,
+    in_all,
     lacks_lower,
     of_all,
     somewhere,
@@ -52,6 +54,42 @@ def test_all_loops_take_what_they_take_each() -> None:
     for values in VALUES:
         both = max(0, values[N]) + max(0, values[M])
         assert evaluate(found.upper, values) == evaluate(found.lower, values) == both
+
+
+def test_of_loops_in_different_branches_a_run_takes_one() -> None:
+    """Then two that follow each other: max(n, m) + 2."""
+    g = graph("""int f(int n, int m, int c) { int s = 0;
+        if (c) { for (int i = 0; i < n; i++) s++; }
+        else { for (int i = 0; i < m; i++) s++; }
+        for (int i = 0; i < 2; i++) s++;
+        return s; }""")
+    alternatives = apart(g, [loop.name for loop in g.loops])
+    assert set(alternatives) == {(0, 1), (1, 0)}
+    found = of_all([EXACT_N, EXACT_M, Claim(const(2), const(2), exact=True)], alternatives)
+    for values in VALUES:
+        assert evaluate(found.upper, values) == max(0, values[N], values[M]) + 2
+
+
+def test_loops_are_apart_only_where_no_way_leads_from_one_to_the_other() -> None:
+    """Inside a loop each branch may be taken in turn; a jump leads from one branch into the other."""
+    inside = graph("""int f(int n, int c) { int s = 0;
+        for (int k = 0; k < 3; k++)
+            if ((c >> k) & 1) { for (int i = 0; i < n; i++) s++; } else { for (int i = 0; i < n; i++) s += 2; }
+        return s; }""")
+    assert not apart(inside, [loop.name for loop in inside.loops])
+    jump = graph("""int f(int n, int c) { int s = 0;
+        if (c) { for (int i = 0; i < n; i++) s++; if (s > 5) goto other; }
+        else { other: for (int i = 0; i < n; i++) s++; }
+        return s; }""")
+    assert not apart(jump, [loop.name for loop in jump.loops])
+
+
+def test_what_is_neither_a_sequence_nor_a_choice_is_a_sum() -> None:
+    """Of 0 - 1 - 2 - 3 neighbours are apart: no way to write it by sums and largest ones of parts."""
+    neighbours = {(i, j) for i in range(4) for j in range(4) if abs(i - j) == 1}
+    terms = [const(value) for value in (1, 10, 100, 1000)]
+    assert in_all(terms, neighbours) is const(1111)
+    assert in_all(terms, neighbours - {(1, 2), (2, 1)}) is const(1010)
 
 
 def test_one_loop_without_a_bound_leaves_all_without_one_but_not_without_a_lower_bound() -> None:

@@ -8,11 +8,14 @@ import random
 import pytest
 
 from loopless.bounds.model import reads
+from loopless.bounds.reads.without_data import simplest
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import class_of
+from loopless.queries.call_values.at_inputs import at_values
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
-from loopless.terms import evaluate
+from loopless.report.numbers import unwindset
+from loopless.terms import INTEGERS, IntType, Read, Var, evaluate, minimum
 
 SEARCH = """int f(const int *a, int n, int x) {
     int low = 0, high = n;
@@ -122,3 +125,41 @@ def test_a_loop_whose_count_is_over_what_it_reads_has_a_bound_over_the_inputs(tm
 def test_a_loop_that_may_never_end_has_none(tmp_path):
     (loop,) = bound(tmp_path, OPTIONS.replace("LEAST", "0")).counts
     assert loop.over_inputs is None
+
+
+LIMITED = """extern int __VERIFIER_nondet_int(void);
+int f(int m) {
+    int n = __VERIFIER_nondet_int(), s = 0;
+    if (n > m) return 0;
+    for (int i = 0; i < n; i++) s += 2;
+    return s; }
+"""
+TABLE = """int f(const unsigned char *t, int m) {
+    int k = t[0], s = 0;
+    for (int i = 0; i < k && i < m; i++) s ^= i;
+    return s; }
+"""
+
+
+def test_at_inputs_a_loop_takes_no_more_than_whatever_it_reads(tmp_path):
+    """The number read is at most m: at m = 7 there are 7 iterations, and some run has them."""
+    found = bound(tmp_path, LIMITED)
+    (loop,) = found.counts
+    here = at_values(found.names, loop.call, {"m": 7}, loop.over_inputs)
+    assert (here.value, here.whatever) == (7, True)
+
+
+@pytest.mark.parametrize("text", [LIMITED, TABLE])
+def test_unwinding_limits_need_no_values_of_what_is_read(tmp_path, text):
+    found = bound(tmp_path, text)
+    said, missing = unwindset([found], [loop.answer.loop.name for loop in found.counts], {"m": 7})
+    assert (said, missing) == ("--unwindset f.0:8", [])
+
+
+def test_of_several_bounds_the_simplest_speaks_of_no_memory():
+    n, m = Var("n", INTEGERS), Var("m", INTEGERS)
+    element = Read("a", n, IntType(32))
+    assert simplest((None, element, n)) is n
+    assert simplest((element, None)) is element
+    assert simplest((minimum(element, m),)) is m
+    assert simplest(()) is None

@@ -210,3 +210,29 @@ def test_where_it_is_not_known_to_be_entered_so_it_may_never_end(tmp_path: Path)
     assert never(loop)
     assert not loop.entry.entered
     assert "may never end" in bound_text([found], [loop.answer.loop.name], None)
+
+
+BACKOFF = """int f(void) {
+    int delay = 1, total = 0;
+    while (__VERIFIER_nondet_uint() != 0) {
+        total += delay;
+        if (delay < 64) delay *= 2;
+        if (total > 1000) return -1;
+    }
+    return total; }"""
+
+
+def test_a_loop_takes_no_more_than_what_each_iteration_comes_to(tmp_path: Path) -> None:
+    """By hand it takes 20 iterations at most: its bound lies above, and not above those of the lines in it."""
+    found = bounds(tmp_path, BACKOFF)
+    (loop,) = found.counts
+    total = always(loop.call)
+    assert total is not None
+    assert 20 <= evaluate(total, {}) <= 80
+
+
+def test_states_in_which_no_run_enters_lack_no_bound(tmp_path: Path) -> None:
+    """The delay is 1 at the entry; from 0 or less nothing would be known."""
+    (loop,) = bounds(tmp_path, BACKOFF).counts
+    assert (loop.entry.when, loop.entry.gap) == (TRUE, FALSE)
+    assert loop.refused is None

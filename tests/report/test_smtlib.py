@@ -415,3 +415,30 @@ def test_a_search_without_an_end_is_axioms() -> None:
         f"{script}(declare-const x Int)(assert f_1.facts)(assert (f_1.diverges x))(assert (= ({name} 3) 5))"
     )
     assert solver.check() == z3.unsat
+
+
+BOUNDED = """int f(unsigned x) { int n = 0; while (x) { x &= x - 1; n++; } return n; }
+unsigned g(unsigned a, unsigned b) { while (b) { unsigned t = a % b; a = b; b = t; } return a; }
+"""
+
+
+def test_bounds_stand_beside_a_summary_that_is_not_exact() -> None:
+    """Z3 finds no more than 32 bits, and no fewer iterations than native ones: Fibonacci numbers take the most."""
+    text = smtlib(answers(BOUNDED, approximate=True))
+    bits, steps = "(f_1.bound1.iterations n x)", "(g_2.bound1.iterations a b)"
+    declared = "".join(f"(declare-const {name} Int)" for name in "nxab")
+    within = "(assert (and (f_1.entry n x) (f_1.bound1.when n x) (g_2.entry a b) (g_2.bound1.when a b)))"
+
+    def holds_with(more: str) -> bool:
+        asked = z3.Solver()
+        asked.from_string(text + declared + within + more)
+        return asked.check() == z3.sat
+
+    assert not holds_with(f"(assert (> {bits} 32))")
+    assert not holds_with(f"(assert (= x 4294967295)) (assert (< {bits} 32))")
+    assert not holds_with(f"(assert (= a 1836311903)) (assert (= b 1134903170)) (assert (< {steps} 43))")
+    assert holds_with(f"(assert (< {steps} 100))")
+
+
+def test_an_exact_summary_needs_no_bounds() -> None:
+    assert ".bound1" not in smtlib(answers(STEP, approximate=True))

@@ -7,11 +7,15 @@ from itertools import pairwise
 
 import pytest
 
+from loopless.check.certificates.property import Property
 from loopless.logic.induction import entailed
+from loopless.queries.program import load
+from loopless.queries.settings import Settings
+from loopless.queries.verification.answering import verify
 from loopless.terms import Const, Valuation, holds
 from loopless.verification.rank_components import counts_to_end
 from loopless.verification.runs import Runner
-from loopless.verification.termination import Ranked, Trap
+from loopless.verification.termination import BOUNDS, Ranked, Trap
 from programs_in_c import termination
 
 ENDING = {
@@ -102,6 +106,51 @@ def test_programs_that_never_end_have_a_recurrent_set(name):
 def test_programs_that_never_end_have_no_rank(name):
     made = termination(body(ENDLESS[name]))
     assert made._ranked(1.0) is None
+
+
+BOUNDED = {
+    "bits": "unsigned x = __VERIFIER_nondet_uint(); while (x) x &= x - 1;",
+    "bits around a loop": "unsigned x = __VERIFIER_nondet_uint(); while (x) { x &= x - 1; for (int i = 0; i < 8; i++) ; }",
+    "round the type": "unsigned x = __VERIFIER_nondet_uint(), n = __VERIFIER_nondet_uint(); while (x != n) x++;",
+    "count": ENDING["count"],
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_bounds_are_ranks(name):
+    """Bits are cleared one by one; the difference modulo 2^32 falls."""
+    made = termination(body(BOUNDED[name]))
+    assert isinstance(made._by_bounds(10.0), Ranked)
+    assert not made._only
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_programs_that_never_end_have_no_rank_of_bounds(name):
+    assert termination(body(ENDLESS[name]))._by_bounds(3.0) is None
+
+
+@pytest.mark.parametrize("name", ["bits", "count"])
+def test_the_judge_accepts_ranks_of_bounds(name, tmp_path):
+    file = tmp_path / "p.c"
+    text = "extern unsigned __VERIFIER_nondet_uint(void); extern int __VERIFIER_nondet_int(void);\n" + body(
+        BOUNDED[name]
+    )
+    file.write_text(text, encoding="utf-8")
+    settings = Settings(sandboxed=False)
+    verdict = verify(load([file], settings), Property.TERMINATION, settings)
+    assert verdict.verdict == "true"
+    assert verdict.judged["accepted"]
+    assert name != "bits" or verdict.method == BOUNDS
+
+
+def test_of_two_proofs_one_without_overflow_is_told(tmp_path):
+    """The difference modulo 2^32 falls whatever n is; that n is at most 1 shows that nothing overflows."""
+    file = tmp_path / "p.c"
+    text = "int main(void) { int n = __VERIFIER_nondet_int(); if (n > 1) return 0; while (n != 1) n++; return 0; }"
+    file.write_text("extern int __VERIFIER_nondet_int(void);\n" + text, encoding="utf-8")
+    settings = Settings(sandboxed=False)
+    verdict = verify(load([file], settings), Property.TERMINATION, settings)
+    assert (verdict.verdict, verdict.assumptions) == ("true", ())
 
 
 @pytest.mark.parametrize("name", [name for name in ENDING if name != "phases"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -14,6 +14,7 @@ from loopless.bounds.looperman.scopes import Scope, Scopes, deciding, scopes_of
 from loopless.bounds.model import Bounds, FunctionBounds, LoopBounds, TermBound, kept
 from loopless.bounds.reads.deciding import causes, in_a_sentence
 from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.graphs import dominators
 from loopless.refusals import Reason, Refused
 
 NAME: Final = "looperman"
@@ -53,6 +54,8 @@ def _loop(counter: PathCounters, in_call: PathCounters, loop: LoopInfo) -> LoopB
     any_entry = _named(kept(b for bound in per_entry for b in of_any_entry(in_call, header, bound)))
     total = _over_call(in_call, header, ITERATIONS)
     blocks = {label: _over_call(in_call, header, label) for label in sorted(loop.blocks) if _own(scopes, loop, label)}
+    passed = (bound for label in _in_each_iteration(scopes.graph, loop) for bound in blocks.get(label, ()))
+    total = without_larger(kept((*total, *passed)))
     where = str(loop.loc) if loop.loc is not None else loop.name
     missing = Refused(Reason.NO_BOUND, where, in_a_sentence(causes(scopes.graph, loop)) or _why(scopes, scope))
     whole = scopes.scopes[""]
@@ -74,6 +77,24 @@ def _loop(counter: PathCounters, in_call: PathCounters, loop: LoopInfo) -> LoopB
 
 def _own(scopes: Scopes, loop: LoopInfo, label: str) -> bool:
     return scopes.home(label) == loop.header
+
+
+def _in_each_iteration(graph: Flowgraph, loop: LoopInfo) -> Iterator[str]:
+    """The blocks, but the header, that every completed iteration comes to: there are no more of these than visits."""
+    inside = {
+        label: tuple(target for target in graph.blocks[label].successors if target in loop.blocks)
+        for label in sorted(loop.blocks)
+    }
+    above = dominators(inside, loop.header)
+    latches = [label for label, targets in inside.items() if loop.header in targets]
+    common = set.intersection(*(set(_up(above, label)) for label in latches)) if latches else set()
+    yield from sorted(common - {loop.header})
+
+
+def _up(above: Mapping[str, str], label: str) -> Iterator[str]:
+    while label in above and above[label] != label:
+        yield label
+        label = above[label]
 
 
 def _named(bounds: Bounds) -> Bounds:

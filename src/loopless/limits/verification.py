@@ -130,6 +130,9 @@ MAX_CHOICES: Annotated[int, GUESS] = 10
 NEAR_END: Annotated[int, GUESS] = 16
 """Maximum distance of a constant from the end of a type that it stands for."""
 
+BOUND_RANK_OPERATIONS: Annotated[int, GUESS] = 1_000_000
+"""Maximum number of operations for one question whether a bound falls where bits decide that."""
+
 MAX_COMPONENTS: Annotated[int, GUESS] = 7
 """Maximum number of components of a rank for one strongly connected part."""
 

@@ -121,7 +121,7 @@ def _loop_lines(loop: LoopBound, given: Values | None) -> list[str]:
     by_entry = bound.call.upper is None and bound.call.never is t.FALSE and bound.entry.upper is not None
     if by_entry:
         lines = [f"{name}: {_headline(bound.entry, found, names)} of an entry{_states(bound.entry, names)}"]
-    lines += _at_line(found, bound.call, given, names)
+    lines += _at_line(found, bound.call, bound.over_inputs, given, names)
     lines += claim_conditions(bound.entry if by_entry else bound.call, names, headed=True)
     if bound.entry.upper is not None and not by_entry:
         lines.append(f"  one entry: {claim_words(bound.entry, names)}, over the values there")
@@ -270,11 +270,13 @@ def claim_conditions(claim: Claim, names: Names, *, headed: bool = False) -> lis
     return lines
 
 
-def _at_line(found: FunctionBound, claim: Claim, given: Values | None, names: Names) -> list[str]:
+def _at_line(
+    found: FunctionBound, claim: Claim, over_inputs: t.Term | None, given: Values | None, names: Names
+) -> list[str]:
     """What a claim comes to at the values that are given."""
     if not given or (claim.upper is None and claim.never is t.FALSE):
         return []
-    return [f"  at {given_words(given)}: {at_words(at_values(found.names, claim, given), names)}"]
+    return [f"  at {given_words(given)}: {at_words(at_values(found.names, claim, given, over_inputs), names)}"]
 
 
 def at_words(here: AtValues, names: Names) -> str:
@@ -309,7 +311,7 @@ def _function_lines(found: FunctionBound, given: Values | None) -> list[str]:
     grows = _text(class_of(found))
     growth = f" [{grows}]" if grows else ""
     lines = [f"{found.name}: {claim_words(found.call, names)}{growth} in all{_states(found.call, names)}"]
-    lines += _at_line(found, found.call, given, names)
+    lines += _at_line(found, found.call, found.over_inputs, given, names)
     if found.over_inputs is not None:
         lines.append(f"  whatever it reads: at most {names.text(found.over_inputs)}")
     lines += claim_conditions(found.call, names, headed=True)
@@ -387,8 +389,7 @@ def bound_json(loop: LoopBound, given: Values | None) -> dict[str, Any]:
         "valid_when": expression(call.when, names),
         "always_undefined": expression(call.always_undefined, names),
         "big_o": _text(class_of_claim(call, found.shown)),
-        "value": number_at(found.names, call.upper, call.when, given) if given else None,
-        "at": _at_json(found, call, given, names),
+        **_at_json(found, call, bound.over_inputs, given, names),
         "inputs": _inputs_json(call, names),
         "per_entry": {
             "upper": maybe_expression(entry.upper, names),
@@ -419,13 +420,16 @@ def bound_json(loop: LoopBound, given: Values | None) -> dict[str, Any]:
     }
 
 
-def _at_json(found: FunctionBound, claim: Claim, given: Values | None, names: Names | None) -> dict[str, Any] | None:
-    """What is known of a claim at the values that are given, beside the number."""
+def _at_json(
+    found: FunctionBound, claim: Claim, over_inputs: t.Term | None, given: Values | None, names: Names | None
+) -> dict[str, Any]:
+    """The number that a claim comes to at the values that are given, and what is known of it beside that."""
     if not given:
-        return None
-    here = at_values(found.names, claim, given)
+        return {"value": None, "at": None}
+    here = at_values(found.names, claim, given, over_inputs)
     needs = [names.name(var) for var in here.needs] if names is not None else []
-    return {"never_ends": here.never, "whatever_it_reads": here.whatever, "needs": [*needs, *here.contents]}
+    told = {"never_ends": here.never, "whatever_it_reads": here.whatever, "needs": [*needs, *here.contents]}
+    return {"value": here.value, "at": told}
 
 
 def _inputs_json(claim: Claim, names: Names | None) -> dict[str, dict[str, Any]]:
@@ -473,8 +477,7 @@ def function_json(found: FunctionBound, given: Values | None) -> dict[str, Any]:
         "big_omega": lower_class(call, found.shown),
         "worst_inputs": None if worst is None else _inputs(worst, found),
         "worst_until": None if worst is None else worst.until,
-        "value": number_at(found.names, call.upper, call.when, given) if given else None,
-        "at": _at_json(found, call, given, names),
+        **_at_json(found, call, found.over_inputs, given, names),
         "inputs": _inputs_json(call, names),
         "refused": refused_json(found.refused) if found.refused is not None else None,
         "assumptions": [*granted(found), *_may_end(found.calls, call)],

@@ -10,7 +10,7 @@ from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.limits.report import MAX_UNWINDING
 from loopless.queries.bounds.answers import FunctionBound, LoopBound
 from loopless.queries.bounds.runs import RETURNS, RunBound, by_end, is_recursion
-from loopless.queries.call_values.at_inputs import at_values, number_at
+from loopless.queries.call_values.at_inputs import at_values, most_at, number_at
 from loopless.queries.loops.name import LoopName
 from loopless.report.bounds import Values, needed, selected
 from loopless.report.flow_facts import FlowFact
@@ -76,7 +76,7 @@ def facts(
 
 def _number(bound: LoopBound, given: Values | None, *, unwound: bool = False) -> int | None:
     """A number of iterations that no entry exceeds; ``unwound``: none to which nobody would unwind a loop."""
-    pairs = ((bound.any_entry, t.TRUE), (bound.call.upper, bound.call.when))
+    pairs = ((bound.any_entry, t.TRUE), (bound.counts.over_inputs, t.TRUE), (bound.call.upper, bound.call.when))
     values = [_value(term, when, bound.function, given) for term, when in pairs if not (unwound and _by_type(term))]
     return min((value for value in values if value is not None), default=None)
 
@@ -109,10 +109,12 @@ def _by_type(term: t.Term | None) -> bool:
 
 
 def _value(term: t.Term | None, when: t.Condition, found: FunctionBound, given: Values | None) -> int | None:
-    """The number that a bound evaluates to at the given values, else for all values of the types, if it is small."""
+    """The number that a bound evaluates to at the given values, else for all values of the other inputs, if it is
+    small.
+    """
     value = number_at(found.names, term, when, given)
     if value is None and term is not None and when is t.TRUE:
-        most = t.range_of(term)[1]
+        most = most_at(found.names, term, given or {})
         value = most if most is not None and most <= MAX_UNWINDING else None
     return value
 

@@ -181,6 +181,7 @@ class _Writer:
         lines += self._regions()
         if self.summary.approximation is not None:
             lines += self._approximation(self.summary.approximation)
+        lines += self._bounds()
         lines += [line for meaning in self.names.where() for line in _comment(f"in comments {meaning.strip()}")]
         if self.summary.approximation is not None and not self.summary.cases:
             return [*lines, *_comment(f"No relation {self.name}: nothing exact is said of any way to leave.")]
@@ -274,6 +275,20 @@ class _Writer:
         yield from self._region("may_be_undefined", "a run may meet undefined behaviour", undefined)
         lost = t.disjunction(part.when for part in found.may_be_lost)
         yield from self._region("may_be_lost", "a run may come to what is not followed", lost)
+
+    def _bounds(self) -> Iterator[str]:
+        """Bounds on the iterations over entry values, each with where it holds."""
+        told = [bound for bound in self.answer.bounds if (bound.term.variables | bound.when.variables) <= {*self.entry}]
+        for number, bound in enumerate(told, start=1):
+            part = f"bound{number}"
+            yield from _comment(f"bound {number}: at most so many iterations, however it is left")
+            try:
+                times, when = self._text(bound.term), self._text(bound.when)
+            except _Missing as missing:
+                yield from _absent("bound", missing)
+                continue
+            yield self._predicate(f"{part}.when", when)
+            yield f"(define-fun {self.name}.{part}.iterations ({self._entry_parameters()}) Int\n  {times})"
 
     def _out(self, case: Case) -> dict[t.Var, str]:
         """The symbols of the exit values that are free variables."""

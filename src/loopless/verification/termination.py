@@ -13,13 +13,14 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Final
 
 from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.model import Origin
 from loopless.graphs import components
 from loopless.limits.verification import (
+    BOUND_RANK_OPERATIONS,
     CACHED_SOLVERS,
     LONG_RUN,
     MAX_COMPONENTS,
@@ -27,7 +28,9 @@ from loopless.limits.verification import (
     MAX_PARTIAL_RANKS,
     MAX_RANK_TERMS,
 )
+from loopless.logic import BudgetExceeded, budget, feasible
 from loopless.logic.induction import Entailing, entailed, inductive_subset, solver_context
+from loopless.logic.operators import BIT_OPERATORS
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.verification.acceleration import Leaps, accelerated, leaps_of
@@ -47,6 +50,9 @@ from loopless.verification.rank_components import (
 from loopless.verification.runs import ProgramRun
 from loopless.verification.summary_ranks import ranks_of
 from loopless.verification.transitions import DIVERGES, START, CutpointTransition, TransitionSystem
+
+BOUNDS: Final = "bounds"
+"""The method of ranks that are bounds on loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,8 @@ class TerminationSearch:
         self._before = functools.lru_cache(CACHED_SOLVERS)(self._asking)
         self._dividing: list[t.Condition] = []
         self._patient = False
+        self._only: Sequence[t.Term] = ()
+        """The terms that components are made of, where no others are tried."""
 
     def methods(
         self, repeating: Callable[[Sequence[tuple[int, ...]], float], Any] = lambda *_: None
@@ -99,6 +107,7 @@ class TerminationSearch:
         return (
             ("no cycles", self._acyclic),
             ("summaries", lambda: self._by_summaries(1.0)),
+            (BOUNDS, lambda: self._by_bounds(1.5)),
             ("single runs", self._sampled),
             ("ranks", lambda: self._ranked(3.0)),
             ("recurrent sets", lambda: self._trapped(3.0)),
@@ -164,6 +173,33 @@ class TerminationSearch:
         recurrent = {header: (*t.conjuncts(leap.given), *t.conjuncts(leap.summary.diverges))}
         return Trap(recurrent, {}, tuple(run.inputs), dict(run.uninitialised), SUMMARIES)
 
+    # -- bounds -------------------------------------------------------------------------------------------------------
+
+    def _by_bounds(self, seconds: float) -> Ranked | None:
+        """Ranks of the bounds that induction variables give on the iterations of one entry: from any state at the
+        header as many iterations are left at most, and mostly one less behind each of them.
+        """
+        self._only = self._bounds if self._is_followed() else ()
+        ranks: dict[str, list[t.Term]] = {label: [] for label in self.system.cutpoints}
+        until = min(self.deadline, clock.counted() + seconds)
+        try:
+            found = bool(self._only) and self._rank(list(self.system.cutpoints), self.cyclic, ranks, until, 0)
+        finally:
+            self._only = ()
+        return self._padded(ranks, BOUNDS) if found else None
+
+    @functools.cached_property
+    def _bounds(self) -> Sequence[t.Term]:
+        """The bounds on one entry of each loop, wherever they hold, and what they count by: where a bound is the
+        logarithm of that, or the end of its type, it does not fall itself.
+        """
+        from loopless.bounds.induction.counts import Counted, induction_counts
+
+        counted = [one for one in induction_counts(self.system.graph).values() if isinstance(one, Counted)]
+        every = [bound.term for one in counted for bound in one.bounds]
+        every += [slack for one in counted if one.bounds for slack in one.slacks]
+        return [term for term in dict.fromkeys(every) if t.smt(cut(term)) is not None]
+
     # -- ranks --------------------------------------------------------------------------------------------------------
 
     def _ranked(self, seconds: float, *, patient: bool = False) -> Ranked | None:
@@ -177,9 +213,13 @@ class TerminationSearch:
         ranks: dict[str, list[t.Term]] = {label: [] for label in self.system.cutpoints}
         if not self._rank(list(self.system.cutpoints), self.cyclic, ranks, until, 0):
             return None
+        return self._padded(ranks, "lexicographic rank")
+
+    def _padded(self, ranks: Mapping[str, Sequence[t.Term]], method: str) -> Ranked:
+        """The ranks as tuples of one length."""
         width = max(map(len, ranks.values()), default=0)
         padded = {label: (*terms, *[t.ZERO] * (width - len(terms))) for label, terms in ranks.items()}
-        return Ranked(dict(self.safety.found), padded, "lexicographic rank")
+        return Ranked(dict(self.safety.found), padded, method)
 
     def _linear(self) -> Ranked | None:
         """Affine functions at each header by Farkas' lemma, group after group of transitions, as bounds are found."""
@@ -187,7 +227,6 @@ class TerminationSearch:
         from loopless.bounds.methods.components import CallSearch
         from loopless.bounds.ranking.cutpoints import ENTRY, cutpoints_of
         from loopless.limits.bounds import COMPONENTS_OPERATIONS
-        from loopless.logic import BudgetExceeded, budget
 
         if not self.system.graph.loops or {loop.header for loop in self.system.graph.loops} != {*self.system.cutpoints}:
             return None  # cycles that are no loops have no transitions there
@@ -348,6 +387,9 @@ class TerminationSearch:
         lower for good, else a few that some lower on some ways.
         """
         shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
+        if self._only:
+            known = [term for term in self._only if term.variables <= shared]
+            return self._components_of(alike(known, labels), transitions, until)
         passed = list(borders(transitions, shared))
         terms = self._terms(labels, transitions)
         terms = [*passed, *terms] if self._patient else [*terms, *passed]
@@ -408,7 +450,20 @@ class TerminationSearch:
     def _shown(self, transition: CutpointTransition, wanted: t.Condition) -> bool:
         if wanted is t.TRUE:
             return True
-        return self._before(self._known(transition.source), transition.condition).entails(wanted, 300)
+        if self._before(self._known(transition.source), transition.condition).entails(wanted, 300):
+            return True
+        return bool(self._only) and self._shown_on_bits(transition, wanted)
+
+    def _shown_on_bits(self, transition: CutpointTransition, wanted: t.Condition) -> bool:
+        """The same where the bits of values decide, which have no words over the integers."""
+        failing = t.conjunction((*self._known(transition.source), transition.condition, ~wanted))
+        if not any(isinstance(node, t.Op) and node.op in BIT_OPERATORS for node in t.walk(failing)):
+            return False
+        try:
+            with budget(BOUND_RANK_OPERATIONS):
+                return not feasible(failing)
+        except BudgetExceeded:
+            return False
 
     def _terms(self, labels: Sequence[str], transitions: Sequence[CutpointTransition]) -> list[t.Term]:
         """Terms that may fall: what conditions compare, variables, their differences and sums."""

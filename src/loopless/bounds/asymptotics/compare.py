@@ -39,6 +39,10 @@ def surely_at_most(a: t.Term, b: t.Term, depth: int = COMPARED_DEPTH) -> bool:
         return True
     if depth == 0:
         return False
+    if isinstance(a, t.Ite) and all(surely_at_most(arg, b, depth - 1) for arg in (a.then, a.otherwise)):
+        return True
+    if isinstance(b, t.Ite) and all(surely_at_most(a, arg, depth - 1) for arg in (b.then, b.otherwise)):
+        return True
     if isinstance(a, t.Op) and a.op == "max" and all(surely_at_most(arg, b, depth - 1) for arg in a.args):
         return True
     if isinstance(b, t.Op) and b.op == "min" and all(surely_at_most(a, arg, depth - 1) for arg in b.args):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from loopless import terms as t
@@ -11,6 +11,7 @@ from loopless.bounds.asymptotics.compare import lesser
 from loopless.bounds.asymptotics.lower import reached
 from loopless.bounds.model import by_types, reads
 from loopless.flowgraph.model import Assume, Check, Copy, Flowgraph, Load, Statement
+from loopless.graphs import components, reachable
 
 
 def somewhere(found: Claim) -> Claim:
@@ -90,8 +91,44 @@ def added(found: Claim, bounds: Bounds) -> Bounds:
     return (TermBound(found.upper, found.when, found.method),)
 
 
-def of_all(calls: Sequence[Claim]) -> Claim:
-    """The iterations of all loops together, from those of each in a call."""
+Apart = Collection[tuple[int, int]]
+"""The pairs of loops, by their places in a sequence and in both orders, of which no run comes to both."""
+
+
+def apart(graph: Flowgraph, names: Sequence[str]) -> Apart:
+    """The pairs of loops, by their ``names``, to neither of which a way leads from the other."""
+    headers = {loop.name: loop.header for loop in graph.loops}
+    blocks = graph.blocks
+    behind = {
+        header: frozenset(reachable((header,), lambda label: blocks[label].successors)) for header in headers.values()
+    }
+    places = [(at, headers[name]) for at, name in enumerate(names) if name in headers]
+    return frozenset(
+        (i, j) for i, one in places for j, other in places if other not in behind[one] and one not in behind[other]
+    )
+
+
+def in_all(terms: Sequence[t.Term], apart: Apart = ()) -> t.Term:
+    """Bounds on the iterations of several loops, put together: the larger one where no run comes to both, else the sum.
+
+    A sum is of parts that follow each other, a largest one of parts that are apart: the way that a program of branches
+    and sequences is written. Of what is neither it is the sum of all.
+    """
+
+    def of(places: tuple[int, ...]) -> t.Term:
+        parts = components({i: [j for j in places if (i, j) not in apart and i != j] for i in places})
+        if len(parts) > 1:
+            return t.maximum(*(of(part) for part in parts))
+        parts = components({i: [j for j in places if (i, j) in apart] for i in places})
+        if len(parts) > 1:
+            return t.add(*(of(part) for part in parts))
+        return t.add(*(terms[at] for at in places))
+
+    return of(tuple(range(len(terms)))) if apart else t.add(*terms)
+
+
+def of_all(calls: Sequence[Claim], apart: Apart = ()) -> Claim:
+    """The iterations of all loops together, from those of each in a call; ``apart``: loops of which a run takes one."""
     lower = t.add(*(call.lower for call in calls))
     never = t.disjunction(call.never for call in calls)
     uppers = [call.upper for call in calls if call.upper is not None]
@@ -109,9 +146,9 @@ def of_all(calls: Sequence[Claim]) -> Claim:
     gap = t.disjunction(call.gap for call in calls)
     when = t.conjunction(call.when for call in calls)
     method = ", ".join(dict.fromkeys(name for call in calls for name in call.method.split(", ") if name))
-    return Claim(
-        t.add(*uppers), lower, exact, when, never, gap, undefined, some_run, always_undefined=always, method=method
-    )
+    upper = in_all(uppers, apart)
+    lower = upper if exact else lower
+    return Claim(upper, lower, exact, when, never, gap, undefined, some_run, always_undefined=always, method=method)
 
 
 def _everywhere(lower: t.Term, when: t.Condition) -> t.Term:

@@ -68,6 +68,8 @@ class Counted:
     of these."""
     granted: tuple[str, ...] = ()
     """What is taken for granted of the calls of the function."""
+    slacks: tuple[t.Term, ...] = ()
+    """Terms over the values at the header that are at least 0 in every completed iteration: what may fall."""
 
 
 def walked(graph: Flowgraph, calls: Transformers) -> tuple[Sequence[Returned], Meetings, SymbolIntervals] | None:
@@ -130,7 +132,7 @@ def induction_counts(
                 again = whole_iteration(graph, loop, wanted, live, effects, frozenset(bounded), beyond=there)
                 counts = _where(when, counts, again)
                 counts = _from_the_second(whole, counts, again) if slack == 0 else counts
-        found[loop.name] = counts
+        found[loop.name] = replace(counts, slacks=tuple(dict.fromkeys(Counts(whole).slacks())))
         effects[loop.header] = _effect(whole, counts, live[loop.header])
         if least(counts.bounds) is not None or loop.name in (given or {}):
             bounded.add(loop.header)

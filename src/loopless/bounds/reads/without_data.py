@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from loopless import terms as t
 from loopless.bounds.model import Bounds, least, reads
 from loopless.limits.bounds import LARGE_CONSTANT
@@ -16,6 +18,13 @@ def over_inputs(upper: t.Term | None, others: Bounds, inputs: frozenset[t.Var]) 
         return of_inputs
     most = without_data(upper)
     return most if most is not None and most.variables <= inputs else None
+
+
+def simplest(uppers: Iterable[t.Term | None]) -> t.Term | None:
+    """Of several upper bounds the first that speaks of no memory, if need be made of one that does; else the first."""
+    known = [upper for upper in uppers if upper is not None]
+    without = (most for upper in known if (most := without_data(upper)) is not None)
+    return next((upper for upper in known if not reads(upper)), None) or next(without, None) or next(iter(known), None)
 
 
 def without_data(term: t.Term) -> t.Term | None:

@@ -12,6 +12,7 @@ from loopless.bounds import (
 from loopless.bounds.claims.agreement import agreeing
 from loopless.bounds.claims.joint import (
     always,
+    apart,
     of_all,
     somewhere,
     unless_ended,
@@ -80,7 +81,8 @@ def summaries_alone(
     if not isinstance(graph, Refused):
         shown |= names_of(graph)
         granted = granted_for(function, graph, known)
-    whole = of_all([loop.call for loop in loops]) if beyond is None else Claim(None, gap=t.TRUE)
+    alternatives = () if isinstance(graph, Refused) else apart(graph, [n for _, n in names])
+    whole = of_all([loop.call for loop in loops], alternatives) if beyond is None else Claim(None, gap=t.TRUE)
     found = FunctionBound(function.name, function.place, loops, whole, shown, granted, refused=beyond or refused)
     found = replace(found, layouts=layouts_in(function))
     return replace(found, ambiguous=ambiguous(function, None if isinstance(graph, Refused) else graph, found))

@@ -20,6 +20,7 @@ from loopless.bounds.claims.agreement import agreeing
 from loopless.bounds.claims.joint import (
     all_runs_count,
     always,
+    apart,
     at_least,
     bounded_by_inputs,
     lacks_lower,
@@ -162,14 +163,15 @@ class _Search:
             recurs = recurrent_sets(loop, entry) if asked and not ends else ()
             counts = self._loop(loop, bounds, LoopClaims(entry, call, recurs))
             loops.append(replace(counts, over_inputs=loop_over_inputs(counts.call, total, inputs)))
-        whole = together(of_all([loop.call for loop in loops]), in_call.whole)
+        alternatives = apart(graph, [loop.loop.name for loop in answer.loops])
+        whole = together(of_all([loop.call for loop in loops], alternatives), in_call.whole)
         beyond = beyond_loops(function)
         if beyond is not None:
             whole = Claim(None, gap=t.TRUE)
         wider = in_call.whole.term if in_call.whole is not None and beyond is None else None
         simple = None
         if beyond is None and whole.upper is not None and not whole.has_gap:
-            simple = inputs_alone(graph, whole.upper, [loop.call.upper for loop in loops], totals)
+            simple = inputs_alone(graph, whole.upper, [loop.call.upper for loop in loops], totals, alternatives)
         names, granted = names_of(graph), granted_for(function, graph, self.known)
         result = FunctionBound(function.name, function.place, tuple(loops), whole, names, granted, beyond)
         result = replace(result, wider=wider, over_inputs=simple, layouts=layouts_in(function))

@@ -13,6 +13,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.bounds.claims.joint import always
 from loopless.bounds.model import by_types
+from loopless.bounds.reads.without_data import simplest
 from loopless.limits.queries import DEFAULT_VERIFICATION_S
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.answers import LoopBound
@@ -99,13 +100,11 @@ def bounded_loops(
 
 def _ruled(found: LoopBound, *, meant: bool) -> RuledLoop:
     entry = found.per_entry
-    bound = always(entry)
-    if bound is None:
-        bound = found.any_entry if found.any_entry is not None else always(found.call)
+    bound = simplest((always(entry), found.any_entry, found.counts.over_inputs, always(found.call)))
     states = t.disjunction((entry.never, *(one.condition for one in found.counts.recurrent)))
     never = found.call.never if entry.entered else t.FALSE
     end = found.counts.ends_by_overflow
-    if end is None:
+    if end is None or (bound is not None and not by_types(bound)):
         return RuledLoop(found, bound, never, meant, perhaps=states)
     hidden = end.call if end.entered and not end.of_control else t.FALSE
     states = states if end.of_control else t.disjunction((states, end.entry))

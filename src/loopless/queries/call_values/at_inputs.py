@@ -58,8 +58,8 @@ def _most_read(given: int) -> int:
     return 200 + 4 * given * given
 
 
-def at_values(names: InputNames, claim: Claim, given: Given) -> AtValues:
-    """What a claim about a call comes to."""
+def at_values(names: InputNames, claim: Claim, given: Given, over_inputs: t.Term | None = None) -> AtValues:
+    """What a claim about a call comes to. ``over_inputs``: a bound on the same, whatever the call reads."""
     here = _Here(names, given)
     if here.holds(claim.never):
         return AtValues(never=True)
@@ -68,6 +68,9 @@ def at_values(names: InputNames, claim: Claim, given: Given) -> AtValues:
         return AtValues(value, whatever=claim.upper is not None and here.number(claim.upper, exactly=True) is None)
     if here.left < 0:
         return AtValues(late=True)
+    most = here.number(over_inputs)
+    if most is not None:
+        return AtValues(most, whatever=True)
     if claim.upper is None or here.holds(~claim.when):
         return AtValues()
     nodes = (claim.upper, claim.when)
@@ -76,6 +79,12 @@ def at_values(names: InputNames, claim: Claim, given: Given) -> AtValues:
     contents = [array.removeprefix("*") for array in reads]
     needs = [var for var in missing if not set(names.of(var)) & set(contents)]  # elements count from pointers
     return AtValues(needs=tuple(sorted(needs, key=lambda var: var.key)), contents=tuple(dict.fromkeys(contents)))
+
+
+def most_at(names: InputNames, term: t.Term, given: Given) -> int | None:
+    """The most that a term comes to, whatever the inputs are whose values are not given; None where that has no end."""
+    values = _Here(names, given).values
+    return t.range_of(t.substitute(term, {var: t.const(value) for var, value in values.items()}))[1]
 
 
 class _Here:

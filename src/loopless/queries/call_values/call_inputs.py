@@ -9,6 +9,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds import Claim
+from loopless.bounds.claims.joint import Apart, in_all
 from loopless.bounds.model import Bounds, by_types, reads
 from loopless.bounds.reads.without_data import over_inputs as without_reads
 from loopless.flowgraph.model import Flowgraph, Kind
@@ -51,17 +52,21 @@ def ambiguous(function: AnalyzedFunction, graph: Flowgraph | None, found: Functi
 
 
 def over_inputs(
-    graph: Flowgraph, upper: t.Term, uppers: Sequence[t.Term | None], totals: Sequence[Bounds]
+    graph: Flowgraph,
+    upper: t.Term,
+    uppers: Sequence[t.Term | None],
+    totals: Sequence[Bounds],
+    apart: Apart = (),
 ) -> t.Term | None:
     """A bound on all iterations of a call over its inputs alone, where ``upper`` speaks of what the call reads;
-    ``uppers`` and ``totals`` have what is known of each loop.
+    ``uppers`` and ``totals`` have what is known of each loop, ``apart`` the loops of which a run takes one.
     """
     inputs = inputs_of(graph)
     if is_over_inputs(upper, inputs):
         return None
     most = [without_reads(of_loop, more, inputs) for of_loop, more in zip(uppers, totals, strict=True)]
     known = [total for total in most if total is not None and not by_types(total)]
-    return t.add(*known) if len(known) == len(most) else None
+    return in_all(known, apart) if len(known) == len(most) else None
 
 
 def loop_over_inputs(call: Claim, total: Bounds, inputs: frozenset[t.Var]) -> t.Term | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from loopless import terms as t
 from loopless.automaton import LoopClass, PathAutomaton
@@ -16,6 +17,9 @@ from loopless.queries.summarized import Summarized
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary import Approximation, AtEntry, Case, LoopSummary, Merged
+
+if TYPE_CHECKING:
+    from loopless.bounds import Bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,7 @@ class LoopAnswer(Summarized):
     the loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
     another one. ``merged``: the cases of the summary, those that come to the same
     together. ``at_entry``: the summary for the states in which the program enters the loop, where these are not all.
+    ``bounds``: on the iterations from any state at the header, where the summary does not tell their number everywhere.
     ``untold``: what the loop changes and the summary does not tell. ``advice``: commands that answer more. ``shown``
     gives the source name of each variable that occurs and has one; ``pointers`` that of the pointer, of those that are
     0 where one is null and of flags that it is; ``layouts``: what is declared in objects, by their names.
@@ -85,6 +90,7 @@ class LoopAnswer(Summarized):
     absolute: LoopSummary | None = None
     merged: tuple[Merged, ...] = ()
     at_entry: AtEntry | None = None
+    bounds: Bounds = ()
     untold: tuple[Untold, ...] = ()
     advice: tuple[Advice, ...] = ()
     refused: Refused | None = None

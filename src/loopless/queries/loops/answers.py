@@ -24,6 +24,7 @@ from loopless.queries.loops.approximating import (
     with_lost,
     without_paths,
 )
+from loopless.queries.loops.ending import ending_by_bounds, with_bounds
 from loopless.queries.loops.entered_states import entry_first, with_entry
 from loopless.queries.loops.fewer_variables import with_fewer_variables
 from loopless.queries.loops.name import LoopName
@@ -65,7 +66,7 @@ def _answer_loop(
         found = LoopAnswer(name, refused=found.refused(name.place), trouble=found.traceback)
 
     if question.summarize:
-        found = _with_untold(found, function, question)
+        found = with_bounds(_with_untold(found, function, question), function, question)
 
     def finished(answer: LoopAnswer) -> LoopAnswer:
         granted = (*answer.granted, *function.stubs)
@@ -104,8 +105,7 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
         found = _under(found, assumed, name, question.assume)
         shown_paths = found.uncounted()
         answer = replace(answer, granted=(f"on entry: {question.assume.strip()}",))
-    outcome: Outcome | None = None
-    paths = found
+    paths, outcome = found, None
     ends = None if question.past_calls else ends_in_calls(graph, name)
     if question.summarize and (ends is None or question.approximate):
         without = ends or (None if question.exactly else not_asked(name))
@@ -121,6 +121,7 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
             note(replace(plain, granted=(*plain.granted, *function.stubs)))
 
     tell(answer)
+    outcome = ending_by_bounds(outcome, graph, name.info, function, question)
     if question.classify:
         with allowance(question):
             answer = _classified(answer, shown_paths)

@@ -13,6 +13,7 @@ from loopless.paths import LoopPaths, NoPaths
 from loopless.paths.coarse import coarse_paths
 from loopless.queries.assume.of_loop import assumption_of
 from loopless.queries.loops.answer import LoopAnswer, Question
+from loopless.queries.loops.ending import ending_by_bounds
 from loopless.queries.loops.scope import allowance, known_loops, variables_asked
 from loopless.queries.loops.unreported import occurring, shown_at_exit
 from loopless.queries.program import AnalyzedFunction
@@ -48,7 +49,11 @@ def around_inner_loops(
 
 
 def _by_inner_loops(
-    answer: LoopAnswer, graph: Flowgraph, question: Question, around: Callable[[], LoopPaths | NoPaths]
+    answer: LoopAnswer,
+    graph: Flowgraph,
+    question: Question,
+    function: AnalyzedFunction,
+    around: Callable[[], LoopPaths | NoPaths],
 ) -> LoopAnswer:
     """The refusal of a loop without paths, or what follows from approximations of the loops inside."""
     why = answer.refused
@@ -59,7 +64,7 @@ def _by_inner_loops(
         return answer
     with allowance(question):
         own = readable_paths(paths.uncounted())
-    return _over_approximated(answer, graph, question, paths, own)
+    return _over_approximated(answer, graph, question, function, paths, own)
 
 
 def typed_by_approximations(answer: LoopAnswer, around: Callable[[], LoopPaths | NoPaths]) -> LoopAnswer:
@@ -85,7 +90,7 @@ def without_paths(answer: LoopAnswer, graph: Flowgraph, question: Question, func
         return answer if answer.type is None else replace(answer, refused=None)
     if not question.approximate:
         return answer
-    found = _by_inner_loops(answer, graph, question, around)
+    found = _by_inner_loops(answer, graph, question, function, around)
     return found if found.refused is None else whatever_the_paths(answer, graph, question, function)
 
 
@@ -97,7 +102,9 @@ def whatever_the_paths(
     assert info is not None
     paths = coarse_paths(graph, info)
     assumed = assumption_of(function, graph, info, question.assume)
-    found = _over_approximated(answer, graph, question, paths, paths, assumed if assumed is not None else t.TRUE)
+    found = _over_approximated(
+        answer, graph, question, function, paths, paths, within=assumed if assumed is not None else t.TRUE
+    )
     if found is answer or assumed is None or question.assume is None:
         return found
     return replace(found, granted=(f"on entry: {question.assume.strip()}",))
@@ -107,8 +114,10 @@ def _over_approximated(
     answer: LoopAnswer,
     graph: Flowgraph,
     question: Question,
+    function: AnalyzedFunction,
     paths: LoopPaths,
     own: LoopPaths,
+    *,
     within: t.Condition = t.TRUE,
 ) -> LoopAnswer:
     """The answer with what runs by ``paths`` may do, in place of a refusal; ``own``: the paths in few words."""
@@ -117,6 +126,7 @@ def _over_approximated(
     sources = {var: variable.shown for var, variable in graph.variables.items() if variable.is_source}
     with allowance(question):
         outcome = approximated(paths, why, within, frozenset(sources))
+        outcome = ending_by_bounds(outcome, graph, own.loop, function, question)
     summary = with_lost(outcome, ends_in_calls(graph, answer.loop))
     if isinstance(summary, Refused):
         return answer

@@ -53,9 +53,11 @@ class Entries:
         inputs. ``any_entry``: a bound on every entry.
         """
         entry, call, recurs = found.entry, found.call, found.recurrent
+        bounded = any_entry is not None or always(call) is not None
+        entry = self._where_entered(loop, entry, bounded=bounded)
         if entry.never is t.FALSE and not recurs:
-            return found
-        if any_entry is not None or always(call) is not None:
+            return replace(found, entry=entry)
+        if bounded:
             return LoopClaims(replace(entry, never=t.FALSE), call)  # it ends, whatever it is entered with
         if loop is not None and not isinstance(self._graph, Refused):
             facts = entry_facts(self._graph, loop)
@@ -66,6 +68,17 @@ class Entries:
         chosen = call.never is not t.FALSE and call.never.variables.isdisjoint(self._not_chosen)
         entered = chosen and has_point(call.never)
         return LoopClaims(replace(entry, entered=entered), call, recurs)
+
+    def _where_entered(self, loop: LoopInfo | None, entry: Claim, *, bounded: bool) -> Claim:
+        """A claim with a bound, which lacks none in states in which no run enters the loop, nor anywhere if every entry
+        is ``bounded`` otherwise.
+        """
+        if entry.upper is None or not entry.has_gap or loop is None or isinstance(self._graph, Refused):
+            return entry
+        facts = entry_facts(self._graph, loop)
+        when = entry.when if _may_hold(~entry.when, facts) else t.TRUE
+        gap = t.FALSE if bounded or when is t.TRUE or not _may_hold(entry.gap, facts) else entry.gap
+        return replace(entry, when=when, gap=gap)
 
     def _with_inputs(self, loop: LoopInfo, entry: Claim, call: Claim, recurs: Sequence[Recurrent]) -> Claim:
         """The claim about a call with inputs that lead to where the loop never ends."""

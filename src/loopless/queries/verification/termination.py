@@ -9,6 +9,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.check.certificates.judge import CertifiedClaim
+from loopless.check.certificates.property import OVERFLOWS
 from loopless.limits.queries import MAX_INPUT_LISTS
 from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.evidence import claim_of, told
@@ -17,11 +18,13 @@ from loopless.queries.verification.question import VerificationQuestion, takes_i
 from loopless.queries.verification.replays import Replay
 from loopless.queries.verification.verdict import Verdict
 from loopless.verification.proofs import Invariants, short_inputs
-from loopless.verification.termination import Ranked, TerminationSearch, Trap
+from loopless.verification.termination import BOUNDS, Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem
 
 REPEATED: Final = "repeated state"
 """What found a run that never ends since it comes to a state in which it was before."""
+_QUICK: Final = ("single runs", "ranks")
+"""The methods that are asked for a proof without undefined behaviour, where there is one with it."""
 
 
 class Termination:
@@ -39,8 +42,9 @@ class Termination:
     def verdict(self, known: Invariants) -> Verdict:
         """The verdict; ``true`` also where a run may end by a signed overflow only. ``known``: invariants."""
         search = TerminationSearch(self.system, self.question.deadline, known)
+        second_best: Verdict | None = None
         for name, method in search.methods(self._repeating):
-            if self.question.is_late:
+            if self.question.is_late or (second_best is not None and name not in _QUICK):
                 break
             with self.question.timed(name):
                 found = method()
@@ -51,9 +55,11 @@ class Termination:
                 verdict = self._ranked(search, found)
             if isinstance(found, Trap) and self.certification.contracts is None:  # it would rest on the contracts
                 verdict = self._trapped(found)
-            if verdict is not None:
+            if verdict is not None and name == BOUNDS and _rests_on_overflow(verdict):
+                second_best = verdict  # invariants may show that nothing overflows
+            elif verdict is not None:
                 return verdict
-        return self.question.unsettled(self.system)
+        return second_best or self.question.unsettled(self.system)
 
     def _ranked(self, search: TerminationSearch, found: Ranked) -> Verdict | None:
         """``true`` if the judge accepts the ranks."""
@@ -98,3 +104,8 @@ class Termination:
         with self.question.timed("replay"):
             replay = replayed()
         return self.runs.confirmed(method, replay, certificate=document, judged=judgement)
+
+
+def _rests_on_overflow(verdict: Verdict) -> bool:
+    """Whether runs may end by a signed overflow in the proof."""
+    return verdict.judged is not None and bool(set(verdict.judged["undefined"]).intersection(OVERFLOWS))
