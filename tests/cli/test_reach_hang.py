@@ -135,6 +135,13 @@ int f(const unsigned char *next) {
     while (i != 255) { i = next[i]; n += 1000000; }
     return n;
 }""",
+    # CVE-2022-0778: no state comes again, but only the overflow of i ends the search.
+    "square": """
+int f(unsigned t, int e) {
+    int i = 1;
+    while (t != 1) { i++; if (i == e) return 0; t = (unsigned)((unsigned long long)t * t % 7); }
+    return i;
+}""",
 }
 """The same with a counter beside, whose overflow C leaves undefined."""
 
@@ -161,13 +168,6 @@ int f(unsigned a, unsigned b) {
 }""",
     # Each call ends, as trying all 255 tells.
     "3n + 1": "int f(unsigned char c) { unsigned n = c; while (n > 1) n = n % 2 ? 3 * n + 1 : n / 2; return 1; }",
-    # Only the overflow of i ends it: CVE-2022-0778.
-    "square": """
-int f(unsigned t, int e) {
-    int i = 1;
-    while (t != 1) { i++; if (i == e) return 0; t = (unsigned)((unsigned long long)t * t % 7); }
-    return i;
-}""",
 }
 """Functions of which nobody may say that a call never ends for what a state comes to again."""
 
@@ -211,8 +211,15 @@ def test_long_runs_are_not_taken_for_endless_ones(asked: Asked, name: str) -> No
 
 
 @pytest.mark.slow
-def test_a_loop_that_only_an_overflow_ends_is_not_refuted(asked: Asked) -> None:
-    text = "int f(int n) { int i = 0; while (i >= 0) i++; return n; }"
+def test_a_loop_that_only_an_overflow_ends_is_told_so(asked: Asked) -> None:
+    text = "int f(int n) { int i = 5; while (i != n) i += 2; return n; }"
+    status, found, _ = asked(text, "--function", "f", "--timeout", 20)
+    assert (status, found["verdict"]) == (0, "reached")
+    n = found["inputs"]["arguments"][0]["value"]
+    assert n < 5 or n % 2 == 0
+    assert found["hang"]["overflows"]
+    # The overflow comes after 2048 iterations, and then the compiled program ends.
+    text = "int f(int n) { int i = 0; while (i >= 0) i += 1 << 20; return n; }"
     status, found, _ = asked(text, "--function", "f", "--timeout", 8)
     assert (status, found["verdict"]) == (3, "unknown")
 

@@ -203,6 +203,18 @@ HANG_FOLLOWED_S: Annotated[float, GUESS] = 5.0
 HANG_FOLLOWED_STEPS: Annotated[int, GUESS] = 400_000
 """Maximum number of iterations and calls of such a run."""
 
+HANG_ENTERING_STEPS: Annotated[int, GUESS] = 2000
+"""Maximum number of iterations and calls of a run until it enters the loop that it never leaves."""
+
+MAX_GROWING_VARIABLES: Annotated[int, GUESS] = 24
+"""Maximum number of variables of a set of states that a loop is shown not to leave."""
+
+GROWING_QUESTION_MS: Annotated[int, GUESS] = 300
+"""Time in milliseconds for each question about such a set."""
+
+GROWING_S: Annotated[float, GUESS] = 3.0
+"""Maximum work in seconds for finding one such set, and for judging it."""
+
 HANG_PATHS_S: Annotated[float, GUESS] = 3.0
 """Maximum work in seconds for the shortest path into a cycle that leaves its state as it was."""
 

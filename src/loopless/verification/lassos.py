@@ -7,7 +7,7 @@ computed from. Neither a counter beside them is one nor what memory holds, so a 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from loopless import terms as t
@@ -31,9 +31,7 @@ def with_lassos(system: TransitionSystem) -> TransitionSystem:
         for cycle in _cycles(own):
             if len(lassos) == MAX_LASSOS:
                 break
-            lasso = _lasso(system, cycle, deciding)
-            if lasso is not None:
-                lassos.append(lasso)
+            lassos += _lassos(system, cycle, deciding)
     return replace(system, transitions=(*kept, *lassos), failing=())
 
 
@@ -71,25 +69,57 @@ def _cycles(transitions: Sequence[CutpointTransition]) -> Iterator[tuple[Cutpoin
         paths = [(*path, one) for path in paths for one in transitions if one.source == path[-1].target]
 
 
-def _lasso(
+def _lassos(
     system: TransitionSystem, cycle: tuple[CutpointTransition, ...], deciding: Collection[t.Var]
-) -> CutpointTransition | None:
-    """The cycle as one transition into the violation; None where no state comes back to itself by it."""
+) -> Iterator[CutpointTransition]:
+    """The cycle as transitions into the violation: where a state comes back to itself by it, and where it does but for
+    counters over ℤ that move away from all that would end it.
+    """
     first, *others = cycle
     if others and any(one.inputs or one.taken or one.accesses for one in cycle):
-        return None
+        return
     condition, update = first.condition, dict(first.update)
     try:
         for one in others:
             condition &= t.substitute(one.condition, update)
             update |= {var: t.substitute(term, update) for var, term in one.update.items()}
-        same = [t.equal(update[var], var) for var in sorted(deciding & update.keys(), key=lambda var: var.key)]
+        changed = sorted(deciding & update.keys(), key=lambda var: var.key)
+        same = {var: t.equal(update[var], var) for var in changed}
+        steps = {var: step for var in changed if (step := _step(var, update[var]))}
     except t.TermTooLarge:
-        return None
+        return
     drawn = [one for one in first.taken if is_input(system.graph, one.block, one.index)]
     alike = [t.equal(drawn[0].var, one.var) for one in drawn[1:]]
-    whole = t.conjunction((condition, *same, *alike))
-    if whole is t.FALSE or not feasible(whole, solver=False):
-        return None
     inputs = tuple(dict.fromkeys((*first.inputs, *(drawn if alike else ()))))
-    return replace(first, target=VIOLATION, condition=whole, update=update, inputs=inputs)
+    wanted = [(*t.conjuncts(condition), *same.values())]
+    if steps:
+        lasting = [_lasting(one, steps) for one in t.conjuncts(condition)]
+        wanted.append((*lasting, *(one for var, one in same.items() if var not in steps)))
+    for conditions in wanted:
+        whole = t.conjunction((*conditions, *alike))
+        if whole is not t.FALSE and feasible(whole, solver=False):
+            yield replace(first, target=VIOLATION, condition=whole, update=update, inputs=inputs)
+
+
+def _step(var: t.Var, value: t.Term) -> int:
+    """How far a variable over ℤ moves; 0 where that is not always as far."""
+    moved = t.sub(value, var)
+    return moved.value if var.type is t.INTEGERS and isinstance(moved, t.Const) else 0
+
+
+def _lasting(condition: t.Condition, steps: Mapping[t.Var, int]) -> t.Condition:
+    """A condition by which this one holds for ever while the variables make their steps."""
+    if condition.variables.isdisjoint(steps):
+        return condition
+    if not isinstance(condition, t.Compare):
+        return t.FALSE
+    moved = t.sub(
+        t.substitute(condition.term, {var: t.add(var, t.const(step)) for var, step in steps.items()}), condition.term
+    )
+    if not isinstance(moved, t.Const):
+        return t.FALSE
+    if moved.value == 0 or (condition.relation == "le" and moved.value < 0):
+        return condition
+    if condition.relation != "ne":
+        return t.FALSE
+    return condition.term.ge(1) if moved.value > 0 else condition.term.le(-1)

@@ -7,21 +7,32 @@ never ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from loopless import clock
+from loopless import terms as t
 from loopless.check.interpreter.run import Argument, Interpreter, InterpreterRun, PointedContent
+from loopless.check.interpreter.services import LoopState
 from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError
 from loopless.flowgraph import Options, build
-from loopless.flowgraph.model import Flowgraph
-from loopless.limits.queries import CHANCE_S, HANG_BATCH, HANG_CANDIDATES, HANG_FOLLOWED_S, HANG_FOLLOWED_STEPS, HANG_S
+from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.limits.queries import (
+    CHANCE_S,
+    HANG_BATCH,
+    HANG_CANDIDATES,
+    HANG_ENTERING_STEPS,
+    HANG_FOLLOWED_S,
+    HANG_FOLLOWED_STEPS,
+    HANG_S,
+)
 from loopless.queries.call_values.native_driver import Driver
 from loopless.queries.call_values.reached import Inputs, RepeatedValue, joined, runs_of, unrolled
 from loopless.queries.call_values.wire_form import wired
 from loopless.queries.program import AnalyzedProgram
+from loopless.queries.reach.growing_states import never_left
 from loopless.queries.settings import Settings
 from loopless.queries.verification.replays import as_taken, is_overflow
 from loopless.source.ir import Loc
@@ -30,12 +41,14 @@ from loopless.source.ir import Loc
 @dataclass(frozen=True, slots=True)
 class EndlessCall:
     """A run that never leaves the loop (or the calls) at ``place``, and takes so many ``inputs`` until a state comes
-    again. ``overflows``: unless a signed number overflows in it, behind which C says nothing.
+    again. ``overflows``: unless a signed number overflows in it, behind which C says nothing. ``repeats``: a state
+    comes again; else the loop is entered in a set of states that it does not leave.
     """
 
     place: Loc | None
     inputs: int
     overflows: bool
+    repeats: bool = True
 
 
 class NotFollowed(Exception):
@@ -59,6 +72,7 @@ class RepeatingCalls:
                 self.why = run.reason or f"it ends ({run.status})"
                 if run.status == "timeout":
                     self.why = "no state was found to come again"
+                    return self._growing(inputs, arguments)
                 return None
             # Where no overflow is in the way, the function itself comes to a state again as soon.
             steps = 1000 + 4 * (sum(run.iterations.values()) + sum(run.calls.values()))
@@ -68,7 +82,30 @@ class RepeatingCalls:
             return None
         return EndlessCall(run.where, run.nondet_used, itself.status != "diverges")
 
-    def _run(self, inputs: Inputs, arguments: Sequence[Any], steps: int, *, exact: bool) -> InterpreterRun:
+    def _growing(self, inputs: Inputs, arguments: Sequence[Any]) -> EndlessCall | None:
+        """How the run never ends where a counter grows for ever, by the state in which it enters the last loop."""
+        entered: list[tuple[LoopInfo, dict[t.Var, int]]] = []
+
+        def hook(loop: LoopInfo, state: LoopState) -> None:
+            entered[:] = [(loop, dict(state))]
+
+        run = self._run(inputs, arguments, HANG_ENTERING_STEPS, exact=True, hook=hook)
+        if run.status != "timeout" or not entered:
+            return None
+        loop, state = entered[0]
+        if not never_left(self._interpreter(exact=True).flowgraph, loop, state):
+            return None
+        return EndlessCall(loop.loc, run.nondet_used, overflows=True, repeats=False)
+
+    def _run(
+        self,
+        inputs: Inputs,
+        arguments: Sequence[Any],
+        steps: int,
+        *,
+        exact: bool,
+        hook: Callable[[LoopInfo, LoopState], None] | None = None,
+    ) -> InterpreterRun:
         interpreter = self._interpreter(exact=exact)
         return interpreter.run(
             _given(interpreter.flowgraph, inputs, arguments),
@@ -77,6 +114,7 @@ class RepeatingCalls:
             max_steps=steps,
             deadline=clock.now() + HANG_FOLLOWED_S,
             repeats=inputs.repeats and bool(inputs.nondet),
+            on_loop=hook,
         )
 
     def _interpreter(self, *, exact: bool) -> Interpreter:

@@ -213,7 +213,10 @@ class _Methods:
         assert run is not None
         place = "" if run.place is None else str(run.place)
         place = next((loop.name for loop in self.question.program.loops if loop.id.place == place), place)
-        words = "it goes on, and in the judge's run a state comes again"
+        shown = (
+            "in the judge's run a state comes again" if run.repeats else "the judge knows states that it never leaves"
+        )
+        words = f"it goes on, and {shown}"
         return replace(found, replayed=words, loop=place, overflows=run.overflows)
 
     def _by_paths(self, lassos: TransitionSystem, runs: RunsToTarget) -> Reached | None:
