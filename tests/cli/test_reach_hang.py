@@ -89,6 +89,24 @@ int f(unsigned a, unsigned b) {
     "structure": """
 struct box { unsigned len, left; };
 int f(struct box *b) { while (b->left) { if (b->left < b->len) return -1; b->left -= b->len; } return 0; }""",
+    # A list that leads back to itself.
+    "list": """
+struct node { struct node *next; int value; };
+int f(struct node *p) { int x = 0; while (p) { x ^= p->value; p = p->next; } return x; }""",
+    # A structure that is passed itself, and memory behind it.
+    "view": """
+struct view { const unsigned char *data; unsigned long len; };
+int f(struct view v) { unsigned long at = 0; while (at + 1 <= v.len) at += v.data[at]; return 1; }""",
+    # What was written is read again.
+    "written": "int f(unsigned char *b, unsigned n) { unsigned i = 0; while (i < n) { b[i] = 3; if (b[i] == 4) i++; } return 1; }",
+    # The words of a command.
+    "words": """
+int f(int argc, char **argv) {
+    const char *s = argc > 1 ? argv[1] : "";
+    while (*s) { if (*s == '%') { if (s[1] == 'x') s += 2; } else s++; }
+    return 0;
+}
+int main(int argc, char **argv) { return f(argc, argv); }""",
     # The loop is in a function that is called.
     "callee": """
 static int skip(const unsigned char *b, unsigned n) { unsigned i = 0; while (i < n && b[i] != 7) i += b[i]; return 1; }
@@ -166,6 +184,8 @@ int f(unsigned a, unsigned b) {
     while (a != b) { if (a > b) a -= b; else b -= a; }
     return 1;
 }""",
+    # What decides is not followed: it never ends where x is infinite.
+    "halved": "int f(double x) { while (x > 1.0) x *= 0.5; return 1; }",
     # Each call ends, as trying all 255 tells.
     "3n + 1": "int f(unsigned char c) { unsigned n = c; while (n > 1) n = n % 2 ? 3 * n + 1 : n / 2; return 1; }",
 }
@@ -180,7 +200,8 @@ def asked(capsys: Any, tmp_path: Path) -> Asked:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", HANGS)
 def test_calls_that_never_end_are_found(asked: Asked, name: str) -> None:
-    status, found, _ = asked(HANGS[name], "--function", "f", "--timeout", 40)
+    function = "main" if name == "words" else "f"
+    status, found, _ = asked(HANGS[name], "--function", function, "--timeout", 40)
     assert (status, found["verdict"]) == (0, "reached")
     assert found["hang"]["rounds"] is None
     assert not found["hang"]["overflows"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from loopless import clock
 from loopless import terms as t
-from loopless.check.interpreter.run import Argument, Interpreter, InterpreterRun, PointedContent
+from loopless.check.interpreter.run import Argument, Interpreter, InterpreterRun, PointedContent, SameContent
 from loopless.check.interpreter.services import LoopState
 from loopless.check.outcome import Outcome
 from loopless.errors import LooplessError
@@ -143,7 +143,7 @@ def _given(graph: Flowgraph, inputs: Inputs, arguments: Sequence[Any]) -> list[A
         raise NotFollowed("a result that is returned in memory is not followed")
     if any(parameter.shared for parameter in graph.parameters):
         raise NotFollowed("parameters that point into the same memory are not followed")
-    return [_argument(one) for one in arguments]
+    return [_argument(number, one) for number, one in enumerate(arguments)]
 
 
 def _command(graph: Flowgraph, inputs: Inputs) -> list[Argument]:
@@ -154,23 +154,24 @@ def _command(graph: Flowgraph, inputs: Inputs) -> list[Argument]:
     return given[: len(graph.parameters)]
 
 
-def _argument(given: Any) -> Argument:
+def _argument(number: int, given: Any) -> Argument:
     """An argument as the process of native runs takes it, for the interpreter."""
-    if not isinstance(given, dict):
-        number_or_elements: Argument = given
-        return number_or_elements
-    if given["start"]:
-        raise NotFollowed("a pointer into the middle of what it leads to is not followed")
-    return _content(given)
+    if isinstance(given, dict):
+        return _content(given, str(number))
+    number_or_elements: Argument = given
+    return number_or_elements
 
 
-def _content(given: dict[str, Any]) -> PointedContent:
-    pointers = []
+def _content(given: dict[str, Any], name: str) -> PointedContent:
+    pointers: list[tuple[int, PointedContent | SameContent]] = []
     for offset, led, at in given["pointers"]:
-        if "same" in led or at or led.get("start"):
-            raise NotFollowed("pointers that lead to the same memory are not followed")
-        pointers.append((offset, _content(led)))
-    return PointedContent(bytes.fromhex(given["content"]), tuple(pointers))
+        if "same" in led:
+            pointers.append((offset, SameContent(str(led["same"]), at)))
+        elif at != led["start"]:
+            raise NotFollowed("a pointer to one byte of memory, by which another one is told, is not followed")
+        else:
+            pointers.append((offset, _content(led, led["name"])))
+    return PointedContent(bytes.fromhex(given["content"]), tuple(pointers), name, given["start"])
 
 
 class EndlessDriver(Driver):
@@ -187,6 +188,11 @@ class EndlessDriver(Driver):
         super().close()
         if self._wrapping is not None:
             self._wrapping.close()
+
+    @property
+    def floats(self) -> tuple[str, ...]:
+        """None that are tried: the judge does not follow floating-point numbers."""
+        return ()
 
     @property
     def oracle(self) -> Any:

@@ -43,6 +43,13 @@ class RoundsDriver(Driver):
         self.found = self.loops[number] if number is not None and self.is_there(outcome) else None
         return self.is_there(outcome), f"{outcome.status} {outcome.detail}".strip(), longer
 
+    def with_floats(self, inputs: Inputs, constants: Sequence[float], seconds: float) -> Inputs | None:
+        """As that of :class:`Driver`; the run is the one that was replayed last."""
+        found = super().with_floats(inputs, constants, seconds)
+        if found is not None:
+            self.replay(found)
+        return found
+
     def is_there(self, outcome: Outcome) -> bool:
         """Whether a native run came to the target."""
         return super().is_there(outcome) and bool(outcome.covered)
