@@ -23,7 +23,7 @@ from flowgraphs_by_hand import (
     integers,
     straight,
 )
-from loopless.check.interpreter.run import Interpreter, PointedContent, WholeObject
+from loopless.check.interpreter.run import Interpreter, PointedContent, SameContent, WholeObject
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build
 from loopless.flowgraph.model import (
@@ -334,6 +334,28 @@ def test_a_state_from_which_no_edge_leads_on_is_unknown() -> None:
     edges = (Edge(less(X, const(5)), "end"), Edge(greater(X, const(5)), "end"))
     flowgraph = graph([Block("e", (), edges), Block("end", (), (), End("return", X))], parameters=integers(X))
     assert Interpreter(None, flowgraph).run([5]).status == "unknown"
+
+
+def test_pointers_may_lead_back_and_into_the_middle(tmp_path) -> None:
+    (tmp_path / "a.c").write_text(
+        "struct n { struct n *next; int v; }; int f(struct n *p) { int x = 0; while (p) { x ^= p->v; p = p->next; } return x; }"
+        "int g(const unsigned char *b) { return b[-1] * 256 + b[1]; }"
+    )
+    program = load([tmp_path / "a.c"])
+
+    def run(name, argument):
+        return Interpreter(program.inlined, build(program.inlined.functions[name], program.inlined)).run([argument])
+
+    node = bytes(8) + (5).to_bytes(8, "little")
+    other = bytes(8) + (9).to_bytes(8, "little")
+    ring = PointedContent(node, ((0, PointedContent(other, ((0, SameContent("first")),))),), "first")
+    assert run("f", ring).status == "diverges"
+    chain = PointedContent(node, ((0, PointedContent(other, ())),), "first")
+    assert run("f", chain).outcome.return_value == 5 ^ 9
+    middle = PointedContent(bytes((0,)) + node, ((1, SameContent("", 0)),), "", 1)
+    with pytest.raises(UsageError, match="no content"):
+        run("f", middle)
+    assert run("g", PointedContent(bytes((1, 2, 3)), (), "", 1)).outcome.return_value == 256 + 3
 
 
 def test_of_memory_to_which_many_ways_lead_only_so_much_is_told(tmp_path) -> None:

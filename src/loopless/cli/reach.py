@@ -39,6 +39,12 @@ if TYPE_CHECKING:
 @click.option("--line", "line", metavar="[FILE:]N", help="To this line; a FILE is named where there are several.")
 @click.option("--call", "callee", metavar="NAME", help="To a call of this function, as reach_error.")
 @click.option("--when", metavar="COND", help="With --line: only where this condition of C holds just before the line.")
+@click.option(
+    "--hang", is_flag=True, help="To a run of a function that never ends; --rounds: that goes round too often."
+)
+@click.option(
+    "--rounds", metavar="N", type=int, help="With --hang: more than N rounds of one loop since it was entered."
+)
 @click.option("--cover", is_flag=True, help="To every side of every branch of a function, with few tests.")
 @click.option("--function", metavar="F", help="Call F; default: main, or where there is none the function of the line.")
 @click.option(
@@ -65,6 +71,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     They were replayed on the compiled program. Without --timeout a place has 60
     seconds of processor time.
 
+    With --hang: a call of F (default: main, or the only function) that never ends, or, with --rounds, goes back to the
+    header of one loop more than N times since it was entered; or that bounds of all loops exclude it.
+
     With --cover: calls of F that together take each side of each branch of F (default: main, or the only function) that
     can be taken, and the proof for sides that cannot.
 
@@ -77,13 +86,20 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
       loopless reach examples/reach/csv.c --line 15 --when "fields > 1000"
       loopless reach examples/reach/ledger.c --call reach_error
       loopless reach examples/reach/staircase.c --cover
+      loopless reach examples/reach/options.c --hang
     """
     check_judged(files)
     if options["cover"]:
         return _cover(request, files, options)
-    target = place_of(files, options["line"], options["callee"], options["when"])
-    settings = settings_of(request, options)
-    found = _reached(request, files, target, settings, options)
+    if options["hang"]:
+        settings = settings_of(request, options)
+        found = _hanging(request, files, settings, options)
+    else:
+        if options["rounds"] is not None:
+            raise click.UsageError("--rounds says how many rounds of a loop --hang is about; give --hang, too")
+        target = place_of(files, options["line"], options["callee"], options["when"])
+        settings = settings_of(request, options)
+        found = _reached(request, files, target, settings, options)
     show_trouble([found.trouble])
     if options["folder"] is not None:
         _write(found, files, settings, options["folder"])
@@ -103,7 +119,16 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
 
 def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -> int:
     """The answer to ``--cover``, and its exit status."""
-    exclude("--cover", "is about every side of every branch", "--line", "--call", "--when", "--minimize")
+    exclude(
+        "--cover",
+        "is about every side of every branch",
+        "--line",
+        "--call",
+        "--when",
+        "--minimize",
+        "--hang",
+        "--rounds",
+    )
     from loopless.queries.reach.covering import cover
     from loopless.report.coverage import coverage_json, coverage_text
 
@@ -130,6 +155,22 @@ def _cover(request: Request, files: tuple[Path, ...], options: dict[str, Any]) -
     else:
         show(coverage_text(found), options["color"])
     return UNKNOWN if found.count("unknown") and not options["unknown_ok"] else ANSWERED
+
+
+def _hanging(request: Request, files: tuple[Path, ...], settings: Settings, options: dict[str, Any]) -> Reached:
+    """The answer to ``--hang``."""
+    exclude("--hang", "is about runs that never end", "--line", "--call", "--when", "--minimize")
+    from loopless.queries.reach.hang import hang
+
+    return hang(
+        files,
+        options["function"],
+        settings,
+        deadline_of(request, settings),
+        rounds=options["rounds"],
+        summaries=not options["no_summary"],
+        seconds=settings.timeout_s,
+    )
 
 
 def _reached(
@@ -161,7 +202,7 @@ def _write(found: Reached, files: tuple[Path, ...], settings: Settings, folder: 
     if found.inputs is None:
         warn(f"the answer is {found.verdict}: there is no test to write")
         return
-    tests = {"test": (found.inputs, f"Leads to {found.target}.")}
+    tests = {"test": (found.inputs, found.purpose)}
     _write_files(tests, found.target, found.function, files, settings, folder)
 
 
@@ -195,16 +236,18 @@ def _write_files(
     from loopless.report.testcomp import xml_metadata, xml_test
 
     program = surroundings(files, function, replace(settings.source, target=None))
+    endless = target is not None and target.endless
+    forms = (".c", ".py") if target is not None and (endless or target.rounds is not None) else (".c", ".py", ".xml")
     texts: dict[str, str] = {}
     reasons: dict[str, None] = {}
     for name, (inputs, purpose) in tests.items():
-        for form in (".c", ".py", ".xml"):
+        for form in forms:
             try:
                 match form:
                     case ".c":
-                        text = c_test(inputs, purpose, program, folder, name)
+                        text = c_test(inputs, purpose, program, folder, name, endless=endless)
                     case ".py":
-                        text = python_test(inputs, purpose, program, folder)
+                        text = python_test(inputs, purpose, program, folder, endless=endless)
                     case _:
                         text = xml_test(inputs)
             except UsageError as error:

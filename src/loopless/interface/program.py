@@ -359,7 +359,7 @@ class Program(Shown, AnalyzedProgram):
         seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_VERIFICATION_S
         return verify(self, known[property], self.settings, seconds=seconds)
 
-    def reach(
+    def reach(  # noqa: PLR0913
         self,
         line: int | str | None = None,
         call: str | None = None,
@@ -367,11 +367,15 @@ class Program(Shown, AnalyzedProgram):
         function: str | None = None,
         minimize: str = "",
         timeout_s: float | None = None,
+        *,
+        hang: bool = False,
+        rounds: int | None = None,
     ) -> Reached:
         """Which inputs lead to a ``line`` (its number, or "FILE:N"; with ``when``, a condition of C, where that holds
         just before it) or to a ``call`` of a function, or that none do, as ``loopless reach``. ``function``: the one
         that is called (None: ``main``, or where there is none the one of the line); ``minimize``: "run" or "inputs".
-        ``timeout_s``: seconds for all of it; None: the settings' limit, or 60.
+        With ``hang`` instead: to a run of the function that never ends, or with ``rounds`` takes more rounds of a loop
+        than so many. ``timeout_s``: seconds for all of it; None: the settings' limit, or 60.
 
         Raises ``UsageError`` for what is no place.
         """
@@ -381,6 +385,15 @@ class Program(Shown, AnalyzedProgram):
         if minimize not in ("", "run", "inputs"):
             raise UsageError(f"there is nothing to minimize called {minimize!r}; there are 'run' and 'inputs'")
         files = [Path(file) for file in self.files]
+        if hang:
+            if line is not None or call is not None or when is not None or minimize:
+                raise UsageError("hang=True is about runs that never end; leave out line, call, when and minimize")
+            from loopless.queries.reach.hang import hang as hanging
+
+            seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_REACH_S
+            return hanging(files, function, self.settings, rounds=rounds, seconds=seconds)
+        if rounds is not None:
+            raise UsageError("rounds is of hang=True; give that, too")
         target = place_of(files, None if line is None else str(line), call, when)
         seconds = timeout_s if timeout_s is not None else self.settings.timeout_s or DEFAULT_REACH_S
         return reach(files, target, function, self.settings, seconds=seconds, minimize=minimize)

@@ -192,6 +192,41 @@ MAX_IDLE_BATCHES: Annotated[int, GUESS] = 4
 COVERING_CHANCE_S: Annotated[float, GUESS] = 0.02
 """Maximum time in seconds for one such run."""
 
+# Runs that never end
+
+HANG_S: Annotated[float, GUESS] = 1.0
+"""Time in seconds after which a native run is still going on that is to never end."""
+
+HANG_FOLLOWED_S: Annotated[float, GUESS] = 5.0
+"""Maximum time in seconds for which the interpreter follows a run that is to come to a state again."""
+
+HANG_FOLLOWED_STEPS: Annotated[int, GUESS] = 400_000
+"""Maximum number of iterations and calls of such a run."""
+
+HANG_ENTERING_STEPS: Annotated[int, GUESS] = 2000
+"""Maximum number of iterations and calls of a run until it enters the loop that it never leaves."""
+
+MAX_GROWING_VARIABLES: Annotated[int, GUESS] = 24
+"""Maximum number of variables of a set of states that a loop is shown not to leave."""
+
+GROWING_QUESTION_MS: Annotated[int, GUESS] = 300
+"""Time in milliseconds for each question about such a set."""
+
+GROWING_S: Annotated[float, GUESS] = 3.0
+"""Maximum work in seconds for finding one such set, and for judging it."""
+
+HANG_PATHS_S: Annotated[float, GUESS] = 3.0
+"""Maximum work in seconds for the shortest path into a cycle that leaves its state as it was."""
+
+HANG_BATCH: Annotated[int, GUESS] = 10
+"""Number of runs with inputs drawn at random that are made before those are followed that have not ended."""
+
+HANG_CANDIDATES: Annotated[int, GUESS] = 12
+"""Maximum number of runs that are followed which have not ended: some take long only."""
+
+HANG_PROOF_SHARE: Annotated[float, GUESS] = 0.4
+"""Part of the time that is left which bounds of all loops may take."""
+
 # Verification
 
 DEFAULT_VERIFICATION_S: Annotated[float, GUESS] = 60.0

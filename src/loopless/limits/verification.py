@@ -151,4 +151,12 @@ CACHED_SOLVERS: Annotated[int, GUESS] = 64
 LONG_RUN: Annotated[int, GUESS] = 3000
 """Number of blocks after which a run may be one that never ends."""
 
+# Runs that never end
+
+MAX_LASSO_TRANSITIONS: Annotated[int, GUESS] = 3
+"""Maximum number of transitions of a cycle after which a state is looked for that is the one before."""
+
+MAX_LASSOS: Annotated[int, GUESS] = 120
+"""Maximum number of such cycles in one program."""
+
 varied(__name__)

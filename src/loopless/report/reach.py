@@ -18,6 +18,7 @@ from loopless.queries.call_values.reached import (
     RepeatedValue,
     runs_of,
 )
+from loopless.source.targets import SourceTarget
 
 _POINTER: Final = 8
 """Bytes of a pointer where a run was replayed."""
@@ -29,14 +30,9 @@ _NAMED: Final = {0: "'\\0'", 9: "'\\t'", 10: "'\\n'", 13: "'\\r'", 39: "'\\''", 
 
 def reach_json(found: Reached) -> dict[str, Any]:
     """The fields that ``reach`` gives."""
-    target = found.target
     return {
-        "target": {
-            "file": target.file or None,
-            "line": target.line,
-            "call": target.callee or None,
-            "when": target.when or None,
-        },
+        "target": None if found.asks_hang else _target_json(found.target),
+        "hang": _hang_json(found) if found.asks_hang else None,
         "verdict": found.verdict,
         "function": found.function,
         "method": found.method or None,
@@ -46,6 +42,19 @@ def reach_json(found: Reached) -> dict[str, Any]:
         "reason": found.reason or None,
         "tried": list(found.tried),
     }
+
+
+def _target_json(target: SourceTarget) -> dict[str, Any]:
+    return {
+        "file": target.file or None,
+        "line": target.line,
+        "call": target.callee or None,
+        "when": target.when or None,
+    }
+
+
+def _hang_json(found: Reached) -> dict[str, Any]:
+    return {"rounds": found.target.rounds, "loop": found.loop or None, "overflows": found.overflows}
 
 
 def proof_json(found: Reached | None) -> dict[str, Any]:
@@ -128,11 +137,15 @@ def reach_text(found: Reached) -> str:
     match found.verdict:
         case "reached":
             lines.append(f"  by {found.method}; replayed on the compiled program: {found.replayed}")
+            if found.loop:
+                lines[0] += f": {found.loop}"
+            if found.overflows:
+                lines.append("  unless a signed number overflows in it: C does not say what comes then")
             if found.inputs is not None:
                 lines += [f"  {line}" for line in inputs_text(found.inputs)]
         case "unreachable":
             whole = "no run of the program" if found.function == "main" else f"no call of {found.function}"
-            lines[0] += f": {whole} gets there"
+            lines[0] += f": {whole} {_denied(found)}"
             lines.append(f"  by {found.method}")
             if found.judged is not None:
                 asked = found.judged["questions"]
@@ -147,6 +160,12 @@ def reach_text(found: Reached) -> str:
                 lines.append(f"  tried: {', '.join(found.tried)}")
     lines += [f"  assumes: {text}" for text in found.assumptions]
     return "\n".join(lines)
+
+
+def _denied(found: Reached) -> str:
+    if found.target.endless:
+        return "is one"
+    return "takes so many" if found.asks_hang else "gets there"
 
 
 def counted(count: int, what: str) -> str:

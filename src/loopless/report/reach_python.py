@@ -14,6 +14,7 @@ from loopless.queries.call_values.reached import GivenValue, Inputs, MemoryConte
 from loopless.queries.call_values.surroundings import PassedType, Surroundings
 from loopless.report.reach_tests import (
     STDIN_FILE,
+    TEST_S,
     Made,
     flags_of,
     givable,
@@ -32,9 +33,13 @@ _FED: Final = ("import os", f"os.dup2(os.open(here / {STDIN_FILE!r}, os.O_RDONLY
 """The statements that put a file in the place of standard input."""
 
 
-def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path) -> str:
+_ALARM: Final = f"import signal; signal.signal(signal.SIGALRM, signal.SIG_DFL); signal.alarm({TEST_S})"
+"""Ends the process: a call by ctypes cannot be interrupted."""
+
+
+def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, *, endless: bool = False) -> str:
     """A Python file to be put into ``folder`` that compiles the program as a library and calls the function in it;
-    ``purpose`` is the sentence that says what for.
+    ``purpose`` is the sentence that says what for. ``endless``: the run never ends, so an alarm ends the test.
 
     Raises:
         UsageError: the inputs cannot be given in C, or the library would be for another machine, for the reason in it.
@@ -81,6 +86,7 @@ def python_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Pat
             *(["program.loopless_globals()"] if sets else []),
             *made,
             *(_FED if inputs.stdin is not None else []),
+            *([_ALARM] if endless else []),
             f"print('returned', function({', '.join(arguments)}))",
             "",
         ]

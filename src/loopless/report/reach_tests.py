@@ -39,9 +39,15 @@ _ALIGNED: Final = 16
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
 
 
-def c_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, name: str = "test") -> str:
+TEST_S: Final = 10
+"""Seconds after which a test is ended of a run that never ends."""
+
+
+def c_test(
+    inputs: Inputs, purpose: str, program: Surroundings, folder: Path, name: str = "test", *, endless: bool = False
+) -> str:
     """A C file to be put into ``folder`` under this name, with a ``main`` that gives the function its inputs;
-    ``purpose`` is the sentence that says what for.
+    ``purpose`` is the sentence that says what for. ``endless``: the run never ends, so an alarm ends the test.
 
     It includes the file that holds the function, so that static functions can be called; the program's own ``main``
     gets another name there.
@@ -53,9 +59,9 @@ def c_test(inputs: Inputs, purpose: str, program: Surroundings, folder: Path, na
     others = [relative(other, folder) for other in program.others]
     given = "" if inputs.stdin is None else f" < {STDIN_FILE}"
     command = " ".join(["cc", *flags_of(program, folder), f"{name}.c", *others, f"-o {name} && ./{name}{given}"])
-    body = list(_calling(inputs, program))
+    body = [*([f"  alarm({TEST_S});"] if endless else []), *_calling(inputs, program)]
     lines = [f"/* {wrapped(_safe(purpose), '   ')}", f"   In this folder: {_safe(command)} */", ""]
-    lines += included(inputs, program, folder)
+    lines += [*(["unsigned alarm(unsigned seconds);"] if endless else []), *included(inputs, program, folder)]
     if program.main_elsewhere and not is_main(inputs):
         lines += [
             "/* before the program's own main */",

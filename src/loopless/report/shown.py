@@ -129,7 +129,7 @@ def c_test(shown: Reached, folder: Path) -> str:
     if shown.inputs is None:
         raise UsageError(f"the answer is {shown.verdict}: there is no test to write")
     program = surroundings([Path(file) for file in shown.files], shown.function, shown.options)
-    return written_test(shown.inputs, f"Leads to {shown.target}.", program, folder)
+    return written_test(shown.inputs, shown.purpose, program, folder, endless=shown.target.endless)
 
 
 @text.register

@@ -14,7 +14,8 @@ from typing import Final
 from loopless.errors import UsageError
 from loopless.records import dataclass
 from loopless.source.insertion import inserted
-from loopless.source.vocabulary import TARGET, Meaning, meaning_of
+from loopless.source.rounds import counted
+from loopless.source.vocabulary import COVER, TARGET, Meaning, meaning_of
 
 _LOCATION: Final = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
 _SCOPE: Final = re.compile(r"^!(\d+) = (?:distinct )?!DI(?:Subprogram|LexicalBlock|LexicalBlockFile)\((.*)\)$")
@@ -30,6 +31,8 @@ class SourceTarget:
     """``line`` of ``file`` (any file with that name at the end of its path), or where ``callee`` is called; with
     ``when`` only where this condition of C holds. Or a ``branch`` of the function ``within``: the number of the branch
     in the module's text, and of its side; without one all sides are no targets yet, but have blocks of their own.
+    Or ``endless``: no place, but a run that never ends. Or where a loop has gone round more than so many ``rounds``
+    since it was entered.
     """
 
     file: str = ""
@@ -38,6 +41,8 @@ class SourceTarget:
     when: str = ""
     within: str = ""
     branch: tuple[int, int] | None = None
+    endless: bool = False
+    rounds: int | None = None
 
     def is_in(self, file: Path) -> bool:
         """Whether a line of this file is meant."""
@@ -46,12 +51,18 @@ class SourceTarget:
     def __str__(self) -> str:
         if self.branch is not None:
             return f"branch {self.branch[0]} of {self.within}, side {self.branch[1]}"
+        if self.endless:
+            return "a run that never ends"
+        if self.rounds is not None:
+            return f"more than {self.rounds:,} {'round' if self.rounds == 1 else 'rounds'} of a loop"
         place = f"{self.file}:{self.line}" if self.line is not None else f"a call of {self.callee}"
         return f"{place} with {self.when}" if self.when else place
 
 
 def marked(text: str, target: SourceTarget) -> str:
     """The module's text with a call of :data:`TARGET` wherever a run gets to the target; as it is where none can."""
+    if target.rounds is not None:
+        return counted(text, target.rounds)[0]
     if target.branch is not None:
         return _on_branch(text, target)
     if target.within:
@@ -146,9 +157,6 @@ def out_of_sight(name: str) -> bool:
 
 
 # -- branches ---------------------------------------------------------------------------------------------------------
-
-COVER: Final = "__loopless_cover"
-"""The function that is told which side of a branch is taken."""
 
 _BRANCH: Final = re.compile(r"^  br i1 (\S+), label %(\S+), label %([^\s,]+)(.*)$")
 _SWITCH: Final = re.compile(r"^  switch (\S+) (\S+), label %(\S+) \[(.*)$")

@@ -14,6 +14,8 @@ from typing import Final
 
 from loopless.records import dataclass
 
+COVER: Final = "__loopless_cover"
+"""The function that is told which side of a branch is taken, or which loop goes round too often."""
 TARGET: Final = "__loopless_target"
 """The function that is called where a run is to get to (:mod:`loopless.source.targets`)."""
 

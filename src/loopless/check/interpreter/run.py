@@ -52,16 +52,29 @@ __all__ = [
     "Jump",
     "LoopHook",
     "PointedContent",
+    "SameContent",
     "WholeObject",
 ]
 
 
 @dataclass(frozen=True, slots=True)
+class SameContent:
+    """The content of this ``name``, that another pointer points to, from ``at`` bytes behind where that one points."""
+
+    name: str
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PointedContent:
-    """What a pointer points to: its bytes, and by their offsets there the pointers in it that are not null."""
+    """What a pointer points to: its bytes, and by their offsets there the pointers in it that are not null. ``name``:
+    of the content, for other pointers to it; ``start``: the byte to which the pointer points.
+    """
 
     content: bytes
-    pointers: tuple[tuple[int, bytes | PointedContent], ...]
+    pointers: tuple[tuple[int, bytes | PointedContent | SameContent], ...]
+    name: str = ""
+    start: int = 0
 
 
 Argument = int | Sequence[int] | PointedContent | None
@@ -335,18 +348,20 @@ class Interpreter:
             raise UsageError(f"{name} takes {len(parameters)} arguments, not {len(given)}")
         values: list[Any] = []
         shared: dict[int, Any] = {}
+        given_memory = _GivenMemory(world, self.pointer_size)
         for parameter, value in zip(parameters, given, strict=True):
             first = shared.get(parameter.object) if parameter.shared and parameter.object is not None else None
             if first is not None and isinstance(value, int):
                 size = byte_size(parameter.pointee) if parameter.pointee is not None else 1
                 values.append((first, value * size))
                 continue
-            values.append(self._argument(parameter, value, world))
+            values.append(self._argument(parameter, value, given_memory))
             if parameter.shared and parameter.object is not None and values[-1][0] is not None:
                 shared.setdefault(parameter.object, values[-1][0])
+        given_memory.lead_back()
         return values
 
-    def _argument(self, parameter: Parameter, value: Argument, world: World) -> Any:
+    def _argument(self, parameter: Parameter, value: Argument, memory: _GivenMemory) -> Any:
         name = self.flowgraph.source_name
         if parameter.object is None:
             if value is None and parameter.var is None:
@@ -361,12 +376,12 @@ class Interpreter:
         if value is None:
             if name == "main":
                 # argv: there, but what it points to is not given
-                return world.add(Storage(parameter.name, bytearray(), bytearray(), 0, -1)), 0
+                return memory.world.add(Storage(parameter.name, bytearray(), bytearray(), 0, -1)), 0
             return None, 0
         if isinstance(value, int):
             raise UsageError(f"{name}: the pointer {parameter.name} takes a list of values, not {value}")
         if isinstance(value, bytes | bytearray | PointedContent):
-            return self._stored(parameter.name, value, world), 0
+            return memory.stored(parameter.name, value)
         if parameter.pointee is None:
             raise UsageError(f"{name}: {parameter.name} does not point to integers; give its content as bytes")
         size = byte_size(parameter.pointee)
@@ -374,17 +389,39 @@ class Interpreter:
         storage = blank(parameter.name, size * len(value), zeroed=True)
         for at, element in enumerate(value):
             store_slowly(storage, at * size, size, element, signed)
-        return world.add(storage), 0
+        return memory.world.add(storage), 0
 
-    def _stored(self, name: str, value: bytes | bytearray | PointedContent, world: World) -> Storage:
-        """New memory with this content."""
-        content = value.content if isinstance(value, PointedContent) else value
-        storage = blank(name, len(content), zeroed=True)
-        storage.data[:] = content
-        for at, inner in value.pointers if isinstance(value, PointedContent) else ():
-            pointee = self._stored(f"what {name} leads to", inner, world)
-            store_cell(storage, at, (pointee, 0, self.pointer_size))
-        return world.add(storage)
+
+class _GivenMemory:
+    """The memory that the arguments of one run point to."""
+
+    def __init__(self, world: World, pointer_size: int) -> None:
+        self.world, self.pointer_size = world, pointer_size
+        self.named: dict[str, tuple[Storage, int]] = {}
+        self.back: list[tuple[Storage, int, SameContent]] = []
+        """Pointers to memory that has a name: where they lie, and where they lead."""
+
+    def stored(self, name: str, value: bytes | bytearray | PointedContent) -> tuple[Storage, int]:
+        """New memory with this content, and the byte to which the pointer points."""
+        given = value if isinstance(value, PointedContent) else PointedContent(bytes(value), ())
+        storage = blank(name, len(given.content), zeroed=True)
+        storage.data[:] = given.content
+        if given.name:
+            self.named[given.name] = storage, given.start
+        for at, inner in given.pointers:
+            if isinstance(inner, SameContent):
+                self.back.append((storage, at, inner))
+            else:
+                store_cell(storage, at, (*self.stored(f"what {name} leads to", inner), self.pointer_size))
+        return self.world.add(storage), given.start
+
+    def lead_back(self) -> None:
+        """Set the pointers to memory that has a name."""
+        for storage, at, same in self.back:
+            if same.name not in self.named:
+                raise UsageError(f"there is no content {same.name} that a pointer leads to")
+            pointee, start = self.named[same.name]
+            store_cell(storage, at, (pointee, start + same.at, self.pointer_size))
 
 
 def _stopped_at(stop: Stop) -> Loc | None:

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from loopless.check.outcome import Status
-from loopless.source.targets import COVER
-from loopless.source.vocabulary import ABSOLUTE_VALUES, DIVISIONS, TARGET
+from loopless.source.vocabulary import ABSOLUTE_VALUES, COVER, DIVISIONS, TARGET
 
 ENDINGS: Final[tuple[Status, ...]] = ("ok", "aborted", "assumption-failed", "error-reached", "undefined", "unknown")
 """The endings that the runtime itself reports; the position is the code."""

@@ -36,6 +36,9 @@ PREFIXES: Final = (0, 1, 2, 4, 8, 16, 32)
 class Driver:
     """Native runs of one program with a target. It compiles when it is first asked; ``close`` ends its process."""
 
+    one_of_many = False
+    """Whether it serves one target of many, whose runs may get there by the way."""
+
     def __init__(self, files: Sequence[str], options: Any, function: str, deadline: float) -> None:
         self.files, self.options, self.function, self.deadline = files, options, function, deadline
         self._oracle: Any = None

@@ -111,7 +111,9 @@ class Reached(Shown):
 
     ``verdict``: "reached", "unreachable" or "unknown"; ``method``: who found it. ``inputs``: of "reached", with what
     the native run said in ``replayed``. ``certificate``: of "unreachable", the proof that the judge accepted, None
-    where it rests on the counters of paths alone. ``reason``: of "unknown". ``tried``: seconds by method.
+    where it rests on the counters of paths alone. ``reason``: of "unknown". ``tried``: seconds by method. ``loop``: the
+    place of the loop that never ends, or goes round so often, where that was asked; ``overflows``: it never ends unless
+    a signed number overflows in it.
     """
 
     target: SourceTarget
@@ -126,10 +128,27 @@ class Reached(Shown):
     assumptions: tuple[str, ...] = ()
     tried: Mapping[str, float] = field(default_factory=dict)
     trouble: str = ""
+    loop: str = ""
+    overflows: bool = False
     files: tuple[str, ...] = ()
     """The files of the program."""
     options: SourceOptions = field(default_factory=SourceOptions)
     """How the files were read."""
+
+    @property
+    def asks_hang(self) -> bool:
+        """Whether it was asked for runs that never end, or go round too often."""
+        return self.target.endless or self.target.rounds is not None
+
+    @property
+    def purpose(self) -> str:
+        """What a test with the inputs is for, as a sentence."""
+        if self.asks_hang:
+            at = f" at {self.loop}" if self.loop else ""
+            often = "Never ends" if self.target.endless else f"Goes round more than {self.target.rounds:,} times"
+            unless = ", unless a signed number overflows" if self.overflows else ""
+            return f"{often}: the loop{at}{unless}."
+        return f"Leads to {self.target}."
 
     def c_test(self, folder: str | Path = ".") -> str:
         """A C file, to be put into ``folder``, that runs the program with the inputs. Raises ``UsageError`` where there

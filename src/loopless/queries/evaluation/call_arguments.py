@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from loopless import terms as t
 from loopless.check.interpreter.expressions import byte_size
-from loopless.check.interpreter.run import Argument, PointedContent, WholeObject
+from loopless.check.interpreter.run import Argument, PointedContent, SameContent, WholeObject
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
 from loopless.queries.call_values.argument_types import Formal, SourceParameter
@@ -135,5 +135,6 @@ def memory_before(formal: Formal, value: Argument) -> WholeObject | None:
 
 def _held(value: bytes | bytearray | PointedContent) -> WholeObject:
     if isinstance(value, PointedContent):
-        return WholeObject(value.content, {at: _held(inner) for at, inner in value.pointers})
+        inner = {at: None if isinstance(one, SameContent) else _held(one) for at, one in value.pointers}
+        return WholeObject(value.content, inner)
     return WholeObject(bytes(value))

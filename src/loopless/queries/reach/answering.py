@@ -146,7 +146,7 @@ class _Methods:
     def _by_summaries(self) -> Reached | None:
         """The answer "reached" by a path in which loops are passed as their summaries say."""
         question = self.question
-        one_of_many = question.driver is not None  # whose runs may get there by the way
+        one_of_many = question.driver is not None and question.driver.one_of_many
         if question.minimize or one_of_many or not question.settings.run or not question.summaries:
             return None
         with question.timed("summaries"):

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from loopless import terms as t
 from loopless.navigation.routes import Route, RouteStep
 from loopless.verification.acceleration import accelerated, leaps_of
-from loopless.verification.exploration import explored, named_at
+from loopless.verification.exploration import Explored, explored, named_at
 from loopless.verification.transitions import VIOLATION, TransitionSystem
 
 
-def route_by_summaries(system: TransitionSystem, seconds: float) -> Route | None:
-    """A path to the target, found in so many seconds for summaries, and as many for paths."""
+def route_by_summaries(system: TransitionSystem, seconds: float, goals: Collection[str] = (VIOLATION,)) -> Route | None:
+    """A path to one of the ``goals``, found in so many seconds for summaries, and as many for paths."""
     leaps, _ = leaps_of(system, seconds)
     if not leaps:
         return None
-    found = explored(accelerated(system, leaps), (VIOLATION,), seconds)
+    return route_of(explored(accelerated(system, leaps), goals, seconds))
+
+
+def route_of(found: Explored) -> Route | None:
+    """The path that was found, as inputs are made of it."""
     if found.path is None:
         return None
     steps = tuple(

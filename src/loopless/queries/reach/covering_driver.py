@@ -24,7 +24,7 @@ class CoveringDriver(Driver):
 
     def __init__(self, files: Sequence[str], options: Any, function: str, deadline: float) -> None:
         super().__init__(files, options, function, deadline)
-        plain = _module(files, options, traps=False)
+        plain = module_text(files, options, traps=False)
         self.sides: Sequence[Side] = sides(plain, function)
         self.trapped = True
         """Whether runs end where they meet undefined behaviour."""
@@ -34,9 +34,9 @@ class CoveringDriver(Driver):
         from loopless.check.oracle.native import NativeLimits, NativeOracle
 
         if self._oracle is None:
-            text, found = telling(_module(self.files, self.options, traps=True), self.function)
+            text, found = telling(module_text(self.files, self.options, traps=True), self.function)
             if len(found) != len(self.sides):  # the checks for undefined behaviour have changed its branches
-                text, found = telling(_module(self.files, self.options, traps=False), self.function)
+                text, found = telling(module_text(self.files, self.options, traps=False), self.function)
                 self.trapped = False
             self._oracle = NativeOracle(text, options=self.options, limits=NativeLimits(seconds=2.0), ir=True)
             self._oracle.sides = len(found)
@@ -88,6 +88,8 @@ class CoveringDriver(Driver):
 class SideDriver(Driver):
     """The same runs, asked whether they take one side."""
 
+    one_of_many = True
+
     def __init__(self, covering: CoveringDriver, number: int) -> None:
         super().__init__(covering.files, covering.options, covering.function, covering.deadline)
         self.covering, self.number = covering, number
@@ -110,7 +112,7 @@ def _ends(outcome: Outcome) -> str:
     return f"{outcome.status} {outcome.detail}".strip()
 
 
-def _module(files: Sequence[str], options: Any, *, traps: bool) -> str:
+def module_text(files: Sequence[str], options: Any, *, traps: bool) -> str:
     """The module of the program as text."""
     database = CompileDatabase(options.compile_database) if options.compile_database is not None else None
     paths = [Path(file) for file in files]

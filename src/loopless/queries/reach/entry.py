@@ -25,21 +25,43 @@ def entry_of(program: AnalyzedProgram, target: SourceTarget, function: str | Non
     if hidden:
         raise UsageError(f"{target} is in {hidden[0]}, whose name says what it means: its body is not followed")
     if function is not None:
-        named = [one for one in module.defined() if function == one.name]
-        named = named or [one for one in module.defined() if function == one.source_name]
-        named = named or [one for one in module.defined() if is_called(one, function)]
-        if len(named) > 1:
-            shown = ", ".join(one.source_name if one.source_name != function else one.name for one in named)
-            raise UsageError(f"there are several functions {function}; name one of {shown}")
-        if not named:
-            known = ", ".join(one.source_name for one in module.defined()) or "none"
-            raise UsageError(f"there is no function {function} in {', '.join(program.files)}; its functions: {known}")
-        return named[0].name
+        return named(program, function)
     if "main" in defined:
         return "main"
     if len(holding) > 1:
         raise UsageError(f"{target} is in several functions; choose one with --function: {', '.join(holding)}")
     return holding[0]
+
+
+def named(program: AnalyzedProgram, function: str) -> str:
+    """The name in the module of the function that is called so. Raises ``UsageError`` where there is not one."""
+    defined = list(program.source.module.defined())
+    found = [one for one in defined if function == one.name]
+    found = found or [one for one in defined if function == one.source_name]
+    found = found or [one for one in defined if is_called(one, function)]
+    if len(found) > 1:
+        shown = ", ".join(one.source_name if one.source_name != function else one.name for one in found)
+        raise UsageError(f"there are several functions {function}; name one of {shown}")
+    if not found:
+        known = ", ".join(one.source_name for one in defined) or "none"
+        raise UsageError(f"there is no function {function} in {', '.join(program.files)}; its functions: {known}")
+    return found[0].name
+
+
+def begun_with(program: AnalyzedProgram, function: str | None) -> str:
+    """The name in the module of ``function``; where it is None, ``main``, or the only function that there is.
+
+    Raises:
+        UsageError: there is no such function, or one has to be chosen.
+    """
+    if function is not None:
+        return named(program, function)
+    defined = list(program.source.module.defined())
+    names = [one.name for one in defined]
+    if "main" in names or len(names) == 1:
+        return "main" if "main" in names else names[0]
+    known = ", ".join(one.source_name for one in defined) or "none"
+    raise UsageError(f"there is no main in {', '.join(program.files)}; choose with --function: {known}")
 
 
 def _nothing_there(program: AnalyzedProgram, target: SourceTarget) -> str:

@@ -1,0 +1,266 @@
+"""Which inputs make a function run for ever, or that it ends whatever they are.
+
+In the order of what they cost: short paths into cycles that leave everything that decides as it was; runs with inputs
+drawn at random; bounds of all loops, which refute; summaries of loops that say from which states they never end; a
+guided search into such cycles. What is told was replayed: the compiled program was still going on, and the judge's
+interpreter came to a state in which it was before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from loopless import clock
+from loopless.errors import UsageError
+from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
+from loopless.limits.queries import DEFAULT_REACH_S, HANG_PATHS_S, HANG_PROOF_SHARE, SUMMARIES_S
+from loopless.logic.smt import SmtAnswer
+from loopless.navigation.counters import CounterSystem
+from loopless.navigation.routes import Route
+from loopless.queries.call_values.reached import Reached
+from loopless.queries.guided import counters_of
+from loopless.queries.jobs.overrun import Overrun
+from loopless.queries.jobs.running import run_all
+from loopless.queries.jobs.sandbox import Limits
+from loopless.queries.program import AnalyzedProgram, load
+from loopless.queries.reach.always_ending import always_ends, most_rounds
+from loopless.queries.reach.answering import answered
+from loopless.queries.reach.by_summaries import route_by_summaries, route_of
+from loopless.queries.reach.endless_calls import EndlessDriver, RepeatingCalls
+from loopless.queries.reach.entry import begun_with
+from loopless.queries.reach.guided_search import GuidedSearch
+from loopless.queries.reach.native_runs import RunsToTarget
+from loopless.queries.reach.question import ReachQuestion, graph_with_errors
+from loopless.queries.reach.round_runs import RoundsDriver
+from loopless.queries.settings import Settings
+from loopless.records import dataclass
+from loopless.refusals import Refused
+from loopless.source.rounds import CountedLoop
+from loopless.source.targets import SourceTarget
+from loopless.verification.exploration import explored
+from loopless.verification.lassos import with_lassos
+from loopless.verification.transitions import DIVERGES, VIOLATION, TransitionSystem
+
+ENDLESS: Final = SourceTarget(endless=True)
+"""What ``--hang`` asks for."""
+MOST_ROUNDS: Final = (1 << 62) - 1
+"""Counters of rounds have 64 bits."""
+
+
+def hang(
+    files: Sequence[Path],
+    function: str | None,
+    settings: Settings,
+    until: float | None = None,
+    *,
+    rounds: int | None = None,
+    summaries: bool = True,
+    seconds: float | None = None,
+) -> Reached:
+    """Whether some call of ``function`` (None: ``main``, or the only function that there is) never ends, or takes more
+    than so many ``rounds`` of a loop since it was entered. ``until``, ``summaries`` and ``seconds`` are those of
+    :func:`loopless.queries.reach.answering.reach`.
+
+    Raises:
+        UsageError: there is no such function, or one has to be chosen, or ``rounds`` is negative.
+        SourceError: the program does not compile.
+    """
+    if rounds is not None and not 0 <= rounds <= MOST_ROUNDS:
+        raise UsageError(f"--rounds takes a number from 0 to {MOST_ROUNDS:,}, and {rounds} is none")
+    if seconds is None:
+        seconds = DEFAULT_REACH_S if until is None else max(0.0, until - clock.now())
+    deadline = until if until is not None else clock.now() + seconds
+    program = load(files, settings)
+    entry = begun_with(program, function)
+    target = ENDLESS if rounds is None else SourceTarget(rounds=rounds)
+    job: HangJob | RoundsJob = HangJob(program, entry, settings, seconds, summaries)
+    if rounds is not None:
+        marked = load(files, replace(settings, source=replace(settings.source, target=target)))
+        job = RoundsJob(program, marked, target, entry, settings, seconds, summaries)
+    if not settings.sandboxed:
+        found: Reached | Overrun = job.run()
+    else:
+        (found,) = run_all([job.run], Limits(None, settings.loop_memory_mb, deadline + 1.0), fresh=True)
+    if isinstance(found, Overrun):
+        found = Reached(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
+    return replace(found, files=tuple(map(str, files)), options=settings.source)
+
+
+@dataclass(frozen=True, slots=True)
+class HangJob:
+    """The job of looking for a run that never ends, for so many ``seconds`` of counted work."""
+
+    program: AnalyzedProgram
+    entry: str
+    settings: Settings
+    seconds: float
+    summaries: bool
+
+    def run(self) -> Reached:
+        """The answer."""
+        graph = graph_with_errors(self.program, self.entry, self.settings)
+        question = ReachQuestion(
+            self.program,
+            ENDLESS,
+            self.entry,
+            self.settings,
+            clock.counted() + self.seconds,
+            summaries=self.summaries,
+            proofs=False,
+            graph=graph if graph.refused is not None else with_exact_arithmetic(graph),
+        )
+        calls = RepeatingCalls(self.program, self.entry, self.settings)
+        driver = EndlessDriver(self.program.files, self.settings, question.deadline, calls)
+        try:
+            return _Methods(question, driver).answer()
+        finally:
+            driver.close()
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsJob:
+    """The job of looking for a run with too many rounds of a loop; ``marked``: the program that counts them."""
+
+    program: AnalyzedProgram
+    marked: AnalyzedProgram
+    target: SourceTarget
+    entry: str
+    settings: Settings
+    seconds: float
+    summaries: bool
+
+    def run(self) -> Reached:
+        """The answer."""
+        rounds = self.target.rounds
+        assert rounds is not None
+        source = self.settings.for_runs(self.settings.source)
+        deadline = clock.counted() + self.seconds
+        driver = RoundsDriver(self.program.files, source, self.entry, deadline, rounds)
+        question = ReachQuestion(
+            self.marked,
+            self.target,
+            self.entry,
+            self.settings,
+            deadline,
+            summaries=self.summaries,
+            driver=driver,
+            proofs=False,
+        )
+        share = HANG_PROOF_SHARE * question.left
+        with question.timed("bounds"):
+            most = most_rounds(self.program, self.entry, self.settings, share)
+        if most is not None and most[0] <= rounds:
+            return question.unreachable("bounds", most[1])
+        found = answered(question)
+        if found.verdict == "unreachable":  # by methods without a certificate, which do not see all cycles
+            return question.unknown("no run was found that takes so many rounds, and no bound that proves it")
+        if found.verdict == "reached" and driver.found is not None:
+            words = "the native run took more rounds than that"
+            return replace(found, replayed=words, loop=self._name(driver.found))
+        return found
+
+    def _name(self, loop: CountedLoop) -> str:
+        """The name of a loop that is counted."""
+        own = (one for one in self.program.loops if one.function.code.name == loop.function)
+        return next((one.name for one in own if one.line == loop.line), f"{loop.function}, line {loop.line}")
+
+
+class _Methods:
+    """The methods for one function."""
+
+    def __init__(self, question: ReachQuestion, driver: EndlessDriver) -> None:
+        self.question, self.driver = question, driver
+        self.system = question.system()
+        self.why = ""
+
+    def answer(self) -> Reached:
+        """The first answer; what no method settles is unknown."""
+        question = self.question
+        if isinstance(self.system, Refused):
+            proved = self._by_bounds()
+            return proved or question.unknown(str(self.system))
+        lassos = with_lassos(self.system)
+        runs = RunsToTarget(question, lassos, self.driver)
+        searches: list[Callable[[], Reached | None]] = [
+            lambda: self._by_paths(lassos, runs),
+            runs.drawn,
+            self._by_bounds,
+            lambda: self._by_summaries(runs),
+            lambda: self._by_guided_search(lassos, runs),
+        ]
+        if not question.settings.run:
+            searches = [self._by_bounds]
+            question.why = "a run that never ends would have to be replayed, which --no-run forbids"
+        for search in searches:
+            if question.left <= 0:
+                break
+            found = search()
+            if found is not None and found.verdict == "reached":
+                return self._told(found)
+            if found is not None:
+                return found
+        shown = self.driver.calls.why
+        if shown:
+            question.why = f"a run was still going on after a while, but that it never ends was not shown: {shown}"
+        reasons = [one for one in (self.why, question.why) if one]
+        return question.unknown("; ".join(reasons) or "no run was found that never ends")
+
+    def _told(self, found: Reached) -> Reached:
+        """The answer with where the run is that never ends."""
+        run = self.driver.found
+        assert run is not None
+        place = "" if run.place is None else str(run.place)
+        place = next((loop.name for loop in self.question.program.loops if loop.id.place == place), place)
+        shown = (
+            "in the judge's run a state comes again" if run.repeats else "the judge knows states that it never leaves"
+        )
+        words = f"it goes on, and {shown}"
+        return replace(found, replayed=words, loop=place, overflows=run.overflows)
+
+    def _by_paths(self, lassos: TransitionSystem, runs: RunsToTarget) -> Reached | None:
+        """By the shortest path into a cycle."""
+        if all(one.target != VIOLATION for one in lassos.transitions):
+            return None
+        with self.question.timed("paths"):
+            route = route_of(explored(lassos, (VIOLATION,), min(HANG_PATHS_S, self.question.left)))
+        return self._along(route, runs, "paths into cycles")
+
+    def _along(self, route: Route | None, runs: RunsToTarget, method: str) -> Reached | None:
+        return None if route is None else runs.along(route, method)
+
+    def _by_bounds(self) -> Reached | None:
+        """The answer "unreachable" where all loops are bounded."""
+        question = self.question
+        with question.timed("bounds"):
+            found = always_ends(question.program, question.entry, question.settings, HANG_PROOF_SHARE * question.left)
+        if isinstance(found, str):
+            self.why = found
+            return None
+        return question.unreachable("bounds", found)
+
+    def _by_summaries(self, runs: RunsToTarget) -> Reached | None:
+        """By a summary that says from which states its loop never ends."""
+        assert isinstance(self.system, TransitionSystem)
+        if not self.question.summaries:
+            return None
+        kept = tuple(one for one in self.system.transitions if one.target in self.system.cutpoints)
+        plain = replace(self.system, transitions=kept)
+        with self.question.timed("summaries"):
+            route = route_by_summaries(plain, min(SUMMARIES_S, self.question.left), (DIVERGES,))
+        return self._along(route, runs, "summaries of loops")
+
+    def _by_guided_search(self, lassos: TransitionSystem, runs: RunsToTarget) -> Reached | None:
+        """By a search that counters of paths guide."""
+        if all(one.target != VIOLATION for one in lassos.transitions):
+            return None
+        with self.question.timed("counters"):
+            counters = counters_of(lassos, trips=self.question.summaries)
+        if counters is SmtAnswer.NO:
+            return None
+        found = GuidedSearch(
+            self.question, lassos, runs, counters if isinstance(counters, CounterSystem) else None
+        ).answer()
+        return found if found is not None and found.verdict == "reached" else None
