@@ -149,3 +149,6 @@ LONG_RUN: Annotated[int, GUESS] = 3000
 """Number of blocks after which a run may be one that never ends."""
 
 varied(__name__)
+
+MAX_HISTORY_CASES: Annotated[int, GUESS] = 24
+"""Phases of a loop in one invariant over its count: each is an alternative, which solvers tell from the others."""

@@ -11,13 +11,13 @@
 
 With "contracts" ([{"function": F, "conjuncts": [SMT-LIB, ...]}]) the proof rests on what functions return, which it
 proves, too: conditions on what they are given (``f::n@call``), return (``f::@result``) and leave in globals (``f::g``).
-With "history" ([{"name": "history:…", "loop": LABEL, "block": LABEL, "variable": SYMBOL}], each with a loop, a block or
-both, or a loop and a variable) it is of version 2, and speaks of history variables, too
-(:mod:`loopless.check.certificates.history`). With "ranks" it is about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N,
-"value": V}]) it is about a set of states that a run never leaves which takes these values from outside; with
-"repeating" ([V, ...]) about a run that takes these inputs, the last one again and again, and comes to a state in which
-it was before. A cutpoint is the label of a block of the flowgraph; expressions are over unbounded integers and speak of
-its variables.
+With "history" ([{"name": "history:…", "loop": LABEL, "block": LABEL, "variable": SYMBOL}], each with a loop, a block
+or both, or a loop and a variable) it is of version 2, and speaks of history variables, too
+(:mod:`loopless.check.certificates.history`). With "ranks" it is about termination. With "recurrent" (as "invariants")
+and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it is about a set of states that a run never leaves
+which takes these values from outside; with "repeating" ([V, ...]) about a run that takes these inputs, the last one
+again and again, and comes to a state in which it was before. A cutpoint is the label of a block of the flowgraph;
+expressions are over unbounded integers and speak of its variables.
 """
 
 from __future__ import annotations
