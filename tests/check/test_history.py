@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from loopless.check.certificates.document import judged_document
 from loopless.check.certificates.history import BEGIN, HistoryVariable, history_json, history_of, with_history
 from loopless.check.certificates.judge import CertifiedClaim, judged
 from loopless.check.certificates.property import Follows, Property, violates
@@ -13,7 +17,7 @@ from loopless.errors import UsageError
 from loopless.flowgraph.model import Assign, Block, Edge, Kind, VariableInfo
 from loopless.terms import INTEGERS, TRUE, Var
 from loopless.verification.runs import Runner
-from programs_in_c import graph, program
+from programs_in_c import HEAD, graph, program
 
 DOUBLED = """int main(void) {
     unsigned n = __VERIFIER_nondet_int() & 1023, x = 3, i = 0;
@@ -230,3 +234,41 @@ def test_history_is_read_as_it_is_written():
         HistoryVariable("history:c", "l", "b"),
     )
     assert history_of({"history": history_json(history)}) == history
+
+
+def shown(tmp_path):
+    """The example of the documentation: its certificate, and its program in a file."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "verification.md").read_text(encoding="utf-8")
+    found = re.search(r"```text\n(int main.*?)\n\n(\{.*?)\n```", text, re.DOTALL)
+    assert found is not None
+    (tmp_path / "a.c").write_text(HEAD + found[1], encoding="utf-8")
+    document = json.loads(found[2])
+    document["program"]["files"] = [str(tmp_path / "a.c")]
+    return document
+
+
+def test_the_example_of_the_documentation_is_accepted(tmp_path):
+    document = shown(tmp_path)
+    assert document["version"] == 2
+    assert judged_document(document, 60.0)["accepted"]
+    document["history"][1]["variable"] = "i"
+    assert not judged_document(document, 60.0)["accepted"]
+
+
+CHANGED = [
+    {"version": 1},
+    {"version": 3},
+    {"history": None},
+    {"history": []},
+    {"recurrent": [], "chosen": []},
+    {"repeating": [1]},
+]
+
+
+@pytest.mark.parametrize("changes", CHANGED, ids=str)
+def test_history_belongs_to_version_2_and_to_what_holds_of_all_runs(tmp_path, changes):
+    document = shown(tmp_path) | changes
+    if document["history"] is None:
+        del document["history"]
+    with pytest.raises(UsageError):
+        judged_document(document, 60.0)
