@@ -33,8 +33,8 @@ class HistoryVariable:
     With a ``loop`` alone, by the label of its header: its back edges taken since it was last entered. With a ``block``
     of it, too: visits of that block since then. With a ``block`` alone: visits since the run began. With a ``loop`` and
     a ``variable`` of the program, by its symbol: what it held when the loop was last entered, before an iteration.
-    Before a loop is entered for the first time counts are 0, and variables those of the beginning. Calls that are passed
-    over count nothing.
+    Before a loop is entered for the first time counts are 0, and variables those of the beginning. Calls that are
+    passed over count nothing.
     """
 
     name: str
