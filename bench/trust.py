@@ -2,12 +2,14 @@
 
     python bench/trust.py FOLDER --minutes 5
     python bench/trust.py CERTIFICATES --conjuncts
+    python bench/trust.py CERTIFICATES --history 1000
 
 FOLDER holds programs of ``bench/verify_random.py --proved``. A mutant of a certificate may be accepted where what it
 says still holds in all states that runs come to; a mutant of a program under the old certificate where native runs do
 not violate the property. Everything else that is accepted is wrong. CERTIFICATES holds those of ``bench/verify.py
 --certificates``: of each every conjunct is left out in turn, and it is counted how often the rest is refused, and how
-often it is still inductive and enough.
+often it is still inductive and enough. With ``--history`` so many mutants are made of those that speak of history
+variables: what is accepted is compared with exhausted runs over the flowgraph with history.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from verify_random import asked, exhausted, expected, judged_here
 
 from loopless.check.certificates.document import judged_document
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
+from loopless.check.certificates.history import history_of, with_history
 from loopless.check.certificates.property import Property, graph_of, violates
 from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle
 from loopless.errors import LooplessError
@@ -80,8 +83,12 @@ def certificates(document: Mapping[str, Any], r: random.Random, count: int) -> I
         made = copy.deepcopy(dict(document))
         parts = [one for one in made["invariants"] if one["conjuncts"]]
         ranks = [one for one in made.get("ranks", ()) if one["components"]]
-        kind = r.choice(("change", "change", "drop", "rank", "rank") if ranks else ("change", "change", "drop"))
-        if kind == "rank":
+        kinds = ("change", "change", "drop", "rank", "rank") if ranks else ("change", "change", "drop")
+        kind = r.choice((*kinds, "history", "history") if made.get("history") else kinds)
+        if kind == "history":
+            if not _other_history(made, r):
+                continue
+        elif kind == "rank":
             components = r.choice(ranks)["components"]
             at = r.randrange(len(components))
             new = r.choice(("0", mutated_text(components[at], r), f"(- {components[at]})", f"(+ {components[at]} 1)"))
@@ -101,6 +108,22 @@ def certificates(document: Mapping[str, Any], r: random.Random, count: int) -> I
                     continue
                 conjuncts[at] = new
         yield kind, made
+
+
+def _other_history(document: dict[str, Any], r: random.Random) -> bool:
+    """Lets one history variable tell what another one does: the count or the entry of another loop, or the entry of
+    another variable; False where there is none.
+    """
+    told = document["history"]
+    one = r.choice(told)
+    others = [other for other in told if other is not one and set(other) == set(one)]
+    if not others:
+        return False
+    other = r.choice(others)
+    name = one["name"]
+    one.clear()
+    one.update({**other, "name": name})
+    return True
 
 
 def programs(text: str, r: random.Random, count: int) -> Iterator[tuple[str, str]]:
@@ -166,6 +189,42 @@ def conjuncts(folder: Path, minutes: float) -> None:
         print(f"| {name} | {what} | {count} |")
 
 
+def of_history(folder: Path, mutants: int, minutes: float) -> int:
+    """Print how often mutants of certificates with history are refused; the number of those accepted wrongly."""
+    until = time.monotonic() + 60 * minutes
+    counts: Counter[tuple[str, str]] = Counter()
+    files = [file for file in sorted(folder.glob("*.json")) if '"history"' in file.read_text(encoding="utf-8")]
+    for file in files:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        if not judged_here(document, 60.0)["accepted"]:
+            continue
+        counts["certificates", "accepted"] += 1
+        told = document["program"]
+        property_ = Property(document["property"])
+        program = load([Path(name) for name in told["files"]], SourceOptions(data_model=told["data_model"]))
+        graph = graph_of(program, told["entry"], property_)
+        r = random.Random(file.name)
+        for kind, made in certificates(document, r, mutants // len(files)):
+            if time.monotonic() > until:
+                break
+            if made == document:
+                continue
+            if not judged_here(made, 10.0)["accepted"]:
+                counts[kind, "refused"] += 1
+                continue
+            part = with_history(graph, history_of(made))
+            state = {one["cutpoint"]: tuple(part.variables) for one in made["invariants"]}
+            runs = all_runs(Runner(part, violates(property_), state), DOMAIN)
+            right = still_holds(part, made, runs) if runs else None
+            counts[kind, {True: "accepted, right", False: "accepted, WRONG", None: "accepted, not decided"}[right]] += 1
+            if right is False:
+                print(file, kind, json.dumps(made), flush=True)
+    print("| mutants of certificates with history | answer | count |\n|---|---|---|")
+    for (name, how), count in sorted(counts.items()):
+        print(f"| {name} | {how} | {count} |")
+    return sum(count for (_, how), count in counts.items() if how.endswith("WRONG"))
+
+
 # -- a second way -----------------------------------------------------------------------------------------------------
 
 
@@ -206,7 +265,7 @@ class _More(Exception):
 
 def still_holds(graph: Flowgraph, document: Mapping[str, Any], runs: Sequence[ProgramRun]) -> bool | None:
     """Whether what a certificate says holds of all states of the runs; None where a state does not tell."""
-    symbols = symbols_of(graph.variables)
+    symbols = symbols_of(graph.variables)  # of history, too, where the graph has it
     invariants = {
         one["cutpoint"]: [condition_of(text, symbols) for text in one["conjuncts"]] for one in document["invariants"]
     }
@@ -272,6 +331,12 @@ class Campaign:
             if document == answer.certificate or not judged_here(document, 10.0)["accepted"]:
                 self.counts[name, "refused"] += 1
                 continue
+            if "history" in document:
+                told = with_history(graph, history_of(document))
+                seen = {label: tuple(told.variables) for label in state}
+                each = all_runs(Runner(told, violates(property_), seen), DOMAIN)
+                self._told(name, still_holds(told, document, each) if each else None, file, document)
+                continue
             if runs is None:
                 runs = all_runs(Runner(graph, violates(property_), state), DOMAIN) or []
             self._told(name, still_holds(graph, document, runs) if runs else None, file, document)
@@ -325,7 +390,10 @@ def main() -> int:
     parser.add_argument(
         "--conjuncts", action="store_true", help="of certificates in a folder, without each conjunct in turn"
     )
+    parser.add_argument("--history", type=int, default=0, help="so many mutants of certificates with history")
     options = parser.parse_args()
+    if options.history:
+        return 1 if of_history(options.programs, options.history, options.minutes) else 0
     if options.conjuncts:
         conjuncts(options.programs, options.minutes)
         return 0

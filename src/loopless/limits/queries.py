@@ -268,6 +268,9 @@ POINTED_ELEMENTS: Annotated[int, GUESS] = 24
 JUDGE_GRACE_S: Annotated[float, ChosenBy("the judge keeps its limit itself")] = 10.0
 """Time in seconds that the judge may work beyond its limit."""
 
+WITHOUT_HISTORY_OPERATIONS: Annotated[int, GUESS] = 2_000_000
+"""Operations of isl for what invariants say without their history variables, of each loop: only readers need it."""
+
 JUDGE_QUESTION_S: Annotated[float, GUESS] = 0.02
 """Work in seconds that a question of the judge counts as."""
 

@@ -160,3 +160,6 @@ MAX_LASSOS: Annotated[int, GUESS] = 120
 """Maximum number of such cycles in one program."""
 
 varied(__name__)
+
+MAX_HISTORY_CASES: Annotated[int, GUESS] = 24
+"""Phases of a loop in one invariant over its count: each is an alternative, which solvers tell from the others."""

@@ -14,6 +14,9 @@ from typing import Any, Final
 
 from loopless import clock
 from loopless import terms as t
+from loopless.check.certificates.history import HistoryVariable
+from loopless.deadline import in_time
+from loopless.errors import LimitError
 from loopless.flowgraph.model import Origin
 from loopless.limits.verification import (
     MAX_KEPT_CALLS,
@@ -30,6 +33,7 @@ from loopless.terms.ideals import independent
 from loopless.verification.acceleration import Leaps, accelerated, leaps_of
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.exploration import SystemPath, explored, named_at
+from loopless.verification.history import history_invariants, instrumented
 from loopless.verification.runs import Choose, ProgramRun, Runner
 from loopless.verification.safe_states import safe_states
 from loopless.verification.shapes import (
@@ -48,6 +52,7 @@ from loopless.verification.transitions import (
     TransitionSystem,
     Violates,
     multiplies,
+    system_of,
 )
 
 Invariants = Mapping[str, tuple[t.Condition, ...]]
@@ -61,10 +66,13 @@ GOALS: Final = frozenset((VIOLATION, OPEN))
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """No run comes to a violation: ``invariants`` are inductive and exclude it. ``method``: who found them."""
+    """No run comes to a violation: ``invariants`` are inductive and exclude it. ``method``: who found them.
+    ``history``: the history variables that they speak of.
+    """
 
     invariants: Invariants
     method: str
+    history: tuple[HistoryVariable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +354,26 @@ class Search:
             return None
         # What else is known stays as it is: other methods do better without such long conditions.
         kept = inductive_subset(self.inner, safe, min(self.deadline, clock.counted() + seconds))
-        return self._proof(SUMMARIES, kept)
+        return self._proof(SUMMARIES, kept) or self._by_history(leaps, safe, seconds)
+
+    def _by_history(self, leaps: Leaps, safe: Invariants, seconds: float) -> Proof | None:
+        """By what iterations come to, over history variables, from entries that are safe."""
+        try:
+            with in_time(clock.now() + seconds):
+                found = history_invariants(self.system, leaps, safe)
+        except LimitError:
+            return None
+        if found is None:
+            return None
+        graph, variables = instrumented(self.system.graph, found.history)
+        told = system_of(graph, self.system.violates, self.system.calls, ends=False, kept=variables)
+        if not isinstance(told, TransitionSystem) or told.cutpoints != self.system.cutpoints:
+            return None
+        proposed = {label: (*self.found[label], *found.proposed[label]) for label in told.cutpoints}
+        kept = inductive_subset(told.transitions, proposed, min(self.deadline, clock.counted() + seconds))
+        if not all(self.excluded(transition, kept) for transition in self.bad):
+            return None
+        return Proof(dict(kept), f"{SUMMARIES}, with history", found.history)
 
     def run_along(self, path: SystemPath, values: Mapping[t.Var, int], leaps: Leaps) -> ProgramRun:
         """The run along a path of steps, which jumps over loops as their summaries say."""

@@ -122,7 +122,7 @@ class TransitionSystem:
     calls: Passes = field(default=lambda _: None, compare=False)
 
 
-def system_of(
+def system_of(  # noqa: PLR0913
     graph: Flowgraph,
     violates: Violates,
     calls: Passes,
@@ -131,14 +131,16 @@ def system_of(
     ways: int = 1,
     accesses: bool = False,
     leaps: Mapping[str, LoopSummary] | None = None,
+    kept: frozenset[t.Var] = frozenset(),
 ) -> TransitionSystem | Refused:
     """The transitions of ``graph``. ``calls`` says why a call cannot be passed over; ``ends``: without it nothing is
     kept of runs that end. Up to so many ``ways`` that meet in one place, and differ in what they come to, go on each by
     itself. ``accesses``: transitions say what they do to memory. ``leaps``: by the header of a loop the summary whose
-    cases are steps in place of its iterations.
+    cases are steps in place of its iterations. ``kept``: variables whose values matter everywhere, though none reads
+    them.
     """
     cutpoints = cutpoints_of(graph)
-    live = live_at_entry(graph.blocks, frozenset())
+    live = {label: found | kept for label, found in live_at_entry(graph.blocks, frozenset()).items()}
     made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways, accesses, leaps or {})
     try:
         for start in (START, *cutpoints):

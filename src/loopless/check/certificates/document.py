@@ -11,11 +11,13 @@
 
 With "contracts" ([{"function": F, "conjuncts": [SMT-LIB, ...]}]) the proof rests on what functions return, which it
 proves, too: conditions on what they are given (``f::n@call``), return (``f::@result``) and leave in globals (``f::g``).
-With "ranks" it is about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N,
-"value": V}]) it is about a set of states that a run never leaves which takes these values from outside; with
-"repeating" ([V, ...]) about a run that takes these inputs, the last one again and again, and comes to a state in which
-it was before. A cutpoint is the label of a block of the flowgraph; expressions are over unbounded integers and speak of
-its variables.
+With "history" ([{"name": "history:…", "loop": LABEL, "block": LABEL, "variable": SYMBOL}], each with a loop, a block
+or both, or a loop and a variable) it is of version 2, and speaks of history variables, too
+(:mod:`loopless.check.certificates.history`). With "ranks" it is about termination. With "recurrent" (as "invariants")
+and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it is about a set of states that a run never leaves
+which takes these values from outside; with "repeating" ([V, ...]) about a run that takes these inputs, the last one
+again and again, and comes to a state in which it was before. A cutpoint is the label of a block of the flowgraph;
+expressions are over unbounded integers and speak of its variables.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from typing import Any, Final
 
 from loopless import terms as t
 from loopless.check.certificates.formulas import condition_of, symbols_of
+from loopless.check.certificates.history import HistoryVariable, history_json, history_of, with_history
 from loopless.check.certificates.judge import CertifiedClaim, Judgement, judged, judged_recurrent
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
@@ -37,6 +40,8 @@ from loopless.source.targets import SourceTarget
 
 FORMAT: Final = "loopless-certificate"
 VERSION: Final = 1
+WITH_HISTORY: Final = 2
+"""The version of certificates that speak of history variables, and of no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +61,10 @@ def document_of(
     claim: CertifiedClaim,
     places: Mapping[str, tuple[str, int]],
     contracts: Mapping[str, Sequence[str]] | None = None,
+    history: Sequence[HistoryVariable] = (),
 ) -> dict[str, Any]:
     """A certificate. ``places``: file and line of cutpoints, for readers. ``contracts``: by function, what is proved of
-    its returns.
+    its returns. ``history``: the history variables that the claim speaks of.
     """
     invariants = []
     for label, conjuncts in claim.invariants.items():
@@ -67,7 +73,7 @@ def document_of(
     database = subject.options.compile_database
     found: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": WITH_HISTORY if history else VERSION,
         "program": {
             "files": list(subject.files),
             "data_model": subject.options.data_model,
@@ -84,6 +90,8 @@ def document_of(
         "property": property_.value,
         "invariants": invariants,
     }
+    if history:
+        found["history"] = history_json(history)
     if contracts is not None:
         found["contracts"] = [{"function": name, "conjuncts": list(texts)} for name, texts in contracts.items()]
     if claim.ranks is not None:
@@ -119,8 +127,13 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         UsageError: it is no certificate, or of another version.
         KeyError, TypeError: something is missing in it.
     """
-    if document.get("format") != FORMAT or document.get("version") != VERSION:
-        raise UsageError(f"this is no {FORMAT} of version {VERSION}")
+    if document.get("format") != FORMAT or document.get("version") not in (VERSION, WITH_HISTORY):
+        raise UsageError(f"this is no {FORMAT} of version {VERSION} or {WITH_HISTORY}")
+    if (document["version"] == WITH_HISTORY) != ("history" in document):
+        raise UsageError(f"a certificate has history where it is of version {WITH_HISTORY}, and only there")
+    history = history_of(document) if "history" in document else ()
+    if history and ("repeating" in document or "recurrent" in document):
+        raise UsageError("a certificate of a run that never ends has no history variables")
     told = document["program"]
     program = load([Path(file) for file in told["files"]], _options(told))
     property_ = Property(document["property"])
@@ -144,6 +157,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         raise UsageError(f"the certificate has a contract of {min(strange)}, which no call goes into")
     if graph.refused is not None:
         raise UsageError(f"the flowgraph of {told['entry']} does not tell all that runs do: {graph.refused.detail}")
+    graph = with_history(graph, history)
     if "repeating" in document:
         return judgement_json(_judged_run(program, document, seconds))
     ranks = document.get("ranks")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, cast
 
 from loopless import terms as t
 from loopless.check.certificates.document import Subject, document_of
+from loopless.check.certificates.history import HistoryVariable
 from loopless.check.certificates.judge import CertifiedClaim
 from loopless.check.certificates.property import Property, calls_nothing_back
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
@@ -21,6 +22,7 @@ from loopless.queries.verification.evidence import (
     places,
     told,
     told_contracts,
+    without_history,
 )
 from loopless.queries.verification.question import VerificationQuestion
 from loopless.queries.verification.verdict import Verdict
@@ -63,6 +65,11 @@ class Certification:
 
     def certified(self, system: TransitionSystem, search: Search, proof: Proof) -> Verdict | None:
         """``true`` if the judge accepts the proof, shortened or as it is."""
+        if proof.history:
+            claim = claim_of(proof.invariants, system)
+            shown = told(system, without_history(proof.invariants, system))
+            verdict = self.judged(system, claim, proof.method, shown, proof.history)
+            return None if verdict is None else self._unless_wild(search, verdict)
         left = max(self.question.left, 1.0)
         goals = search.safety_goals()
         with self.question.timed("shortening"):
@@ -93,11 +100,17 @@ class Certification:
         )
 
     def judged(
-        self, system: TransitionSystem, claim: CertifiedClaim, method: str, shown: tuple[ToldInvariant, ...]
+        self,
+        system: TransitionSystem,
+        claim: CertifiedClaim,
+        method: str,
+        shown: tuple[ToldInvariant, ...],
+        history: Sequence[HistoryVariable] = (),
     ) -> Verdict | None:
-        """``true`` if the judge accepts the claim; ``shown`` says it to readers."""
+        """``true`` if the judge accepts the claim, which speaks of ``history``; ``shown`` says it to readers."""
         question = self.question
-        document = document_of(self._subject(), question.property, claim, places(system.graph), self.contracts)
+        at = places(system.graph)
+        document = document_of(self._subject(), question.property, claim, at, self.contracts, history)
         judgement = self.accepted(document, f"a proof was found ({method}), but its certificate was not accepted")
         if judgement is None:
             return None

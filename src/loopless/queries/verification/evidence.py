@@ -16,7 +16,8 @@ from loopless import terms as t
 from loopless.check.certificates.judge import CertifiedClaim
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph, LoopInfo, VariableInfo
-from loopless.limits.queries import JUDGE_GRACE_S, JUDGE_QUESTION_S
+from loopless.limits.queries import JUDGE_GRACE_S, JUDGE_QUESTION_S, WITHOUT_HISTORY_OPERATIONS
+from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
 from loopless.records import dataclass
 from loopless.verification.transitions import TransitionSystem
 
@@ -43,6 +44,28 @@ def claim_of(invariants: Mapping[str, Sequence[t.Condition]], system: Transition
         parts = [part for condition in invariants.get(label, ()) for part in t.conjuncts(condition)]
         found[label] = tuple(text for text in (t.smt(part) for part in parts) if text is not None)
     return CertifiedClaim(found)
+
+
+def without_history(
+    invariants: Mapping[str, Sequence[t.Condition]], system: TransitionSystem
+) -> dict[str, tuple[t.Condition, ...]]:
+    """What the invariants say without history variables, for readers who have none: that there are values of these,
+    where that is linear; else the conjuncts without them.
+    """
+    variables = system.graph.variables.keys()
+    found: dict[str, tuple[t.Condition, ...]] = {}
+    for label, conditions in invariants.items():
+        plain = tuple(part for part in conditions if part.variables <= variables)
+        linear = t.conjunction(part for part in conditions if is_quasi_affine(part))
+        history = linear.variables - variables
+        if history and linear.variables & variables:
+            try:
+                with budget(WITHOUT_HISTORY_OPERATIONS):
+                    plain = (*plain, *t.conjuncts(Region.of(linear).project_out(history).condition()))
+            except (NotPresburger, BudgetExceeded, t.TermTooLarge):
+                pass  # readers are told less, which is true all the same
+        found[label] = tuple(dict.fromkeys(plain))
+    return found
 
 
 _WORDS_OF_C: Final = (t.Var, t.Const, t.Sum, t.Compare, t.And, t.Or, t.Truth)
