@@ -13,6 +13,7 @@ from loopless.bounds import (
     Claim,
 )
 from loopless.bounds.asymptotics.lower import class_of_bound, class_of_claim, has_class, lower_class
+from loopless.bounds.claims.joint import always
 from loopless.bounds.claims.lines import LineBound
 from loopless.bounds.iteration.outside import NO_READS, Reads
 from loopless.bounds.methods.nontermination import Recurrent
@@ -285,6 +286,12 @@ class LoopBound(Bound):
     def any_entry(self) -> t.Term | None:
         """No entry in a call takes more iterations, over the inputs of the function."""
         return self.counts.any_entry
+
+    @property
+    def unconditional(self) -> tuple[t.Term, ...]:
+        """Bounds on the iterations of each entry that hold whatever the inputs are."""
+        bounds = (always(self.per_entry), self.any_entry, self.counts.over_inputs, always(self.call))
+        return tuple(bound for bound in bounds if bound is not None)
 
     @property
     def lines(self) -> tuple[LineBound, ...]:

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 from loopless import clock
 from loopless import terms as t
-from loopless.bounds.claims.joint import always
 from loopless.bounds.model import by_types
 from loopless.bounds.reads.without_data import simplest
 from loopless.limits.queries import DEFAULT_VERIFICATION_S
@@ -100,7 +99,7 @@ def bounded_loops(
 
 def _ruled(found: LoopBound, *, meant: bool) -> RuledLoop:
     entry = found.per_entry
-    bound = simplest((always(entry), found.any_entry, found.counts.over_inputs, always(found.call)))
+    bound = simplest(found.unconditional)
     states = t.disjunction((entry.never, *(one.condition for one in found.counts.recurrent)))
     never = found.call.never if entry.entered else t.FALSE
     end = found.counts.ends_by_overflow

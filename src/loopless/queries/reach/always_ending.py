@@ -11,11 +11,9 @@ from dataclasses import replace
 
 from loopless import clock
 from loopless import terms as t
-from loopless.bounds.claims.joint import always
 from loopless.flowgraph.callees.call_graph import CallGraph, reached_instructions
 from loopless.graphs import components
 from loopless.queries.bounds.answering import answer_bounds
-from loopless.queries.bounds.answers import LoopBound
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
 
@@ -56,18 +54,12 @@ def most_rounds(
     granted: dict[str, None] = {}
     for answer in answer_bounds(functions, "all", chosen, clock.now() + seconds):
         for loop in answer.loops:
-            highs = [high for bound in bounds_of(loop) if (high := t.range_of(bound)[1]) is not None]
+            highs = [high for bound in loop.unconditional if (high := t.range_of(bound)[1]) is not None]
             if not highs:
                 return None
             most = max(most, min(highs))
         granted |= dict.fromkeys(answer.granted)
     return most, tuple(granted)
-
-
-def bounds_of(loop: LoopBound) -> list[t.Term]:
-    """Bounds on the iterations of each entry of a loop, whatever the inputs."""
-    bounds = (loop.any_entry, always(loop.call), always(loop.per_entry))
-    return [bound for bound in bounds if bound is not None]
 
 
 def _bounds(
@@ -81,7 +73,7 @@ def _bounds(
     granted: dict[str, None] = {}
     for answer in answer_bounds(functions, "all", chosen, clock.now() + seconds):
         for loop in answer.loops:
-            if not bounds_of(loop):
+            if not loop.unconditional:
                 return f"no bound is known of the loop {loop.name}"
         granted |= dict.fromkeys(answer.granted)
     return tuple(granted)
