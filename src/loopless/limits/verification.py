@@ -159,7 +159,9 @@ MAX_LASSO_TRANSITIONS: Annotated[int, GUESS] = 3
 MAX_LASSOS: Annotated[int, GUESS] = 120
 """Maximum number of such cycles in one program."""
 
-varied(__name__)
+# History variables
 
 MAX_HISTORY_CASES: Annotated[int, GUESS] = 24
-"""Phases of a loop in one invariant over its count: each is an alternative, which solvers tell from the others."""
+"""Maximum number of phases of a loop in one invariant over its count."""
+
+varied(__name__)

@@ -36,7 +36,7 @@ def safe(
 
 def _answer(asked: SafetyQuestion, question: VerificationQuestion, system: TransitionSystem) -> Verdict:
     tried = answered(SAFETY, asked, question.entry, complete=lambda _: True, in_words=lambda verdict: verdict.verdict)
-    return tried.answer or question.unsettled(system)
+    return question.unsettled(system) if tried.answer is None else tried.answer  # a verdict of false is falsy
 
 
 def _verdict(
