@@ -164,4 +164,7 @@ MAX_LASSOS: Annotated[int, GUESS] = 120
 MAX_HISTORY_CASES: Annotated[int, GUESS] = 24
 """Maximum number of phases of a loop in one invariant over its count."""
 
+HISTORY_S: Annotated[float, ChosenBy("the nest with delays of SV-COMP takes 1.5 s")] = 2.0
+"""Maximum number of seconds for what each iteration comes to, and as many for what of it is inductive."""
+
 varied(__name__)

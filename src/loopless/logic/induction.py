@@ -7,6 +7,7 @@ from typing import Any
 
 from loopless import clock
 from loopless import terms as t
+from loopless.limits.foundation import PRODUCT_STEPS_PER_MS, STEPS_PER_MS
 from loopless.limits.logic import CANDIDATE_CHARGE_S, INDUCTION_CHECK_MS, SPLIT_QUESTION_FACTOR
 from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
 from loopless.logic.smt import integer_steps_per_ms
@@ -123,7 +124,7 @@ class _Incremental:
         self._solver = z3.SimpleSolver(ctx=context)
         self._solver.set(random_seed=1)
         self._solver.add(*map(self._translated.condition, given))
-        self._given = tuple(given)
+        self._multiplies = any(map(has_products_inside, given))
         self._told = 0
 
     def excludes(self, condition: t.Condition, check_ms: int) -> bool:
@@ -131,7 +132,8 @@ class _Incremental:
         refuted = self._translated.condition(condition)
         self._solver.add(*self._translated.facts[self._told :])
         self._told = len(self._translated.facts)
-        limit(self._solver, check_ms, integer_steps_per_ms((*self._given, condition)))
+        products = self._multiplies or has_products_inside(condition)
+        limit(self._solver, check_ms, PRODUCT_STEPS_PER_MS if products else STEPS_PER_MS)
         self._solver.push()
         try:
             self._solver.add(refuted)
@@ -184,9 +186,10 @@ class _Asked:
         self.solver.add(*translated.facts)
         self.plain.add(*translated.facts)
         self.is_plain = not self.multiplies and not has_products_inside(step.condition)
-        asked = (step.condition, *step.update.values())
-        limit(self.solver, check_ms, integer_steps_per_ms((*asked, *kept.get(step.source, ()), *kept[step.target])))
-        limit(self.plain, check_ms, integer_steps_per_ms((step.condition,)))
+        plain = self.is_plain and len(self.plainly) == len(self.wanted)
+        asked = (step.condition, *step.update.values())  # of the candidates few decide an answer
+        limit(self.solver, check_ms, integer_steps_per_ms(asked, products=not plain))
+        limit(self.plain, check_ms)
 
     def _add(self, formula: Any, condition: t.Condition) -> bool:
         """Tell the solvers; whether both, since nothing is multiplied in the condition of which it speaks."""
@@ -296,7 +299,7 @@ def core(
     translated = IntegerTranslation(z3, context)
     solver = z3.SimpleSolver(ctx=context)
     solver.set(random_seed=1)
-    limit(solver, check_ms, integer_steps_per_ms((step.condition, wanted, *given)))
+    limit(solver, check_ms)
     solver.add(translated.condition(step.condition))
     solver.add(translated.condition(~t.substitute(wanted, step.update)))
     flags = {}

@@ -103,9 +103,11 @@ def _translations(condition: t.Condition) -> tuple[Translation, ...]:
     return (IntegerTranslation, BitTranslation)
 
 
-def integer_steps_per_ms(asked: Iterable[t.Node]) -> int:
-    """How many of Z3's steps over the integers count as a millisecond, by what it is ``asked`` about."""
-    quotients, products = 0, False
+def integer_steps_per_ms(asked: Iterable[t.Node], *, products: bool = False) -> int:
+    """How many of Z3's steps over the integers count as a millisecond, by what it is ``asked`` about; ``products``:
+    something else that it knows multiplies unknowns.
+    """
+    quotients = 0
     for node in {node for one in asked for node in t.walk(one)}:
         divides = isinstance(node, t.Op) and node.op in t.DIVISIONS
         quotients += divides

@@ -19,6 +19,7 @@ from loopless.deadline import in_time
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Origin
 from loopless.limits.verification import (
+    HISTORY_S,
     MAX_KEPT_CALLS,
     MAX_KEPT_STATES,
     MAX_VIOLATING_WAYS,
@@ -354,7 +355,7 @@ class Search:
             return None
         # What else is known stays as it is: other methods do better without such long conditions.
         kept = inductive_subset(self.inner, safe, min(self.deadline, clock.counted() + seconds))
-        return self._proof(SUMMARIES, kept) or self._by_history(leaps, safe, seconds)
+        return self._proof(SUMMARIES, kept) or self._by_history(leaps, safe, min(seconds, HISTORY_S))
 
     def _by_history(self, leaps: Leaps, safe: Invariants, seconds: float) -> Proof | None:
         """By what iterations come to, over history variables, from entries that are safe."""
