@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import threading
+import time
 
 import pytest
 
 from loopless import clock
-from loopless.deadline import in_time
+from loopless.deadline import in_time, not_interrupted
 from loopless.errors import LimitError
 
 
@@ -22,3 +24,28 @@ def test_a_limit_that_ctypes_calls_a_wrong_argument_is_a_limit() -> None:
 def test_work_ends_at_its_limit() -> None:
     with pytest.raises(LimitError), in_time(clock.now() + 0.05):
         sum(number for number in iter(int, 1))
+
+
+def test_another_thread_that_gets_the_signal_does_not_break_in() -> None:
+    ends = threading.Event()
+    other = threading.Thread(target=ends.wait)  # its mask lets the signals through
+    other.start()
+    done: list[bool] = []
+
+    def work() -> None:
+        with in_time(clock.now() + 0.02):
+            with not_interrupted():
+                began = time.process_time()
+                while time.process_time() < began + 0.1:
+                    pass
+                done.append(True)
+            while True:
+                pass
+
+    try:
+        with pytest.raises(LimitError):
+            work()
+    finally:
+        ends.set()
+        other.join()
+    assert done == [True]

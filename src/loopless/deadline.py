@@ -34,6 +34,8 @@ class _Deadlines:
 
     def __init__(self) -> None:
         self.blocks: list[tuple[float, float]] = []
+        self.held = 0
+        """How many blocks must not be interrupted now."""
 
     def arm(self) -> None:
         """Set the timers for what is left."""
@@ -81,7 +83,7 @@ def in_time(until: float | None) -> Iterator[None]:
 
 
 def _over(number: int, frame: FrameType | None) -> None:
-    if _finalizes(frame):
+    if _deadlines.held or _finalizes(frame):
         signal.setitimer(signal.ITIMER_REAL if number == signal.SIGALRM else signal.ITIMER_PROF, _LATER_S)
         return
     if number == signal.SIGALRM:
@@ -92,6 +94,7 @@ def _over(number: int, frame: FrameType | None) -> None:
 def no_deadline() -> None:
     """In a process that was forked: what was in force in its parent does not hold here."""
     _deadlines.blocks.clear()
+    _deadlines.held = 0
     if _HAS_TIMERS:
         _deadlines.arm()
         for number in TIMERS:
@@ -104,10 +107,15 @@ def not_interrupted() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
+    main = threading.current_thread() is threading.main_thread()
+    # A thread that begins has the mask of this one. Others, as those of Z3's time limits, may still get the signal, and
+    # its handler then breaks in here.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, TIMERS)
+    _deadlines.held += main
     try:
         yield
     finally:
+        _deadlines.held = max(0, _deadlines.held - main)  # 0 in a child that began in the block
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
