@@ -51,17 +51,21 @@ def overflow_checks(graph: Flowgraph, blocks: Iterable[str], control: Container[
         yield from (s for s in graph.blocks[label].statements if isinstance(s, Check) and _is_beside(s, control))
 
 
-def with_exact_arithmetic(graph: Flowgraph, control: Container[t.Var] = ()) -> Flowgraph:
-    """The function without overflow of signed operations, but those of which the variables of ``control`` alone are
-    operands; the same one where it has no other check of that. Nothing that is put into a variable of ``control`` may
-    depend on others.
+def with_exact_arithmetic(graph: Flowgraph, control: Container[t.Var] | None = None) -> Flowgraph:
+    """The function without overflow of signed operations; the same one where it has no check of that.
 
+    With ``control`` checks stay outside of loops, and where variables of ``control`` alone are operands: then only what
+    counts beside a loop does not overflow. Nothing that is put into a variable of ``control`` may depend on others.
     Values of widened variables as they were before: :func:`as_typed`.
     """
-    blocks = {label: without_overflow_checks(block, control) for label, block in graph.blocks.items()}
+    inside = {label for loop in graph.loops for label in loop.blocks} if control is not None else graph.blocks.keys()
+    blocks = {
+        label: without_overflow_checks(block, control or ()) if label in inside else block
+        for label, block in graph.blocks.items()
+    }
     if blocks == graph.blocks:
         return graph
-    wide = _widened(graph, blocks, control)
+    wide = _widened(graph, blocks, control or ())
     made = _Rewriter(graph, wide)
     blocks = {label: made.block(block) for label, block in blocks.items()}
     entry = blocks[graph.entry]

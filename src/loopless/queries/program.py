@@ -119,7 +119,7 @@ class AnalyzedFunction:
         from loopless.check.interpreter.relevance import controlling
         from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
 
-        return with_exact_arithmetic(graph, controlling(graph) if which == "beside control" else ())
+        return with_exact_arithmetic(graph, controlling(graph) if which == "beside control" else None)
 
     @property
     def without_overflow(self) -> AnalyzedFunction:

@@ -43,8 +43,8 @@ class _Body:
 
 
 def counted(text: str, rounds: int, *, tell: bool = False) -> tuple[str, list[CountedLoop]]:
-    """The module in which a run gets to the target where a loop has gone round more than so many ``rounds`` since it
-    was entered, with its loops; ``tell``: before that, :data:`COVER` is told the number of the loop.
+    """The module with counters, and its loops. It calls the target once an entry of a loop has taken more than
+    ``rounds`` rounds; ``tell``: it calls :data:`COVER` with the number of the loop first.
     """
     made = _Counting(text.splitlines(), rounds, tell)
     for body in list(_bodies(made.lines)):

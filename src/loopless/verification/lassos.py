@@ -2,7 +2,7 @@
 
 A violation of the system that is made is such a cycle, so liveness becomes safety (Biere, Artho and Schuppan, Liveness
 checking as safety checking, FMICS 2002). The deciding variables are those of conditions, and those that they are
-computed from. Neither a counter beside them is one nor what memory holds, so a run has to confirm what is found here.
+computed from. Counters beside these, and memory, are left out. So a run has to confirm what is found here.
 """
 
 from __future__ import annotations

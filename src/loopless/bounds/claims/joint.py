@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -102,7 +103,8 @@ def apart(graph: Flowgraph, names: Sequence[str]) -> Apart:
     behind = {
         header: frozenset(reachable((header,), lambda label: blocks[label].successors)) for header in headers.values()
     }
-    places = [(at, headers[name]) for at, name in enumerate(names) if name in headers]
+    once = Counter(loop.name for loop in graph.loops)  # of loops that share a name nobody knows which one is meant
+    places = [(at, headers[name]) for at, name in enumerate(names) if once[name] == 1]
     return frozenset(
         (i, j) for i, one in places for j, other in places if other not in behind[one] and one not in behind[other]
     )

@@ -18,7 +18,8 @@ from loopless.bounds.methods.nontermination import has_point
 from loopless.bounds.model import by_types, reads
 from loopless.check.interpreter.relevance import controlling
 from loopless.flowgraph.exact_arithmetic import OVERFLOW, as_typed, overflow_checks
-from loopless.flowgraph.model import Check, Flowgraph
+from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
+from loopless.graphs import predecessors, reachable
 from loopless.logic import feasible
 from loopless.queries.bounds.answers import FunctionBound, LoopIterations, OverflowEnd
 from loopless.queries.program import AnalyzedFunction, AnalyzedLoop
@@ -65,10 +66,22 @@ def _suspects(
         asked = [loop for loop in asked if _may_rest_on_overflow(counts[loop.name])]
     control = controlling(graph) if asked and not of_control else ()
     for loop in asked:
-        assert loop.id.info is not None
-        checks = tuple(overflow_checks(graph, sorted(loop.id.info.blocks), control))
-        if checks:
-            yield loop, checks
+        info = loop.id.info
+        assert info is not None
+        if any(True for _ in overflow_checks(graph, info.blocks, control)):
+            # What overflows on the way to the loop is not there in the other function, either.
+            yield loop, tuple(overflow_checks(graph, _on_the_way(graph, info, of_control=of_control), control))
+
+
+def _on_the_way(graph: Flowgraph, loop: LoopInfo, *, of_control: bool) -> list[str]:
+    """The blocks of the loop and those from which a way leads there, without those outside of all loops where their
+    checks stay.
+    """
+    before = predecessors({label: block.successors for label, block in graph.blocks.items()})
+    found = set(reachable((loop.header,), lambda label: before[label])) | set(loop.blocks)
+    if not of_control:
+        found &= {label for one in graph.loops for label in one.blocks}
+    return sorted(found)
 
 
 def _may_rest_on_overflow(counts: LoopIterations) -> bool:

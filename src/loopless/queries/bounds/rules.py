@@ -105,9 +105,11 @@ def _ruled(found: LoopBound, *, meant: bool) -> RuledLoop:
     end = found.counts.ends_by_overflow
     if end is None or (bound is not None and not by_types(bound)):
         return RuledLoop(found, bound, never, meant, perhaps=states)
+    if never is not t.FALSE:  # it hangs whatever overflows
+        return RuledLoop(found, None, never, meant, perhaps=states)
     hidden = end.call if end.entered and not end.of_control else t.FALSE
     states = states if end.of_control else t.disjunction((states, end.entry))
-    return RuledLoop(found, None, never | hidden, meant, perhaps=states, by_overflow=True)
+    return RuledLoop(found, None, hidden, meant, perhaps=states, by_overflow=True)
 
 
 def _in_run(loop: RuledLoop, bound: RunBound | None, run: ProgramBounds) -> RuledLoop:
