@@ -141,6 +141,17 @@ def test_a_limit_that_is_jumped_over_is_no_hang_of_the_rule(tmp_path):
     assert "no bound but by the signed overflow of i at 1:" in rule_text(loops)
 
 
+def test_an_overflow_before_the_loop_hides_no_hang(tmp_path):
+    source = """int f(int a, int b) { int s = a * b, c = 0; unsigned char x = a;
+        while (x != 1) { x += 2; c++; } return s ^ c; }"""
+    end = end_of(bounds(tmp_path, source)["f"])
+    assert end is not None
+    for a in (0, 1, 2, 7, 65536, 65537, -70000):
+        for b in (0, 3, 32767, 32768, -40000):
+            values = {var: {"a": a, "b": b}[var.name] for var in end.call.variables}
+            assert t.holds(end.call, values) == (a % 2 == 0 and -(2**31) <= a * b < 2**31), (a, b)
+
+
 @pytest.mark.slow
 def test_a_bound_that_rests_on_the_overflow_of_control_stands_apart(tmp_path):
     # The shape of CVE-2022-0778: behind i++ the limit is jumped over, and t need not become 1.

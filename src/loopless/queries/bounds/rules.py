@@ -93,7 +93,7 @@ def bounded_loops(
     loops = [_with_run(loop, endless) for loop in loops]
     if not any(loop.by_overflow and not loop.kept and not loop.broken for loop in loops):
         return loops
-    wrapping = of_program(program, replace(settings, wrapv=True), deadline)
+    wrapping = of_program(program, settings, deadline, behind_counters=True)
     return [_with_run(loop, wrapping) if loop.by_overflow else loop for loop in loops]
 
 

@@ -39,8 +39,9 @@ def always_ends(program: AnalyzedProgram, entry: str, settings: Settings, second
 def most_rounds(
     program: AnalyzedProgram, entry: str, settings: Settings, seconds: float
 ) -> tuple[int, tuple[str, ...]] | None:
-    """The most rounds that any entry of a loop takes in a call of ``entry``, and what that takes for granted; None where
-    it is not known.
+    """The most rounds that any entry of a loop takes in a call of ``entry``, and what that takes for granted.
+
+    None where it is not known.
     """
     calls = CallGraph(program.source.inlined)
     names = calls.of((entry,)).names

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from loopless.check.certificates.property import Property
@@ -45,16 +46,32 @@ class EndlessRun:
     inputs: tuple[int, ...] = ()
 
 
-def of_program(program: AnalyzedProgram, settings: Settings, deadline: float) -> list[EndlessRun]:
-    """Runs of ``main`` that never end, one for each loop that is found so; natively they were still going on."""
+def of_program(
+    program: AnalyzedProgram, settings: Settings, deadline: float, *, behind_counters: bool = False
+) -> list[EndlessRun]:
+    """Runs of ``main`` that never end, one for each loop that is found so; natively they were still going on.
+
+    ``behind_counters``: those that go on where signed numbers wrap around, and meet no overflow until a state comes
+    again: only what counts beside the loop overflows at last.
+    """
     if forbidden() or not settings.run:
         return []
+    plain, settings = settings, replace(settings, wrapv=True) if behind_counters else settings
     try:
-        follower = Follower(program.source, "main", mathematical=settings.mathematical, wrapv=settings.wrapv)
+        follower, strict = (
+            Follower(program.source, "main", mathematical=one.mathematical, wrapv=one.wrapv)
+            for one in (settings, plain)
+        )
         found = _endless(
             (inputs, follower.run(inputs, FOLLOWED_S, ENDLESS_RUN_STEPS))
             for inputs in ((), *short_inputs(MAX_ENDLESS_RUNS))
         )
+        if behind_counters:
+            found = {
+                place: inputs
+                for place, inputs in found.items()
+                if strict.run(inputs, FOLLOWED_S, ENDLESS_RUN_STEPS).status == "timeout"
+            }
         return list(_replayed(program, settings, deadline, found))
     except LooplessError:
         return []  # main takes arguments
