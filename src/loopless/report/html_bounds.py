@@ -45,8 +45,12 @@ def _loop(bound: LoopBound) -> Iterable[str]:
         rows.append(_row("whatever it reads", f"at most {names.text(bound.counts.over_inputs)}"))
     end = bound.counts.ends_by_overflow
     if end is not None:
-        hidden = end.call if end.entered else t.FALSE
-        what = "no bound is known" if hidden is t.FALSE else f"never ends when {names.text(hidden)}"
+        if end.call is not t.FALSE and end.entered:
+            what = f"never ends when {names.text(end.call)}"
+        elif end.entry is not t.FALSE:
+            what = f"may never end from states at the header with {names.text(end.entry)}"
+        else:
+            what = "no bound is known"
         rows.append(_row(f"without {overflow_words(end)}", what))
     if bound.per_entry.upper is not None or bound.call.never is t.FALSE:
         rows.append(_claim("in one entry, over the values there", bound.per_entry, "", names))

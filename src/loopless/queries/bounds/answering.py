@@ -163,7 +163,8 @@ def _with_overflow_ends(
     found = answers_by_themselves(functions, method, effort, until)
     if method != "all" or effort.hurried:
         return found
-    return with_overflow_ends(functions, found, lambda others: answers_by_themselves(others, method, effort, until))
+    short = replace(effort, settings=effort.settled)  # the loops have bounds: the question is what these rest on
+    return with_overflow_ends(functions, found, lambda others: answers_by_themselves(others, method, short, until))
 
 
 def _without_summaries(function: AnalyzedFunction) -> FunctionAnswer:

@@ -15,13 +15,14 @@ from dataclasses import replace
 from loopless import terms as t
 from loopless.bounds import Claim
 from loopless.bounds.methods.nontermination import has_point
-from loopless.bounds.model import by_types, reads
+from loopless.bounds.model import by_types, least, reads
 from loopless.check.interpreter.relevance import controlling
 from loopless.flowgraph.exact_arithmetic import OVERFLOW, as_typed, overflow_checks
 from loopless.flowgraph.model import Check, Flowgraph, LoopInfo
 from loopless.graphs import predecessors, reachable
 from loopless.logic import feasible
 from loopless.queries.bounds.answers import FunctionBound, LoopIterations, OverflowEnd
+from loopless.queries.jobs.effort import inductions_of
 from loopless.queries.program import AnalyzedFunction, AnalyzedLoop
 from loopless.refusals import Refused
 
@@ -40,12 +41,20 @@ def with_overflow_ends(
         asked = [
             at
             for at, (function, answer) in enumerate(zip(functions, answers, strict=True))
-            if any(True for _ in _suspects(function, answer, of_control=of_control))
+            if _is_open(function, [loop for loop, _ in _suspects(function, answer, of_control=of_control)], of_control)
         ]
         without = [functions[at].in_exact_arithmetic if of_control else functions[at].without_overflow for at in asked]
         for at, exact, answer in zip(asked, without, bounded(without) if without else (), strict=True):
             answers[at] = _compared(functions[at], answers[at], exact, answer, of_control=of_control)
     return answers
+
+
+def _is_open(function: AnalyzedFunction, suspects: Sequence[AnalyzedLoop], of_control: bool) -> bool:  # noqa: FBT001
+    """Whether one of the loops may have no bound without overflow, as far as is known without a search."""
+    if not suspects or not of_control:
+        return bool(suspects)
+    counted = inductions_of(function.in_exact_arithmetic)
+    return any(loop.name not in counted or least(counted[loop.name].bounds) is None for loop in suspects)
 
 
 def _suspects(
