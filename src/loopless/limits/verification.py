@@ -127,6 +127,9 @@ MAX_COEFFICIENT: Annotated[int, GUESS] = 10_000
 MAX_CHOICES: Annotated[int, GUESS] = 10
 """Maximum number of choices of falling transitions that are tried."""
 
+MAX_TEMPLATE_VARIABLES: Annotated[int, GUESS] = 40
+"""Maximum number of variables of a linear invariant that is looked for, summed over the cutpoints."""
+
 NEAR_END: Annotated[int, GUESS] = 16
 """Maximum distance of a constant from the end of a type that it stands for."""
 

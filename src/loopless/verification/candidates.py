@@ -293,6 +293,7 @@ class Proposals:
                 values = [state[var] for state in inside]
                 facts += _bounds(var, values, self.constants, 1)
             facts += [c for c in self._linear(varied[:8], inside) if len(c.variables) > 1]
+            facts += _constant_differences(varied[:8], inside)
             if cases:
                 facts += self._rests(varied, inside)
             for fact in facts:
@@ -397,6 +398,17 @@ class Proposals:
             return all(t.holds(condition, state) for state in states)
         except t.EvaluationError:
             return False
+
+
+def _constant_differences(variables: Sequence[t.Var], states: Sequence[Mapping[t.Var, int]]) -> Iterable[t.Condition]:
+    """The differences and sums of two variables that are the same in all states. They follow from all linear equations
+    together; where another of these is lost to a value that wraps around, they may remain.
+    """
+    for a, b in combinations(variables, 2):
+        for term in (a - b, a + b):
+            values = {_value(term, state) for state in states}
+            if len(values) == 1:
+                yield term.eq(values.pop())
 
 
 def _unwrapped(update: Mapping[t.Var, t.Term]) -> Mapping[t.Var, t.Term]:

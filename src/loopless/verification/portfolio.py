@@ -100,6 +100,11 @@ def _houdini(seconds: float) -> SafetyMethod:
     return _method("Houdini", source, lambda question: question.search.by_candidates(seconds), proves=True)
 
 
+def _linear(seconds: float) -> SafetyMethod:
+    source = "Colón, Sankaranarayanan and Sipma, linear invariants by Farkas' lemma (CAV 2003)"
+    return _method("Farkas", source, lambda question: question.search.by_linear_invariants(seconds), proves=True)
+
+
 def _cases(seconds: float) -> SafetyMethod:
     source = "ours; Houdini on what holds case by case of the states of long runs"
     return _method("cases", source, lambda question: question.search.by_cases(seconds), proves=True)
@@ -137,9 +142,11 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _plain_equations(2.0, _multiplies),
     _houdini(2.0),
     _plain_equations(3.0, lambda search: search.asserts_sums),
+    _linear(1.0),
     _guided(1.0),
     _equations(1.5, 2, _multiplies),
     _spacer(1.0),
+    _cases(1.0),
     _paths(1.0),
     _summaries(8.0),
     _native_runs(1.0),

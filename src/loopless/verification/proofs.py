@@ -35,6 +35,7 @@ from loopless.verification.acceleration import Leaps, accelerated, leaps_of
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.exploration import SystemPath, explored, named_at
 from loopless.verification.history import history_invariants, instrumented
+from loopless.verification.linear_invariants import linear_invariants
 from loopless.verification.runs import Choose, ProgramRun, Runner
 from loopless.verification.safe_states import safe_states
 from loopless.verification.shapes import (
@@ -61,6 +62,7 @@ Invariants = Mapping[str, tuple[t.Condition, ...]]
 
 SUMMARIES: Final = "summaries of loops"
 """What is told of answers by the summaries of loops."""
+LINEAR: Final = "linear invariants (Farkas)"
 NO_INVARIANT: Final = "no invariant needed"
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
@@ -252,6 +254,20 @@ class Search:
         found = self._alone(plainest, until, method) or self._alone(proposed, until, method)
         self._all_asked = clock.counted() < until
         return found
+
+    def by_linear_invariants(self, seconds: float) -> Proof | None:
+        """Houdini on linear invariants that Farkas' lemma finds for the ways into a violation."""
+        until = min(self.deadline, clock.counted() + seconds)
+        proposed: dict[str, list[t.Condition]] = {label: [] for label in self.system.cutpoints}
+        left = [transition for transition in self.bad if not self.excluded(transition, self.found)]
+        for found in linear_invariants(self.system, left, self.found):
+            for label, condition in found.items():
+                proposed[label].append(condition)
+            if clock.counted() > until:
+                break
+        if not any(proposed.values()):
+            return None
+        return self._kept(proposed, until, LINEAR)
 
     def by_cases(self, seconds: float) -> Proof | Suspect | None:
         """Houdini on what holds case by case of the states of long runs."""

@@ -127,7 +127,9 @@ def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> LinearTransi
     for path in paths.iterative:
         whole = [(given, path.condition, path.update)]
         parts = (
-            list(_parts(path, given, most)) if split and len(t.conjuncts(path.condition)) <= MAX_CONJUNCTS else whole
+            list(alternatives_of(given, path.condition, path.update, most))
+            if split and len(t.conjuncts(path.condition)) <= MAX_CONJUNCTS
+            else whole
         )
         for number, (extra, condition, update) in enumerate(parts, start=1):
             exact = extra & path.condition
@@ -185,11 +187,17 @@ Part = tuple[t.Condition, t.Condition, Mapping[t.Var, t.Term]]
 
 def parts_of(path: Path) -> list[t.Condition]:
     """The conditions of the transitions that a path is split into."""
-    return [extra & path.condition for extra, _, _ in _parts(path, t.TRUE, MAX_PATH_TRANSITIONS)]
+    parts = alternatives_of(t.TRUE, path.condition, path.update, MAX_PATH_TRANSITIONS)
+    return [extra & path.condition for extra, _, _ in parts]
 
 
-def _parts(path: Path, given: t.Condition, most: int) -> Iterator[Part]:
-    waiting: list[Part] = [(given, path.condition, path.update)]
+def alternatives_of(
+    given: t.Condition, condition: t.Condition, update: Mapping[t.Var, t.Term], most: int
+) -> Iterator[Part]:
+    """A step under ``given`` as at most so many parts that cover it, each without alternatives in condition and update
+    but for those that are too many. Parts that cannot be taken are left out.
+    """
+    waiting: list[Part] = [(given, condition, update)]
     made = 0
     while waiting:
         extra, condition, update = waiting.pop(0)
