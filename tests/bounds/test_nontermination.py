@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from itertools import product
 
 import pytest
 
@@ -12,7 +13,7 @@ from loopless.bounds.ranking.linear import rank
 from loopless.paths import LoopPaths
 from loopless.refusals import Refused
 from loopless.summary import LoopSummary, summarize
-from loopless.terms import Var, evaluate, holds
+from loopless.terms import Read, Var, evaluate, holds, replace_terms, walk
 from loopless_fuzz.judging.loop_alone import LoopAlone
 from loopless_fuzz.judging.states import constants, draw_states
 from loops_in_c import graph, paths
@@ -114,7 +115,40 @@ def test_a_loop_that_always_ends_has_no_recurrent_set(source):
     assert not isinstance(rank(found), Refused)
 
 
-def test_what_a_call_returns_is_not_chosen():
+def test_what_a_call_returns_is_told_apart_from_inputs():
     found = paths("int g(void); int f(int x) { while (x > 0) { if (g() > 3) x--; } return x; }")
+    assert isinstance(found, LoopPaths)
+    (only,) = recurrent(found)
+    assert only.chosen == only.returned == ("g",)
+
+
+def test_an_iteration_that_changes_nothing_goes_on_for_ever():
+    """What it changes beside that decides nothing, and its own condition is all that is told."""
+    source = """unsigned f(const unsigned char *p, unsigned n) {
+        unsigned i = 0, seen = 0;
+        while (i < n) { if (p[i] == 7) i += 1; else i += p[i]; seen++; }
+        return seen;
+    }"""
+    found = paths(source)
+    assert isinstance(found, LoopPaths)
+    (only,) = recurrent(found)
+    assert not only.chosen
+    reads = [node for node in walk(only.condition) if isinstance(node, Read)]
+    assert {(str(node.offset), node.type.width) for node in reads} == {("i", 8)}
+    names = {node: Var("read", node.type) for node in reads}
+    told = replace_terms(only.condition, names)
+    for i, n, value in product((0, 1, 2**32 - 1), (0, 1, 2**32 - 1), (0, 1, 7, 255)):
+        state = {var: {"i": i, "n": n, "read": value}[var.name.split(".")[0]] for var in told.variables}
+        assert holds(told, state) == (i < n and value == 0)
+
+
+def test_a_step_beside_that_decides_is_no_such_iteration():
+    """The limit falls, so each of these loops ends."""
+    source = """unsigned f(const unsigned char *p, unsigned n) {
+        unsigned i = 0;
+        while (i < n) { i += p[0]; n--; }
+        return i;
+    }"""
+    found = paths(source)
     assert isinstance(found, LoopPaths)
     assert recurrent(found) == ()

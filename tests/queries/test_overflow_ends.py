@@ -125,8 +125,10 @@ def test_the_rule_names_the_inputs_of_the_hang(tmp_path):
 def test_the_rule_does_not_take_an_overflow_for_a_bound(tmp_path):
     source = "int f(const int *p, int n) { int c = 0, i = 0; while (i < n) { i += p[i]; c++; } return c; }"
     loops = ruled(tmp_path, source)
-    assert verdict_of(loops) == "unknown"
-    assert "no bound but by the signed overflow of c at 1:" in rule_text(loops)
+    assert verdict_of(loops) == "false(bounded-loops)"  # by a call that adds 0 again and again
+    (run,) = (loop.run for loop in loops)
+    assert run is not None
+    assert "but for the signed overflow of c at 1:" in rule_text(loops)
 
 
 def test_a_limit_that_is_jumped_over_is_no_hang_of_the_rule(tmp_path):
@@ -189,3 +191,22 @@ def test_the_command_tells_it_once(tmp_path):
     done = run_command("bound", file)
     assert "  never ends, but for the signed overflow of c at 1:" in done.stdout
     assert "a signed overflow may be all that ends the loop at 1:" in done.stdout
+
+
+def test_an_iteration_that_moves_on_by_what_it_reads_may_move_by_nothing(tmp_path):
+    """No closed form says whether the sum of what is read comes to the end; an iteration that adds 0 never does."""
+    source = """int f(const unsigned char *p, unsigned n) {
+        unsigned i = 0;
+        int count = 0;
+        while (i < n) { i += p[i]; count++; }
+        return count;
+    }"""
+    end = end_of(bounds(tmp_path, source)["f"])
+    assert end is not None
+    assert end.entered
+    assert end.counters == ("count",)
+    (read,) = {node for node in t.walk(end.entry) if isinstance(node, t.Read)}
+    told = t.replace_terms(end.entry, {read: t.Var("read", read.type)})
+    for i, n, value in ((0, 1, 0), (0, 1, 1), (1, 1, 0), (4, 7, 0), (4, 7, 255)):
+        state = {var: {"i": i, "n": n, "read": value}[var.name.split(".")[0]] for var in told.variables}
+        assert t.holds(told, state) == (i < n and value == 0)

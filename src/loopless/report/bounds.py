@@ -8,6 +8,7 @@ from typing import Any, Final
 from loopless import terms as t
 from loopless.bounds import AsymptoticClass, Claim
 from loopless.bounds.asymptotics.lower import LowerClass, class_of_bound, class_of_claim, lower_class, lower_class_of
+from loopless.bounds.methods.nontermination import Recurrent
 from loopless.bounds.reads.deciding import in_a_sentence
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.limits.report import BOUND_CONDITION_OPERATIONS, MAX_BOUND_HEADLINE, MAX_LOWER_BOUND_NODES
@@ -130,7 +131,7 @@ def _loop_lines(loop: LoopBound, given: Values | None) -> list[str]:
         lines += _endless(_never(bound.entry), bound.entry.never, _unseen(bound.entry), names)
     for states in bound.recurrent:
         word = "need not end" if states.chosen else _never(bound.entry)
-        about = f", by the choice of {', '.join(states.chosen)}" if states.chosen else _unseen(bound.entry)
+        about = choice_words(states) if states.chosen else _unseen(bound.entry)
         lines += _endless(word, states.condition, about, names)
     if bound.reads.sources and bound.entry.upper is not None:
         lines.append(f"  {bound.reads}")
@@ -149,6 +150,13 @@ def _loop_lines(loop: LoopBound, given: Values | None) -> list[str]:
     for refused in bound.reasons:
         lines += why(refused)
     return [*lines, *where_lines(names)]
+
+
+def choice_words(states: Recurrent) -> str:
+    """What has to be chosen for a loop to go on for ever, behind the states."""
+    inputs = [name for name in states.chosen if name not in states.returned]
+    by_choice = f", by the choice of {', '.join(inputs)}" if inputs else ""
+    return by_choice + (f", if {' and '.join(states.returned)} returns such values" if states.returned else "")
 
 
 def overflow_words(end: OverflowEnd) -> str:
@@ -401,7 +409,11 @@ def bound_json(loop: LoopBound, given: Values | None) -> dict[str, Any]:
             "inputs": _inputs_json(entry, names),
             "any": maybe_expression(bound.any_entry, names),
             "never_ends": [
-                {"when": expression(states.condition, names), "chosen": list(states.chosen)}
+                {
+                    "when": expression(states.condition, names),
+                    "chosen": list(states.chosen),
+                    "returned": list(states.returned),
+                }
                 for states in bound.recurrent
             ],
             "entered": bool(entry.never is not t.FALSE or bound.recurrent) and entry.entered,

@@ -10,6 +10,7 @@ from loopless.bounds import Claim
 from loopless.bounds.asymptotics.lower import class_of_claim
 from loopless.queries.bounds.answers import FunctionBound, LoopBound, class_of
 from loopless.report.bounds import (
+    choice_words,
     claim_conditions,
     claim_words,
     granted,
@@ -64,7 +65,7 @@ def _loop(bound: LoopBound) -> Iterable[str]:
     ]
     yield table(_COLUMNS, rows)
     for states in bound.counts.recurrent:
-        word = f"need not end, by the choice of {', '.join(states.chosen)}," if states.chosen else "never ends"
+        word = f"need not end{choice_words(states)}," if states.chosen else "never ends"
         yield note(f"one entry {word} when", [" or ".join(condition(states.condition, names))])
     yield note("taken for granted:", granted_for(bound))
     for refused in dict.fromkeys(r for r in (bound.counts.refused, bound.counts.refused_call) if r is not None):

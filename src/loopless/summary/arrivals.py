@@ -11,8 +11,10 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, Kind, LoopInfo, Origin
+from loopless.graphs import predecessors, reachable
 from loopless.limits.summary import ARRIVAL_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, budget
+from loopless.paths.written import written_objects
 from loopless.summary.function_paths import FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome
 
@@ -35,7 +37,8 @@ class Arrivals:
                 paths = self._found()
                 if not states.variables <= paths.live.get(loop.header, frozenset()):
                     return t.FALSE
-                found = (self._through(state, states) for state in paths.arrived.get(loop.name, ()))
+                may_read = self._is_unwritten(loop)
+                found = (self._through(state, states, may_read) for state in paths.arrived.get(loop.name, ()))
                 return t.disjunction(found)
         except (BudgetExceeded, NotPresburger, t.TermTooLarge):
             return t.FALSE
@@ -46,14 +49,21 @@ class Arrivals:
             self._paths.run()
         return self._paths
 
-    def _through(self, state: FunctionPath, states: t.Condition) -> t.Condition:
+    def _is_unwritten(self, loop: LoopInfo) -> bool:
+        """Whether nothing on the way to the loop, or in it, writes memory: it holds what the function was given."""
+        before = predecessors({label: block.successors for label, block in self._graph.blocks.items()})
+        written = written_objects(self._graph, reachable((loop.header,), lambda label: before[label]))
+        return not written.some and not written.anything
+
+    def _through(self, state: FunctionPath, states: t.Condition, may_read: bool) -> t.Condition:  # noqa: FBT001
         if not state.exact or state.assumptions:
             return t.FALSE
         values = {var: state.values[var] for var in states.variables if var in state.values}
         found = t.conjunction((*state.condition, t.substitute(states, values)))
         read = {unknown.var for unknown in state.unknowns if unknown.origin is Origin.NONDET}
         chosen = all(var in read or self._is_input(var) for var in found.variables)
-        return found if chosen and not any(isinstance(part, t.Read) for part in t.walk_inside(found)) else t.FALSE
+        reads = any(isinstance(part, t.Read) for part in t.walk_inside(found))
+        return found if chosen and (may_read or not reads) else t.FALSE
 
     def _is_input(self, var: t.Var) -> bool:
         info = self._graph.variables.get(var)

@@ -5,9 +5,10 @@ safety, TACAS 2014) is not empty, and from each of its states an iteration leads
 are, or for some choice of the program's inputs. Iterations are free of undefined behaviour, since what would be
 undefined leaves the loop by a path of its own. That the set is reached is for the caller to show.
 
-Candidates are where the summary says that the loop diverges; and the states with an iteration, under inequalities and
-equalities that iterations may keep, cut down to those that lead to such states again, a few times. What is found is
-proved before it is returned, by other means than those that found it where there are no inputs.
+First, iterations that change nothing that decides how the loop goes on: from where one of them begins it goes on for
+ever. Other candidates are where the summary says that the loop diverges; and the states with an iteration, under
+inequalities and equalities that iterations may keep, cut down to those that lead to such states again, a few times.
+What is found is proved before it is returned, by other means than those that found it where there are no inputs.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from loopless.limits.bounds import (
     MAX_REDUCTIONS,
     NONTERMINATION_OPERATIONS,
 )
-from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, budget, feasible, satisfiable
+from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, budget, feasible, satisfiable, simplify
 from loopless.paths import LoopPaths, Path
 from loopless.records import dataclass
 from loopless.summary import LoopSummary
+from loopless.summary.rewrite.abstraction import NamedTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,14 @@ class Recurrent:
     """From every state at the header in which ``condition`` holds the loop need never end.
 
     ``chosen``: the inputs that have to be chosen for that, anew in every iteration; without any the loop never ends
-    whatever happens. ``assumptions``: what the paths take for granted.
+    whatever happens. ``returned``: those of them that functions return of which nothing is known, and which may never
+    return such values. ``assumptions``: what the paths take for granted.
     """
 
     condition: t.Condition
     chosen: tuple[str, ...]
     assumptions: tuple[str, ...]
+    returned: tuple[str, ...] = ()
 
 
 def recurrent(paths: LoopPaths, summary: LoopSummary | None = None) -> tuple[Recurrent, ...]:
@@ -51,7 +55,7 @@ def recurrent(paths: LoopPaths, summary: LoopSummary | None = None) -> tuple[Rec
     paths = paths.uncounted()
     if not paths.iterative or not paths.exact:
         return ()
-    found: list[Recurrent] = []
+    found = [Recurrent(_shorter(condition), (), paths.assumptions) for condition in _unchanging(paths)]
     try:
         for condition in _candidates(paths, summary):
             if found and not feasible(t.conjunction((condition, *(~r.condition for r in found))), solver=False):
@@ -59,11 +63,51 @@ def recurrent(paths: LoopPaths, summary: LoopSummary | None = None) -> tuple[Rec
             closed = _closed(paths, condition)
             if closed is not None:
                 found.append(closed)
-                if len(found) == MAX_RECURRENT_SETS or (summary is not None and condition is summary.diverges):
+                if len(found) >= MAX_RECURRENT_SETS or (summary is not None and condition is summary.diverges):
                     break
     except t.TermTooLarge:
         pass  # what was found so far holds
     return tuple(found)
+
+
+def _unchanging(paths: LoopPaths) -> Iterator[t.Condition]:
+    """For each path of which nothing is unknown, the states from which it leaves all variables as they are that decide
+    which path is taken, now and later. The same path follows then, again and again.
+    """
+    deciding = _deciding(paths)
+    for path in paths.iterative:
+        changed = [(var, term) for var, term in path.update.items() if var in deciding]
+        if path.unknowns or not changed:
+            continue
+        same = t.conjunction((path.condition, *(_kept(var, term) for var, term in changed)))
+        others = (other.condition for other in paths.all if other is not path)
+        if same is not t.FALSE and has_point(same) and not any(feasible(same & other) for other in others):
+            yield same
+
+
+def _shorter(condition: t.Condition) -> t.Condition:
+    """The same in fewer words."""
+    names = NamedTerms()
+    named = names.named(condition)
+    return names.condition(simplify(named, names.bounds(), operations=NONTERMINATION_OPERATIONS))
+
+
+def _deciding(paths: LoopPaths) -> frozenset[t.Var]:
+    """The variables that decide which paths are taken, and those that they are computed from."""
+    found = frozenset[t.Var]().union(*(path.condition.variables for path in paths.all))
+    while True:
+        terms = (term for path in paths.iterative for var, term in path.update.items() if var in found)
+        more = found.union(*(term.variables for term in terms))
+        if more == found:
+            return found
+        found = more
+
+
+def _kept(var: t.Var, after: t.Term) -> t.Condition:
+    """That a variable becomes what it was; of one that wraps around, that it moves by a multiple of all its values."""
+    if isinstance(after, t.Wrap) and after.type == var.type:
+        return t.wrap(after.arg - var, after.type).eq(0)
+    return after.eq(var)
 
 
 def _candidates(paths: LoopPaths, summary: LoopSummary | None) -> Iterator[t.Condition]:
@@ -150,8 +194,10 @@ def _closed(paths: LoopPaths, condition: t.Condition) -> Recurrent | None:
     kinds: tuple[Callable[[LoopPaths, t.Condition], bool], ...] = (_always, _by_choice)
     for recurs in kinds:
         if recurs(paths, condition):
-            inputs = {u.name for p in paths.iterative for u in p.unknowns} if recurs is _by_choice else set()
-            return Recurrent(condition, tuple(sorted(inputs)), paths.assumptions)
+            inputs = {u for p in paths.iterative for u in p.unknowns} if recurs is _by_choice else set()
+            returned = {u.name for u in inputs if u.origin is Origin.CALL}
+            chosen = tuple(sorted({u.name for u in inputs}))
+            return Recurrent(condition, chosen, paths.assumptions, tuple(sorted(returned)))
     return None
 
 
@@ -179,7 +225,7 @@ def _always(paths: LoopPaths, condition: t.Condition) -> bool:
 
 def _by_choice(paths: LoopPaths, condition: t.Condition) -> bool:
     """Whether inputs can be chosen such that an iteration leads into the set, from each of its states."""
-    usable = [p for p in paths.iterative if all(u.origin is Origin.NONDET for u in p.unknowns)]
+    usable = [p for p in paths.iterative if all(u.origin in (Origin.NONDET, Origin.CALL) for u in p.unknowns)]
     if not any(p.unknowns for p in usable):
         return False
     try:

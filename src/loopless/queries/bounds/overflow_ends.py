@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.bounds import Claim
-from loopless.bounds.methods.nontermination import has_point
 from loopless.bounds.model import by_types, least, reads
 from loopless.check.interpreter.relevance import controlling
 from loopless.flowgraph.exact_arithmetic import OVERFLOW, as_typed, overflow_checks
@@ -23,6 +22,7 @@ from loopless.graphs import predecessors, reachable
 from loopless.logic import feasible
 from loopless.queries.bounds.answers import FunctionBound, LoopIterations, OverflowEnd
 from loopless.queries.jobs.effort import inductions_of
+from loopless.queries.loops.never_ending import undecided
 from loopless.queries.program import AnalyzedFunction, AnalyzedLoop
 from loopless.refusals import Refused
 
@@ -147,9 +147,11 @@ def _end(
         entry, call = (t.FALSE if reads(states) else states for states in (entry, call))
     rests = _rests_on_types(counts.entry) and (without.entry.upper is None or without.entry.has_gap)
     # Of what aggregates say it may not be decided whether any input does so.
-    undecided = [states for states in (entry, call) if states is not t.FALSE and not has_point(states)]
-    rests = rests or bool(undecided)
-    entry, call = (t.FALSE if states in undecided else states for states in (entry, call))
+    rests = rests or undecided(entry) or undecided(call)
+    if undecided(entry):
+        known_states = t.disjunction(one.condition for one in without.recurrent if not one.chosen)
+        entry = _hidden(known_states, counts.entry.never, typed, known)
+    entry, call = (t.FALSE if undecided(states) else states for states in (entry, call))
     if entry is t.FALSE and call is t.FALSE and not rests:
         return None
     places = tuple(dict.fromkeys(str(check.loc) for check in checks if check.loc is not None))

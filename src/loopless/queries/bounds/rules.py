@@ -100,7 +100,7 @@ def bounded_loops(
 def _ruled(found: LoopBound, *, meant: bool) -> RuledLoop:
     entry = found.per_entry
     bound = simplest(found.unconditional)
-    states = t.disjunction((entry.never, *(one.condition for one in found.counts.recurrent)))
+    states = t.disjunction((entry.never, *(one.condition for one in found.counts.recurrent if not one.returned)))
     never = found.call.never if entry.entered else t.FALSE
     end = found.counts.ends_by_overflow
     if end is None or (bound is not None and not by_types(bound)):

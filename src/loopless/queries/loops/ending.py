@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.paths import LoopPaths
 from loopless.queries.jobs.effort import inductions_of
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.scope import allowance, graph_for
@@ -26,7 +27,8 @@ _Found = TypeVar("_Found", Outcome, Outcome | None)
 def ending_by_bounds(
     outcome: _Found, graph: Flowgraph, info: LoopInfo, function: AnalyzedFunction, question: Question
 ) -> _Found:
-    """What is said of a loop of ``graph``, beside the bounds that :func:`inductions_of` finds without a search.
+    """What is said of a loop of ``graph``, beside the bounds that :func:`inductions_of` finds without a search, and
+    those of ranking functions where these leave states from which the loop may run for ever.
 
     Where a region of states that never end is known exactly it is left as it is, unless it is empty by the bounds.
     """
@@ -43,7 +45,21 @@ def ending_by_bounds(
             outcome = replace(outcome, diverges=t.FALSE)
         if found is None:
             return outcome
-        return replace(outcome, approximation=replace(found, may_diverge=unbounded(found.may_diverge, bounds)))
+        may_diverge = unbounded(found.may_diverge, bounds)
+        if may_diverge is not t.FALSE:
+            may_diverge = unbounded(may_diverge, _ranked(outcome.paths))
+        return replace(outcome, approximation=replace(found, may_diverge=may_diverge))
+
+
+def _ranked(paths: LoopPaths) -> Bounds:
+    """Bounds on the iterations from any state at the header that ranking functions of the paths give."""
+    from loopless.bounds.model import TermBound
+    from loopless.bounds.ranking.linear import rank
+
+    found = rank(paths.uncounted())
+    if isinstance(found, Refused):
+        return ()
+    return tuple(TermBound(one.iterations, one.valid_when, "ranking") for one in found)
 
 
 def with_bounds(answer: LoopAnswer, function: AnalyzedFunction, question: Question) -> LoopAnswer:

@@ -65,9 +65,19 @@ class Entries:
             recurs = tuple(states for states in recurs if _may_hold(states.condition, facts))
             if call.never is t.FALSE:
                 call = self._with_inputs(loop, entry, call, recurs)
-        chosen = call.never is not t.FALSE and call.never.variables.isdisjoint(self._not_chosen)
-        entered = chosen and has_point(call.never)
+        entered = self._may_be_chosen(call.never) or self._may_be_chosen(self._witness(loop, entry, recurs))
         return LoopClaims(replace(entry, entered=entered), call, recurs)
+
+    def _may_be_chosen(self, inputs: t.Condition) -> bool:
+        """Whether a call surely has such inputs."""
+        return inputs is not t.FALSE and inputs.variables.isdisjoint(self._not_chosen) and has_point(inputs)
+
+    def _witness(self, loop: LoopInfo | None, entry: Claim, recurs: Sequence[Recurrent]) -> t.Condition:
+        """Inputs that lead to a recurrent set, where nothing decides whether any lead to where the loop never ends."""
+        if loop is None or isinstance(self._graph, Refused) or not undecided(entry.never):
+            return t.FALSE
+        states = t.disjunction(one.condition for one in recurs if not one.chosen)
+        return self._arrivals.inputs_for(loop, states) if states is not t.FALSE else t.FALSE
 
     def _where_entered(self, loop: LoopInfo | None, entry: Claim, *, bounded: bool) -> Claim:
         """A claim with a bound, which lacks none in states in which no run enters the loop, nor anywhere if every entry
@@ -96,9 +106,16 @@ class Entries:
         return Arrivals(plain, outcomes_of(self._answers))
 
 
+def undecided(states: t.Condition) -> bool:
+    """Whether nothing decides if there are such states: of what aggregates say."""
+    return states is not t.FALSE and not has_point(states)
+
+
 def recurrent_sets(loop: LoopAnswer, entry: Claim) -> tuple[Recurrent, ...]:
-    """The recurrent sets of a loop that is not bounded everywhere, but for those of which the summary tells."""
-    if loop.paths is None or not (entry.upper is None or entry.has_gap):
+    """The recurrent sets of a loop that is not bounded everywhere, but for those of which the summary tells; and those
+    of a loop of which nothing decides whether it ever goes on without end.
+    """
+    if loop.paths is None or not (entry.upper is None or entry.has_gap or undecided(entry.never)):
         return ()
     found = list(recurrent(loop.paths, loop.summary))
     for states in tuple(found):
