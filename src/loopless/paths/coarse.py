@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
+from loopless.flowgraph.def_use import assigned_in, defined_by, edge_uses
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -77,7 +78,7 @@ class _Coarse:
         """
         places: dict[t.Var, set[str]] = {}
         for label, block in self.blocks.items():
-            for var in _defined(block):
+            for var in assigned_in((block,)):
                 places.setdefault(var, set()).add(label)
         if self.graph.irreducible:
             return {}  # blocks may be passed several times in one iteration
@@ -257,14 +258,6 @@ class _Coarse:
             result = self._unknown(t.Var("result", self.graph.result)) if self.graph.result is not None else None
         changing = {var: term for var, term in update.items() if term is not var}
         return Path("", when, changing, exit, (), (exit.line,) if exit.line else (), result, needed, exact=False)
-
-
-def _defined(block: Block) -> Iterator[t.Var]:
-    """The variables that a block or one of its edges changes."""
-    for statement in block.statements:
-        yield from defined_by(statement)
-    for edge in block.edges:
-        yield from (target for target, _ in edge.assigns)
 
 
 def _reads(node: t.Term | t.Condition) -> bool:

@@ -13,7 +13,8 @@ from typing import ClassVar
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
-from loopless.flowgraph.liveness import defined_by, live_at_entry
+from loopless.flowgraph.def_use import defined_by
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import (
     Allocate,
     Block,

@@ -23,7 +23,7 @@ from loopless.bounds.iteration.meetings import Meeting, ends_of
 from loopless.bounds.iteration.walk_values import is_short, is_truth, substituted
 from loopless.bounds.reads.choices import Game
 from loopless.bounds.reads.moves import IterationMoves, Move
-from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.model import (
     Assign,
     Assume,

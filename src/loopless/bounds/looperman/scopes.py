@@ -13,7 +13,8 @@ from dataclasses import field, replace
 from typing import ClassVar
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by, live_at_entry, used_by
+from loopless.flowgraph.def_use import defined_by, dependencies
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import (
     Allocate,
     Assume,
@@ -32,7 +33,7 @@ from loopless.flowgraph.model import (
     Store,
 )
 from loopless.flowgraph.words import unknown_in_words, with_number
-from loopless.graphs import reverse_postorder
+from loopless.graphs import reachable, reverse_postorder
 from loopless.limits.bounds import MAX_HARD_CONDITIONS, MAX_SCOPE_ITERATIONS
 from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.logic import feasible
@@ -191,18 +192,8 @@ def deciding(graph: Flowgraph, watched: frozenset[t.Var] = frozenset()) -> froze
         for statement in block.statements:
             if isinstance(statement, Assume):
                 wanted |= statement.condition.variables
-    size = -1
-    while size != len(wanted):
-        size = len(wanted)
-        for block in graph.blocks.values():
-            for statement in block.statements:
-                if any(target in wanted for target in defined_by(statement)):
-                    wanted |= used_by(statement)
-            for edge in block.edges:
-                for target, value in edge.assigns:
-                    if target in wanted:
-                        wanted |= value.variables
-    return frozenset(wanted)
+    comes_from = dependencies(graph.blocks.values())
+    return frozenset(reachable(wanted, lambda var: comes_from.get(var, ())))
 
 
 class ScopeExecution(Execution[SymbolicState]):
