@@ -6,7 +6,8 @@ from itertools import product
 
 from flowgraphs_by_hand import BELOW, I32, ONE_UP, N, S, X, branch, counting, go, graph, integers
 from loopless.check.interpreter.run import Interpreter
-from loopless.flowgraph.liveness import defined_by, edge_uses, end_uses, live_at_entry, used_by, without_dead
+from loopless.flowgraph.def_use import defined_by, edge_uses, end_uses, used_by
+from loopless.flowgraph.liveness import live_at_entry, without_dead
 from loopless.flowgraph.model import Assign, Block, Call, Check, Edge, End, Havoc, Load, Origin, Pointer, Store
 from loopless.terms import TRUE, ZERO, Var, add, const, less
 

@@ -25,7 +25,7 @@ from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import Uses, find_uses
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Number, UnfollowedValue, Value, flag_of
 from loopless.flowgraph.words import operation_in_words
-from loopless.graphs import reverse_postorder
+from loopless.graphs import reachable, reverse_postorder
 from loopless.refusals import Reason
 from loopless.source import ir
 from loopless.source.debug import TypeKind as DebugKind
@@ -487,10 +487,5 @@ class _Builder:
     def _followed(self) -> set[Base]:
         """The objects of which something is a variable, and those in which the pointers to such formal pointees lie."""
         found = {base for base, _ in self.memory.slots}
-        waiting = [base for base in found if base.kind in STANDING_IN]
-        while waiting:
-            holder = self.memory.pointees[waiting.pop()][0]
-            if holder not in found:
-                found.add(holder)
-                waiting += [holder] if holder.kind in STANDING_IN else []
-        return found
+        pointees = self.memory.pointees
+        return set(reachable(found, lambda base: (pointees[base][0],) if base.kind in STANDING_IN else ()))

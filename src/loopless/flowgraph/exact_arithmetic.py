@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
+from loopless.flowgraph.def_use import definitions
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -108,9 +109,7 @@ def _widened(graph: Flowgraph, blocks: Mapping[str, Block], control: Container[t
 
 
 def _assigned(block: Block) -> Iterator[tuple[t.Var, t.Term]]:
-    yield from ((s.target, s.value) for s in block.statements if isinstance(s, Assign))
-    for edge in block.edges:
-        yield from edge.assigns
+    yield from ((target, value) for target, _, value in definitions(block) if value is not None)
 
 
 def _leaves(graph: Flowgraph, var: t.Var, value: t.Term, wide: Mapping[t.Var, t.Var]) -> bool:

@@ -2,90 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from loopless import terms as t
-from loopless.flowgraph.model import (
-    Allocate,
-    Assign,
-    Assume,
-    Block,
-    Call,
-    Check,
-    Copy,
-    Edge,
-    End,
-    Expire,
-    Fill,
-    Havoc,
-    Load,
-    Origin,
-    Pointer,
-    Statement,
-    Store,
-)
-
-
-def used_by(statement: Statement) -> frozenset[t.Var]:
-    """The variables that ``statement`` reads."""
-    match statement:
-        case Assign():
-            return statement.value.variables
-        case Check() | Assume():
-            return statement.condition.variables
-        case Havoc() | Expire():
-            return frozenset()
-        case Load():
-            return _of(statement.address)
-        case Store():
-            extra = statement.value_object.variables if statement.value_object is not None else frozenset()
-            return _of(statement.address) | statement.value.variables | extra
-        case Fill():
-            return _of(statement.address) | statement.byte.variables | statement.length.variables
-        case Copy():
-            return _of(statement.target) | _of(statement.source) | statement.length.variables
-        case Allocate():
-            return statement.size.variables
-        case Call():
-            arguments = (_of(a) if isinstance(a, Pointer) else a.variables for a in statement.arguments)
-            drawn = (statement.target,) if statement.drawn and statement.target is not None else ()
-            return frozenset((*statement.reads, *drawn)).union(*arguments)
-
-
-def _of(pointer: Pointer) -> frozenset[t.Var]:
-    return pointer.object.variables | pointer.offset.variables
-
-
-def defined_by(statement: Statement) -> tuple[t.Var, ...]:
-    """The variables that ``statement`` changes, or may change where it is a call."""
-    more = statement.changes if isinstance(statement, Call) else ()
-    return (*overwritten_by(statement), *more)
-
-
-def overwritten_by(statement: Statement) -> tuple[t.Var, ...]:
-    """The variables that surely have another value behind ``statement``, whatever they were before."""
-    match statement:
-        case Assign() | Havoc() | Allocate():
-            return (statement.target,)
-        case Load() | Call():
-            return tuple(v for v in (statement.target, statement.target_object) if v is not None)
-        case Check() | Assume() | Store() | Fill() | Copy() | Expire():
-            return ()
-
-
-def edge_uses(edge: Edge, live_after: Iterable[t.Var]) -> set[t.Var]:
-    """The variables needed at the start of ``edge`` where ``live_after`` are needed at its target."""
-    wanted = set(live_after)
-    assigned = {target for target, _ in edge.assigns}
-    # Parallel assignment: sources are read before any target is written.
-    sources = {v for target, value in edge.assigns if target in wanted for v in value.variables}
-    return (wanted - assigned) | sources | edge.condition.variables
-
-
-def end_uses(end: End) -> frozenset[t.Var]:
-    """The variables that the end of a run reads."""
-    nodes: list[t.Node] = [n for n in (end.value, end.value_object) if n is not None]
-    return frozenset().union(*(node.variables for node in nodes))
+from loopless.flowgraph.dataflow import solution
+from loopless.flowgraph.def_use import edge_uses, end_uses, overwritten_by, used_by
+from loopless.flowgraph.model import Assign, Block, Edge, Havoc, Load, Origin, Statement
 
 
 def live_at_entry(
@@ -149,26 +71,15 @@ class _Transfer:
 
 
 def _solved(transfers: Mapping[str, _Transfer], behind: Mapping[str, frozenset[t.Var]]) -> dict[str, frozenset[t.Var]]:
-    """The least solution: a block is looked at again when what is live in one that follows it has grown."""
+    """The least solution: what is live in a block depends on what is live in those that follow it."""
     live: dict[str, frozenset[t.Var]] = {label: frozenset() for label in transfers} | dict(behind)
     sources: dict[str, list[str]] = {label: [] for label in transfers}
     for label, transfer in transfers.items():
         for target in transfer.block.successors:
             if target in sources:
                 sources[target].append(label)
-    waiting = list(transfers)  # taken from the end: those that follow come before those that lead to them
-    is_waiting = set(waiting)
-    while waiting:
-        label = waiting.pop()
-        is_waiting.discard(label)
-        needed = transfers[label].before(live)
-        if needed != live[label]:
-            live[label] = needed
-            for source in sources[label]:
-                if source not in is_waiting:
-                    is_waiting.add(source)
-                    waiting.append(source)
-    return live
+    # Blocks are in textual order, in which those that follow mostly come later.
+    return solution(list(transfers)[::-1], live, lambda label: transfers[label].before(live), sources)
 
 
 def without_dead(

@@ -7,14 +7,13 @@ instruction needs it after one of its variables has changed, where another block
 from __future__ import annotations
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.memory.mod_ref import Touched
 from loopless.flowgraph.memory.objects import FunctionMemory, Slot
 from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.memory.same_objects import Order
 from loopless.flowgraph.memory.truths import Truths, truths_of
 from loopless.flowgraph.model import (
-    Allocate,
     Assign,
     Block,
     Call,
@@ -148,14 +147,8 @@ class Translator:
 
     def emit(self, statement: Statement) -> None:
         """Append a statement; terms that mention a variable it changes are saved first."""
-        match statement:
-            case Assign(target=target) | Havoc(target=target) | Allocate(target=target):
-                self.save_mentions(target)
-            case Load() | Call():
-                for changed in defined_by(statement):
-                    self.save_mentions(changed)
-            case _:
-                pass
+        for changed in defined_by(statement):
+            self.save_mentions(changed)
         self.statements.append(statement)
 
     def check(

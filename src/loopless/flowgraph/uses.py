@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from loopless.graphs import reachable
 from loopless.records import dataclass
 from loopless.source import ir, marks
 
@@ -123,16 +124,17 @@ def _truths(function: ir.SourceFunction) -> frozenset[str]:
 def _lengths(function: ir.SourceFunction) -> frozenset[str]:
     """The values that are widened to a dimension of an array of variable length."""
     made = {i.result: i for i in function.instructions() if i.result is not None}
-    waiting = [operand for i in made.values() if i.op == "alloca" for operand in i.operands]
-    found: set[str] = set()
-    while waiting:
-        operand = waiting.pop()
-        maker = made.get(operand.name) if isinstance(operand, ir.Local) else None
-        if maker is not None and maker.op == "zext" and maker.result is not None:
-            found.add(maker.result)
-        elif maker is not None and maker.op == "mul":
-            waiting += maker.operands
-    return frozenset(found)
+
+    def maker(operand: ir.Value) -> ir.Instruction | None:
+        return made.get(operand.name) if isinstance(operand, ir.Local) else None
+
+    def factors(operand: ir.Value) -> tuple[ir.Value, ...]:
+        by = maker(operand)
+        return by.operands if by is not None and by.op == "mul" else ()
+
+    dimensions = [operand for i in made.values() if i.op == "alloca" for operand in i.operands]
+    makers = (maker(operand) for operand in reachable(dimensions, factors))
+    return frozenset(by.result for by in makers if by is not None and by.op == "zext" and by.result is not None)
 
 
 _PROMISES = frozenset(("nsw", "nuw", "exact", "disjoint", "nneg"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from loopless import terms as t
+from loopless.flowgraph.dataflow import flow
 from loopless.logic.intervals import Intervals
 from loopless.navigation.product import Product, ProductEdge
 
@@ -56,21 +57,17 @@ def inner_totals(
 
 def _constants(product: Product, var: t.Var, begins: t.Term | None) -> list[t.Term | None]:
     """By node the number that a variable always holds there; None where that is not so, or not known."""
-    nodes = range(len(product.nodes))
-    found: list[t.Term | None] = [None] * len(nodes)
-    settled = [False] * len(nodes)  # whether something leads there, by what is known so far
-    found[0], settled[0] = (begins if isinstance(begins, t.Const) else None), True
-    changed = True
-    while changed:
-        changed = False
-        for edge in product.edges:
-            if not settled[edge.source]:
-                continue
-            term = edge.update.get(var, found[edge.source])
+    leaving: dict[int, list[ProductEdge]] = {}
+    for edge in product.edges:
+        leaving.setdefault(edge.source, []).append(edge)
+
+    def onward(node: int, held: t.Term | None) -> Iterator[tuple[int, t.Term | None]]:
+        for edge in leaving.get(node, ()):
+            term = edge.update.get(var, held)
             fixed = product.nodes[edge.target].fixed
-            value = t.const(fixed[var]) if var in fixed else term if isinstance(term, t.Const) else None
-            if not settled[edge.target]:
-                found[edge.target], settled[edge.target], changed = value, True, True
-            elif found[edge.target] is not None and found[edge.target] != value:
-                found[edge.target], changed = None, True
-    return found
+            yield edge.target, t.const(fixed[var]) if var in fixed else term if isinstance(term, t.Const) else None
+
+    start: t.Term | None = begins if isinstance(begins, t.Const) else None
+    nodes = range(len(product.nodes))
+    found = flow(nodes, {0: start}, onward, lambda one, other: one if one == other else None)
+    return [found.get(node) for node in nodes]

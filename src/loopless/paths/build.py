@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import counts_inputs
-from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
+from loopless.flowgraph.def_use import assigned_in, edge_uses
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import (
     ASSEMBLY,
     THROUGH_POINTER,
@@ -159,14 +160,7 @@ def seen_at_ends(graph: Flowgraph) -> frozenset[t.Var]:
 
 def changed_variables(graph: Flowgraph, loop: LoopInfo) -> frozenset[t.Var]:
     """The variables that some block of the loop assigns."""
-    found: set[t.Var] = set()
-    for label in loop.blocks:
-        block = graph.blocks[label]
-        for statement in block.statements:
-            found.update(defined_by(statement))
-        for edge in block.edges:
-            found.update(target for target, _ in edge.assigns)
-    return frozenset(found)
+    return assigned_in(graph.blocks[label] for label in loop.blocks)
 
 
 def live_inside(

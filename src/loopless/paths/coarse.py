@@ -8,13 +8,13 @@ depends on inputs). Takes some milliseconds, and asks no logic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by, edge_uses, live_at_entry
+from loopless.flowgraph.def_use import assigned_in, edge_uses
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import (
-    Assign,
     Assume,
     Block,
     Check,
@@ -22,8 +22,8 @@ from loopless.flowgraph.model import (
     Flowgraph,
     LoopInfo,
     Origin,
-    Statement,
 )
+from loopless.flowgraph.transfer import Domain, Source, through
 from loopless.flowgraph.values import FLAG_TYPE
 from loopless.flowgraph.words import with_number
 from loopless.graphs import dominators, reachable
@@ -38,6 +38,7 @@ from loopless.paths.execution import line_of
 from loopless.paths.model import Exit, LoopPaths, Path, Unknown
 from loopless.paths.symbolic import exit_kind, exit_line
 from loopless.records import dataclass
+from loopless.source.ir import Loc
 
 
 def coarse_paths(graph: Flowgraph, loop: LoopInfo) -> LoopPaths:
@@ -53,7 +54,7 @@ class _Walk:
     ends: list[tuple[Exit, t.Condition]] = field(default_factory=list)
 
 
-class _Coarse:
+class _Coarse(Domain[_Walk]):
     def __init__(self, graph: Flowgraph, loop: LoopInfo) -> None:
         self.graph = graph
         self.loop = loop
@@ -61,7 +62,7 @@ class _Coarse:
         self.changed = changed_variables(graph, loop)
         self.ends = seen_at_ends(graph)
         self.live = live_at_entry(graph.blocks, self.ends)
-        self.wanted = default_interest(graph, loop, self.live, self.ends, self.changed)
+        self.interest = default_interest(graph, loop, self.live, self.ends, self.changed)
         self.unknowns: list[Unknown] = []
         within = self.blocks.keys() - {loop.header}
         forward = {label: [at for at in block.successors if at in within] for label, block in self.blocks.items()}
@@ -77,7 +78,7 @@ class _Coarse:
         """
         places: dict[t.Var, set[str]] = {}
         for label, block in self.blocks.items():
-            for var in _defined(block):
+            for var in assigned_in((block,)):
                 places.setdefault(var, set()).add(label)
         if self.graph.irreducible:
             return {}  # blocks may be passed several times in one iteration
@@ -133,26 +134,28 @@ class _Coarse:
 
     def _walked(self, block: Block, values: dict[t.Var, t.Term]) -> _Walk:
         """Through a block from ``values``."""
-        walk = _Walk(values)
-        for statement in block.statements:
-            self._step(block.label, statement, walk)
+        (walk,) = through(self, block, _Walk(values))
         return walk
 
-    def _step(self, label: str, statement: Statement, walk: _Walk) -> None:
-        match statement:
-            case Assign(target=target, value=value):
-                walk.values[target] = self._inside(value, walk.values) or self._unknown(target)
-            case Check(of_access=True):
-                pass  # that accesses stay inside is taken for granted
-            case Check(kind=kind, loc=loc):
-                failed = ~self._holding(statement.condition, walk.values)
-                walk.ends.append((Exit("undefined", line_of(loc), label, detail=kind), failed))
-            case Assume(loc=loc):
-                failed = ~self._holding(statement.condition, walk.values)
-                walk.ends.append((Exit("assumption", line_of(loc), label), failed))
-            case _:
-                for target in defined_by(statement):
-                    walk.values[target] = self._unknown(target)
+    def value(self, state: _Walk, term: t.Term, target: t.Var) -> t.Term:
+        return self._inside(term, state.values) or self._unknown(target)
+
+    def assigned(self, state: _Walk, values: Mapping[t.Var, t.Term], loc: Loc | None) -> _Walk:  # noqa: ARG002
+        state.values.update(values)
+        return state
+
+    def fresh(self, state: _Walk, target: t.Var, origin: Origin, name: str, source: Source) -> _Walk:  # noqa: ARG002
+        state.values[target] = self._unknown(target)
+        return state
+
+    def keeps(self, label: str, statement: Check | Assume) -> bool:  # noqa: ARG002
+        return isinstance(statement, Assume) or not statement.of_access  # accesses stay inside, that is granted
+
+    def holds(self, state: _Walk, label: str, statement: Check | Assume) -> Sequence[_Walk]:
+        kind, detail = ("undefined", statement.kind) if isinstance(statement, Check) else ("assumption", "")
+        failed = ~self._holding(statement.condition, state.values)
+        state.ends.append((Exit(kind, line_of(statement.loc), label, detail=detail), failed))
+        return (state,)
 
     def _inside(self, term: t.Term, values: Mapping[t.Var, t.Term]) -> t.Term | None:
         try:
@@ -213,10 +216,10 @@ class _Coarse:
         granted = calls_assumptions(self.graph, self.loop)
         granted += memory_assumptions(self.graph, self.loop.blocks, occurring)
         assumptions = tuple(dict.fromkeys(granted))
-        return LoopPaths(self.loop, iterative, numbered, state, invariants, self.wanted, assumptions)
+        return LoopPaths(self.loop, iterative, numbered, state, invariants, self.interest, assumptions)
 
     def _state(self) -> list[t.Var]:
-        used = self.live[self.loop.header] | frozenset(self.wanted)
+        used = self.live[self.loop.header] | frozenset(self.interest)
         return sorted(self.changed & used, key=lambda var: var.key)
 
     def _lines(self) -> tuple[int, ...]:
@@ -239,7 +242,7 @@ class _Coarse:
 
     def _needed(self, edge: Edge) -> frozenset[t.Var]:
         """The variables whose values matter on a way out."""
-        return frozenset(edge_uses(edge, self.live[edge.target])) | frozenset(self.wanted)
+        return frozenset(edge_uses(edge, self.live[edge.target])) | frozenset(self.interest)
 
     def _exit(self, exit: Exit, when: t.Condition, values: Mapping[t.Var, t.Term]) -> Path:
         """The way out by ``exit``; at an end of the run nothing is known of what has changed."""
@@ -247,7 +250,7 @@ class _Coarse:
             needed = self._needed(self.graph.blocks[exit.block].edges[exit.edge])
             update = {var: values.get(var, var) for var in sorted(needed & self.changed, key=lambda var: var.key)}
         elif exit.kind in ("return", "exit", "abort"):
-            needed = self.ends | frozenset(self.wanted)
+            needed = self.ends | frozenset(self.interest)
             update = {var: self._unknown(var) for var in sorted(needed & self.changed, key=lambda var: var.key)}
         else:
             needed, update = frozenset(), {}
@@ -257,14 +260,6 @@ class _Coarse:
             result = self._unknown(t.Var("result", self.graph.result)) if self.graph.result is not None else None
         changing = {var: term for var, term in update.items() if term is not var}
         return Path("", when, changing, exit, (), (exit.line,) if exit.line else (), result, needed, exact=False)
-
-
-def _defined(block: Block) -> Iterator[t.Var]:
-    """The variables that a block or one of its edges changes."""
-    for statement in block.statements:
-        yield from defined_by(statement)
-    for edge in block.edges:
-        yield from (target for target, _ in edge.assigns)
 
 
 def _reads(node: t.Term | t.Condition) -> bool:

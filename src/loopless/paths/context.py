@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by
-from loopless.flowgraph.model import Assign, Assume, Check, Flowgraph, LoopInfo
+from loopless.flowgraph.model import Assume, Check, Flowgraph, LoopInfo, Origin
+from loopless.flowgraph.transfer import Domain, Source, along, through
 from loopless.limits.paths import MAX_ENTRY_ALTERNATIVES, MAX_WAYS
 from loopless.paths.execution import ExecutionState
+from loopless.records import dataclass
+from loopless.source.ir import Loc
 
 _NOW: Final = "now "
 """The names of variables begin so that stand for what others hold in the end."""
@@ -114,25 +117,47 @@ def _before(graph: Flowgraph, loop: LoopInfo) -> list[tuple[list[t.Condition], d
     return found or [([], {})]
 
 
-def _along(graph: Flowgraph, chain: Sequence[_Step]) -> tuple[list[t.Condition], dict[t.Var, t.Term]]:
-    values: dict[t.Var, t.Term] = {}
-    conditions: list[t.Condition] = []
+@dataclass(slots=True)
+class _Way:
+    """Where a way is: the values over those at its begin, and the conditions that hold there."""
+
+    values: dict[t.Var, t.Term] = field(default_factory=dict)
+    conditions: list[t.Condition] = field(default_factory=list)
+
+
+class _Straight(Domain[_Way]):
+    """One way, of which all conditions hold. Raises :class:`loopless.terms.TermTooLarge`."""
+
+    label = ""
     number = 0
+
+    def value(self, state: _Way, term: t.Term, target: t.Var) -> t.Term:  # noqa: ARG002
+        return t.substitute(term, state.values)
+
+    def assigned(self, state: _Way, values: Mapping[t.Var, t.Term], loc: Loc | None) -> _Way:  # noqa: ARG002
+        state.values.update(values)
+        return state
+
+    def fresh(self, state: _Way, target: t.Var, origin: Origin, name: str, source: Source) -> _Way:  # noqa: ARG002
+        self.number += 1  # a value of its own
+        state.values[target] = t.Var(f"{target.name} as set in {self.label}, {self.number}", target.type)
+        return state
+
+    def holds(self, state: _Way, label: str, statement: Check | Assume) -> Sequence[_Way]:  # noqa: ARG002
+        state.conditions += t.conjuncts(t.substitute(statement.condition, state.values))
+        return (state,)
+
+
+def _along(graph: Flowgraph, chain: Sequence[_Step]) -> tuple[list[t.Condition], dict[t.Var, t.Term]]:
+    way, domain = _Way(), _Straight()
     try:
         for label, index in reversed(chain):
             block = graph.blocks[label]
-            for statement in block.statements:
-                if isinstance(statement, Assign):
-                    values[statement.target] = t.substitute(statement.value, values)
-                elif isinstance(statement, Check | Assume):
-                    conditions += t.conjuncts(t.substitute(statement.condition, values))
-                else:
-                    for target in defined_by(statement):
-                        number += 1  # a value of its own
-                        values[target] = t.Var(f"{target.name} as set in {label}, {number}", target.type)
+            domain.label = label
+            (way,) = through(domain, block, way)
             edge = block.edges[index]
-            conditions += t.conjuncts(t.substitute(edge.condition, values))
-            values |= {target: t.substitute(value, values) for target, value in edge.assigns}
+            way.conditions += t.conjuncts(t.substitute(edge.condition, way.values))
+            way = along(domain, edge, way)
     except t.TermTooLarge:
         return [], {}
-    return conditions, values
+    return way.conditions, way.values

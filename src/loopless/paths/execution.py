@@ -7,15 +7,14 @@ theirs.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import ABC
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar, Final, Generic, TypeVar
 
 from loopless import terms as t
 from loopless.flowgraph.model import (
-    Assign,
     Assume,
     Block,
     Call,
@@ -23,9 +22,10 @@ from loopless.flowgraph.model import (
     Edge,
     Flowgraph,
     Load,
+    Origin,
     Pointer,
-    Statement,
 )
+from loopless.flowgraph.transfer import Domain, along, through
 from loopless.limits.paths import (
     MAX_COMPARISONS,
     MAX_SOLVER_DEGREE,
@@ -84,7 +84,7 @@ class Finished(Generic[_S]):
     result_object: t.Term | None = None
 
 
-class Execution(ABC, Generic[_S]):
+class Execution(Domain[_S], ABC, Generic[_S]):
     """What all symbolic executions share. ``live``: by block, the variables whose values are still needed there.
     ``questions``: how often Z3 may be asked about products.
     """
@@ -111,14 +111,6 @@ class Execution(ABC, Generic[_S]):
 
     # -- what differs -------------------------------------------------------------------------------------------------
 
-    def wanted(self, target: t.Var) -> bool:  # noqa: ARG002
-        """Whether the values of ``target`` matter."""
-        return True
-
-    def keeps(self, label: str, check: Check) -> bool:  # noqa: ARG002
-        """Whether a check of the block ``label`` matters."""
-        return True
-
     def decides(self, label: str) -> bool:  # noqa: ARG002
         """Whether it matters which edge of the block ``label`` is taken."""
         return True
@@ -129,10 +121,6 @@ class Execution(ABC, Generic[_S]):
         """
         raise TooManyPaths
 
-    @abstractmethod
-    def effect(self, state: _S, statement: Statement) -> Sequence[_S]:
-        """The states after a statement that touches what lies outside the variables; none where no run goes on."""
-
     # -- one block ----------------------------------------------------------------------------------------------------
 
     def through(self, block: Block, state: _S) -> Sequence[_S]:
@@ -141,29 +129,13 @@ class Execution(ABC, Generic[_S]):
         if blocked is not None:
             raise Unreadable(blocked)
         self._label = block.label
-        states: Sequence[_S] = (state,)
-        for statement in block.statements:
-            states = [after for before in states for after in self._statement(block.label, statement, before)]
-        return states
+        return through(self, block, state)
 
-    def _statement(self, label: str, statement: Statement, state: _S) -> Sequence[_S]:
-        match statement:
-            case Assign(target=target, value=value, loc=loc):
-                return (self.bind(state, target, self.inside(state, value), loc) if self.wanted(target) else state,)
-            case Check():
-                if not self.keeps(label, statement):
-                    return (state,)
-                exit = Exit("undefined", line_of(statement.loc), label, detail=statement.kind)
-                return self._unless(state, statement, exit)
-            case Assume():
-                return self._unless(state, statement, Exit("assumption", line_of(statement.loc), label))
-            case _:
-                return self.effect(state, statement)
-
-    def _unless(self, state: _S, statement: Check | Assume, exit: Exit) -> Sequence[_S]:
-        """The state where the condition holds; elsewhere the run ends with ``exit``."""
+    def holds(self, state: _S, label: str, statement: Check | Assume) -> Sequence[_S]:
+        """The state where the condition holds; elsewhere the run ends."""
+        kind, detail = ("undefined", statement.kind) if isinstance(statement, Check) else ("assumption", "")
         condition = self.holding(state, statement.condition)
-        self.leave(state, ~condition, exit)
+        self.leave(state, ~condition, Exit(kind, line_of(statement.loc), label, detail=detail))
         after = self.under(state, condition, statement.loc)
         return () if after is None else (after,)
 
@@ -189,20 +161,25 @@ class Execution(ABC, Generic[_S]):
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def bind(self, state: _S, target: t.Var, value: t.Term, loc: Loc | None) -> _S:
-        """``target`` gets ``value``."""
-        return replace(state, values={**state.values, target: value}, lines=with_line(state.lines, loc))
+    def value(self, state: _S, term: t.Term, target: t.Var) -> t.Term:  # noqa: ARG002
+        return self.inside(state, term)
+
+    def assigned(self, state: _S, values: Mapping[t.Var, t.Term], loc: Loc | None) -> _S:
+        return replace(state, values={**state.values, **values}, lines=with_line(state.lines, loc))
 
     def along(self, state: _S, edge: Edge) -> _S:
         """The state after the assignments of an edge."""
-        new = {target: self.inside(state, value) for target, value in edge.assigns if self.wanted(target)}
-        return replace(state, values={**state.values, **new}) if new else state
+        return along(self, edge, state)
 
     def take(self, state: _S, unknown: Unknown, target: t.Var) -> _S:
         """``target`` gets a value from outside."""
         values = {**state.values, target: unknown.var}
         lines = with_line(state.lines, unknown.loc)
         return replace(state, values=values, unknowns=(*state.unknowns, unknown), lines=lines)
+
+    def read(self, state: _S, load: Load) -> Mapping[t.Var, t.Term] | str:
+        found = self.loaded(state, load)
+        return found if isinstance(found, str) else {load.target: found}
 
     def loaded(self, state: _S, load: Load) -> t.Term | str:
         """What ``load`` reads from an object that nothing writes; the name of the object where something may."""
@@ -230,9 +207,9 @@ class Execution(ABC, Generic[_S]):
             return t.read(array, offset, type)
         return t.wrap(t.read(array, offset, t.IntType(type.width)), type)
 
-    def called(self, state: _S, call: Call, draw: Callable[[_S], _S]) -> Sequence[_S] | None:
+    def called(self, state: _S, call: Call) -> Sequence[_S] | None:
         """The states after a call of a library function whose result is worked out from memory that nothing writes;
-        None for others. ``draw``: the state in which the result is some value of its type.
+        None for others.
         """
         if call.callee not in WORKED_OUT or not call.outside or call.target is None:
             return None
@@ -243,7 +220,7 @@ class Execution(ABC, Generic[_S]):
             return (state,) if call.drawn else None
         chosen = None
         if call.callee in COMPARISONS:
-            state = state if call.drawn else draw(state)
+            state = state if call.drawn else self.fresh(state, call.target, Origin.CALL, call.callee, call)
             chosen = self.inside(state, call.target)
         try:
             found = result_of(call.callee, known, numbers, chosen)
@@ -260,8 +237,8 @@ class Execution(ABC, Generic[_S]):
             if after is None:
                 continue
             if call.target_object is not None and way.object is not None:
-                after = self.bind(after, call.target_object, way.object, call.loc)
-            result.append(self.bind(after, call.target, way.value, call.loc))
+                after = self.assigned(after, {call.target_object: way.object}, call.loc)
+            result.append(self.assigned(after, {call.target: way.value}, call.loc))
         return result
 
     def _text(self, state: _S, pointer: Pointer, call: Call) -> Text | None:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by, used_by
-from loopless.flowgraph.model import Assume, Block, Check, Flowgraph, LoopInfo, Statement
+from loopless.flowgraph.def_use import definitions, used_by
+from loopless.flowgraph.model import Assume, Block, Check, Flowgraph, LoopInfo
 from loopless.graphs import dominators, predecessors, reachable
 from loopless.records import dataclass
 
@@ -43,24 +43,21 @@ def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[t.Var], *, al
     """
     blocks = {label: graph.blocks[label] for label in loop.blocks}
     controls = _control_dependence(loop, blocks)
-    found = _Slice(blocks, controls, set(interest), set())
+    matters: set[t.Var | str] = set(interest)
     inner = [info for info in graph.loops if info.header in blocks and info.header != loop.header]
     for label, block in blocks.items():
         if any(_leaves(block, around) for around in (loop, *inner) if label in around.blocks):
             # An edge out of the loop is itself a decision; so is whatever decides that its block is reached.
-            found.take([*controls[label], *([label] if len(block.edges) > 1 else [])])
+            matters |= {*controls[label], *([label] if len(block.edges) > 1 else [])}
         for statement in block.statements:
             if isinstance(statement, Assume) or (all_checks and isinstance(statement, Check)):
-                found.variables |= used_by(statement)
-                found.take(controls[label])
-    size = (-1, -1)
-    while size != found.size:
-        size = found.size
-        for label, block in blocks.items():
-            if _touch(block, found.variables):
-                found.take(controls[label])
-    checked = frozenset(label for label in blocks if controls[label] <= found.branches)
-    result = Relevance(frozenset(found.variables), frozenset(found.branches), checked, dropped_checks=False)
+                matters |= used_by(statement) | controls[label]
+    depends = _dependencies(blocks, controls)
+    found = reachable(matters, lambda node: depends.get(node, ()))
+    variables = frozenset(node for node in found if isinstance(node, t.Var))
+    branches = frozenset(node for node in found if isinstance(node, str))
+    checked = frozenset(label for label in blocks if controls[label] <= branches)
+    result = Relevance(variables, branches, checked, dropped_checks=False)
     checks = [(label, s) for label, block in blocks.items() for s in block.statements if isinstance(s, Check)]
     if all(result.keeps(label, check) for label, check in checks):
         return result
@@ -71,48 +68,16 @@ def _leaves(block: Block, loop: LoopInfo) -> bool:
     return block.end is not None or any(edge.target not in loop.blocks for edge in block.edges)
 
 
-@dataclass(slots=True)
-class _Slice:
-    """What matters so far."""
-
-    blocks: Mapping[str, Block]
-    controls: Mapping[str, set[str]]
-    variables: set[t.Var]
-    branches: set[str]
-
-    def take(self, labels: Iterable[str]) -> None:
-        """These branches matter, and so does whatever decides that they are reached."""
-
-        def new(found: Iterable[str]) -> list[str]:
-            return [label for label in found if label not in self.branches]
-
-        for label in reachable(new(labels), lambda label: new(self.controls[label])):
-            self.branches.add(label)
-            for edge in self.blocks[label].edges:
-                self.variables |= edge.condition.variables
-
-    @property
-    def size(self) -> tuple[int, int]:
-        return len(self.variables), len(self.branches)
-
-
-def _touch(block: Block, variables: set[t.Var]) -> bool:
-    """Whether ``block`` does something that matters; what it reads for that is added to ``variables``."""
-    found = False
-    for edge in block.edges:
-        for target, value in edge.assigns:
-            if target in variables:
-                found = True
-                variables |= value.variables
-    for statement in reversed(block.statements):
-        if _matters(statement, variables):
-            found = True
-            variables |= used_by(statement)
+def _dependencies(blocks: Mapping[str, Block], controls: Mapping[str, set[str]]) -> dict[t.Var | str, set[t.Var | str]]:
+    """What variables and branches depend on: a variable on what its values come from and on the branches that decide
+    whether it gets them, a branch on its conditions and on the branches that decide whether it is reached.
+    """
+    found: dict[t.Var | str, set[t.Var | str]] = {}
+    for label, block in blocks.items():
+        found[label] = {*controls[label], *(var for edge in block.edges for var in edge.condition.variables)}
+        for target, read, _ in definitions(block):
+            found.setdefault(target, set()).update(read, controls[label])
     return found
-
-
-def _matters(statement: Statement, variables: set[t.Var]) -> bool:
-    return any(target in variables for target in defined_by(statement))
 
 
 def _control_dependence(loop: LoopInfo, blocks: Mapping[str, Block]) -> dict[str, set[str]]:

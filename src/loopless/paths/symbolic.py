@@ -7,24 +7,20 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.model import (
-    Allocate,
+    Assume,
     Block,
     Call,
     Check,
-    Copy,
     Edge,
-    Expire,
-    Fill,
     Flowgraph,
     Havoc,
     Load,
     LoopInfo,
     Origin,
-    Statement,
-    Store,
 )
+from loopless.flowgraph.transfer import Source
 from loopless.flowgraph.words import Numbered, unknown_in_words
 from loopless.graphs import reverse_postorder
 from loopless.limits.paths import MAX_PATHS, MAX_VISITS
@@ -33,7 +29,6 @@ from loopless.paths.execution import Execution, ExecutionState, Finished, TooMan
 from loopless.paths.model import Exit, Inner, InnerStep, Unknown
 from loopless.paths.relevance import Relevance
 from loopless.refusals import Reason, Refused
-from loopless.source.ir import Loc
 
 ENDING: Final = ("endless", "unknown", "undefined")
 """The kinds of exits behind which no values are asked for."""
@@ -115,8 +110,10 @@ class Body(Execution[ExecutionState]):
     def wanted(self, target: t.Var) -> bool:
         return target in self.relevant.variables
 
-    def keeps(self, label: str, check: Check) -> bool:
-        return not check.of_access and self.relevant.keeps(label, check)
+    def keeps(self, label: str, statement: Check | Assume) -> bool:
+        if isinstance(statement, Assume):
+            return True
+        return not statement.of_access and self.relevant.keeps(label, statement)
 
     def decides(self, label: str) -> bool:
         return label in self.relevant.branches
@@ -231,60 +228,20 @@ class Body(Execution[ExecutionState]):
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
-    def effect(self, state: ExecutionState, statement: Statement) -> Sequence[ExecutionState]:
-        match statement:
-            case Havoc(target=target, origin=origin, name=name, loc=loc, refused=refused):
-                return (self._unknown(state, target, origin, name, loc, refused),)
-            case Load():
-                return (self._load(state, statement),)
-            case Call() if not any(map(self.wanted, defined_by(statement))):
-                return (state,)
-            case Call() if (after := self.called(state, statement, lambda s: self._drawn(s, statement))) is not None:
-                return after
-            case Call() | Allocate():
-                for target in defined_by(statement):
-                    name, refused = "malloc", None
-                    if isinstance(statement, Call):
-                        name, refused = statement.callee, statement.refused
-                    state = self._unknown(state, target, Origin.CALL, name, statement.loc, refused)
-                return (state,)
-            case Store() | Fill() | Copy() | Expire():
-                return (state,)
-            case _:
-                raise AssertionError(statement)
+    def call(self, state: ExecutionState, statement: Call) -> Sequence[ExecutionState]:
+        if not any(map(self.wanted, defined_by(statement))):
+            return (state,)
+        known = self.called(state, statement)
+        return super().call(state, statement) if known is None else known
 
-    def _drawn(self, state: ExecutionState, call: Call) -> ExecutionState:
-        """The result of a call is some value."""
-        assert call.target is not None
-        return self._unknown(state, call.target, Origin.CALL, call.callee, call.loc, call.refused)
-
-    def _unknown(
-        self,
-        state: ExecutionState,
-        target: t.Var,
-        origin: Origin,
-        name: str,
-        loc: Loc | None,
-        refused: Refused | None = None,
-        *,
-        shown: str = "",
-    ) -> ExecutionState:
-        """``shown``: how C names the memory that is read."""
+    def fresh(self, state: ExecutionState, target: t.Var, origin: Origin, name: str, source: Source) -> ExecutionState:
         if not self.wanted(target) and origin is not Origin.NONDET:
             return state
-        called = unknown_in_words(self.graph.variables, target, origin, name, line_of(loc), shown)
+        shown = source.shown if isinstance(source, Load) else ""
+        refused = source.refused if isinstance(source, Havoc | Call) else None
+        called = unknown_in_words(self.graph.variables, target, origin, name, line_of(source.loc), shown)
         var = t.Var(self._unknowns.name(called), target.type)
-        return self.take(state, Unknown(var, origin, name, loc, refused), target)
-
-    def _load(self, state: ExecutionState, load: Load) -> ExecutionState:
-        if not self.wanted(load.target) and (load.target_object is None or not self.wanted(load.target_object)):
-            return state
-        found = self.loaded(state, load)
-        if isinstance(found, t.Term):
-            return self.bind(state, load.target, found, load.loc)
-        for target in defined_by(load):
-            state = self._unknown(state, target, Origin.MEMORY, found, load.loc, shown=load.shown)
-        return state
+        return self.take(state, Unknown(var, origin, name, source.loc, refused), target)
 
     def _edges(self, block: Block, state: ExecutionState) -> list[tuple[str, ExecutionState]]:
         result: list[tuple[str, ExecutionState]] = []

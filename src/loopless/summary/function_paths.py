@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
-from loopless.flowgraph.liveness import defined_by, live_at_entry
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import (
     Allocate,
     Block,
@@ -30,6 +30,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
+from loopless.flowgraph.transfer import Source
 from loopless.flowgraph.words import UNNAMED, function_in_words, unknown_in_words, with_number
 from loopless.graphs import reverse_postorder
 from loopless.limits.paths import MAX_PATHS, MAX_VISITS
@@ -297,43 +298,40 @@ class FunctionPaths(Execution[FunctionPath]):
 
     # -- memory and inputs --------------------------------------------------------------------------------------------
 
-    def effect(self, state: FunctionPath, statement: Statement) -> Sequence[FunctionPath]:
-        match statement:
-            case Havoc(target=target, origin=origin, name=name, loc=loc):
-                if origin is Origin.UNINITIALISED and self.begins[target] == 1 and target not in state.values:
-                    return (state,)  # the variable itself stands for what it holds at first
-                if origin not in (Origin.UNINITIALISED, Origin.NONDET, Origin.CALL):
-                    missing = Refused(Reason.UNSUPPORTED_INSTRUCTION, self._place(loc), f"{name}: {origin.value}")
-                    return self._give_up(state, statement.refused or missing)
-                return (self._input(state, target, origin, name, loc),)
-            case Load():
-                found = self.loaded(state, statement)
-                if isinstance(found, t.Term):
-                    return (self.bind(state, statement.target, found, statement.loc),)
-                detail = f"reads {found}, which the function may have written before"
-                return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
-            case Call():
-                return list(self._through_call(statement, state))
-            case Allocate():
-                detail = "memory that is allocated is not followed"
-                return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
-            case Expire():
-                return (state,)
-            case Store() | Fill() | Copy():
-                refused = self._visible(statement)
-                return (state,) if refused is None else self._give_up(state, refused)
-            case _:
-                raise AssertionError(statement)
+    def havoc(self, state: FunctionPath, statement: Havoc) -> Sequence[FunctionPath]:
+        target, origin = statement.target, statement.origin
+        if origin is Origin.UNINITIALISED and self.begins[target] == 1 and target not in state.values:
+            return (state,)  # the variable itself stands for what it holds at first
+        if origin not in (Origin.UNINITIALISED, Origin.NONDET, Origin.CALL):
+            detail = f"{statement.name}: {origin.value}"
+            missing = Refused(Reason.UNSUPPORTED_INSTRUCTION, self._place(statement.loc), detail)
+            return self._give_up(state, statement.refused or missing)
+        return super().havoc(state, statement)
 
-    def _input(self, state: FunctionPath, target: t.Var, origin: Origin, name: str, loc: Loc | None) -> FunctionPath:
+    def load(self, state: FunctionPath, statement: Load) -> Sequence[FunctionPath]:
+        found = self.read(state, statement)
+        if not isinstance(found, str):
+            return (self.assigned(state, found, statement.loc),)
+        detail = f"reads {found}, which the function may have written before"
+        return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
+
+    def call(self, state: FunctionPath, statement: Call) -> Sequence[FunctionPath]:
+        return list(self._through_call(statement, state))
+
+    def allocate(self, state: FunctionPath, statement: Allocate) -> Sequence[FunctionPath]:
+        detail = "memory that is allocated is not followed"
+        return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
+
+    def write(self, state: FunctionPath, statement: Store | Fill | Copy | Expire) -> Sequence[FunctionPath]:
+        refused = None if isinstance(statement, Expire) else self._visible(statement)
+        return (state,) if refused is None else self._give_up(state, refused)
+
+    def fresh(self, state: FunctionPath, target: t.Var, origin: Origin, name: str, source: Source) -> FunctionPath:
         """``target`` takes a value from outside, named by its number among those of its kind on the way."""
         number = 1 + sum(unknown.origin is origin for unknown in state.unknowns)
-        called = unknown_in_words(self.graph.variables, target, origin, name, line_of(loc))
-        return self.take(state, Unknown(t.Var(with_number(called, number), target.type), origin, name, loc), target)
-
-    def _drawn(self, state: FunctionPath, call: Call) -> FunctionPath:
-        assert call.target is not None
-        return self._input(state, call.target, Origin.CALL, call.callee, call.loc)
+        called = unknown_in_words(self.graph.variables, target, origin, name, line_of(source.loc))
+        var = t.Var(with_number(called, number), target.type)
+        return self.take(state, Unknown(var, origin, name, source.loc), target)
 
     def _visible(self, statement: Store | Fill | Copy) -> Refused | None:
         """Why a write is one that the summary, which is about variables, does not tell of.
@@ -359,12 +357,11 @@ class FunctionPaths(Execution[FunctionPath]):
             if refused is not None:
                 self._give_up(state, refused)
                 return
-            found = self.called(state, call, lambda s: self._drawn(s, call))
+            found = self.called(state, call)
             if found is not None:
                 yield from found
                 return
-            for target in defined_by(call):
-                state = self._input(state, target, Origin.CALL, call.callee, call.loc)
+            state = self.havocked(state, call)
             yield replace(state, assumptions=_joined(state.assumptions, _calls_return(call)))
             return
         bindings = self._arguments(call, summary, state)
@@ -407,7 +404,8 @@ class FunctionPaths(Execution[FunctionPath]):
             yield state
         else:
             assert case.result is not None
-            yield self.bind(state, call.target, _as(self._of_term(case.result, bindings), call.target.type), call.loc)
+            result = _as(self._of_term(case.result, bindings), call.target.type)
+            yield self.assigned(state, {call.target: result}, call.loc)
 
     def _arguments(self, call: Call, summary: FunctionOutcome, state: FunctionPath) -> Mapping[t.Var, t.Term] | Refused:
         """The parameters' values, where all that the function does is to compute an integer from integers."""

@@ -17,7 +17,7 @@ from loopless.bounds.induction.measures import entails
 from loopless.bounds.looperman.scopes import Scope, scopes_of
 from loopless.bounds.model import ceiling
 from loopless.flowgraph.callees.call_sites import Handed
-from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.model import Assign, Call, Flowgraph, Kind
 from loopless.graphs import components
 from loopless.records import dataclass

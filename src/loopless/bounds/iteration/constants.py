@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by
-from loopless.flowgraph.model import Assign, Flowgraph, Kind
+from loopless.flowgraph.def_use import definitions
+from loopless.flowgraph.model import Flowgraph, Kind
 
 _WITHIN = (Kind.LOCAL, Kind.TEMPORARY, Kind.FLAG)
 
@@ -22,12 +22,8 @@ def constants(graph: Flowgraph, live_at_entry: frozenset[t.Var]) -> dict[t.Var, 
             others.add(var)
 
     for block in graph.blocks.values():
-        for statement in block.statements:
-            for var in defined_by(statement):
-                note(var, statement.value if isinstance(statement, Assign) else None)
-        for edge in block.edges:
-            for var, value in edge.assigns:
-                note(var, value)
+        for var, _, value in definitions(block):
+            note(var, value)
     return {var: value for var, value in found.items() if var not in others and _is_within(graph, var)}
 
 

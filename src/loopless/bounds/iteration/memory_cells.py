@@ -16,7 +16,7 @@ from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals
-from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.memory.places import HEAP
 from loopless.flowgraph.memory.pointees import POINTEE, STANDING_IN
 from loopless.flowgraph.model import (

@@ -23,23 +23,25 @@ from loopless.bounds.iteration.meetings import Meeting, ends_of
 from loopless.bounds.iteration.walk_values import is_short, is_truth, substituted
 from loopless.bounds.reads.choices import Game
 from loopless.bounds.reads.moves import IterationMoves, Move
-from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.model import (
-    Assign,
     Assume,
     Block,
     Call,
     Check,
     Copy,
+    Edge,
     End,
     Expire,
     Fill,
     Flowgraph,
+    Havoc,
     Load,
     LoopInfo,
-    Statement,
+    Origin,
     Store,
 )
+from loopless.flowgraph.transfer import Domain, Source, along, through
 from loopless.graphs import reverse_postorder
 from loopless.limits.bounds import LARGE_CONSTANT, MAX_ALTERNATIVES, MAX_CONDITION_DEPTH, MAX_WAYS
 from loopless.paths.build import changed_variables
@@ -47,6 +49,7 @@ from loopless.paths.symbolic import obstacle
 from loopless.paths.written import Written, written_by, written_objects
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
+from loopless.source.ir import Loc
 from loopless.terms.ranges import Range
 
 
@@ -75,11 +78,20 @@ class _Unfollowed(Exception):
         self.refused = refused
 
 
+@dataclass(slots=True)
+class _Here:
+    """A place inside of a block, as :class:`Point`; it changes as the walk goes on."""
+
+    values: dict[t.Var, t.Term]
+    facts: Facts
+
+
 @dataclass
-class _Walk:
+class _Walk(Domain[_Here]):
     graph: Flowgraph
     loop: LoopInfo | None
-    wanted: frozenset[t.Var]
+    followed: frozenset[t.Var]
+    """The variables whose values matter."""
     live: Mapping[str, frozenset[t.Var]]
     effects: Mapping[str, LoopEffect]
     intervals: SymbolIntervals = field(default_factory=SymbolIntervals)
@@ -100,10 +112,15 @@ class _Walk:
     returned: list[Returned] = field(default_factory=list)
     granted: dict[str, None] = field(default_factory=dict)
     called: bool = False
+    _label: str = ""
 
     @functools.cached_property
     def results(self) -> Results:
         return Results(self.graph, self.intervals)
+
+    @functools.cached_property
+    def written(self) -> Written:
+        return written_objects(self.graph, self.labels)
 
     @functools.cached_property
     def start(self) -> str:
@@ -139,9 +156,8 @@ class _Walk:
     def _walked(self, changed: frozenset[t.Var]) -> None:
         """Go through all blocks, each behind those that lead to it; what waits in the end is in a cycle."""
         loop, start, labels = self.loop, self.start, self.labels
-        written = written_objects(self.graph, labels)
         symbols = self.intervals.symbols
-        self.choices = IterationMoves.of(self.graph, start, written, lambda var: var in changed or var in symbols)
+        self.choices = IterationMoves.of(self.graph, start, self.written, lambda var: var in changed or var in symbols)
         order = reverse_postorder({label: self._following(label) for label in labels}, start)
         self.waiting[start] = [Point(self._at_entry(), self.beyond.holding)]
         for label in order:
@@ -155,7 +171,7 @@ class _Walk:
                     self.entered[label] = point
                 point = self._passed_over(self.inner[label], point)
             block = self.graph.blocks[label]
-            after = self._through(block, point, written)
+            after = self._through(block, point)
             if after is not None and block.end is None:
                 self._onward(block, after, meeting)
             elif after is not None and block.end is not None and block.end.kind == "return" and loop is None:
@@ -203,7 +219,7 @@ class _Walk:
         end = self._joined(self.live[start], self.back)
         kept = self.live[start] - self.beyond.constants.keys()
         after_all = {v: term for v, term in end.values.items() if term is not v and v in kept}
-        tracked = changed & kept & self.wanted
+        tracked = changed & kept & self.followed
         steady = frozenset(var for var in tracked if end.values.get(var, var) is var)
         game = Game(self.choices, (start, 0), changed, after_all, self.met, self.intervals)
         return LoopBodyFacts(
@@ -238,7 +254,7 @@ class _Walk:
                 raise _Unfollowed(stopped)
             goal: bool | tuple[str, int] = False
             if self.loop is not None and target == self.start:
-                self.back.append(self._along(taken, edge.assigns))
+                self.back.append(self._along(taken, edge))
                 goal = True
             elif target not in self.labels:
                 (self.ended if target in self.beyond.ending else self.exits).extend(point.facts for point in found)
@@ -246,7 +262,7 @@ class _Walk:
                 goal = target in self.bounded
             else:
                 goal = target, len(self.waiting.get(target, ()))
-                self.waiting.setdefault(target, []).append(self._along(taken, edge.assigns))
+                self.waiting.setdefault(target, []).append(self._along(taken, edge))
             self._may_choose(block.label, meeting, Move(condition, goal))
 
     def _is_back_edge(self, label: str, target: str) -> bool:  # of a loop inside
@@ -278,67 +294,90 @@ class _Walk:
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
-    def _through(self, block: Block, point: Point, written: Written) -> Point | None:
+    def _through(self, block: Block, point: Point) -> Point | None:
         blocked = self.graph.blocked.get(block.label)
         if blocked is not None:
             raise _Unfollowed(blocked)
-        values = dict(point.values)
-        facts = point.facts
-        for statement in block.statements:
-            match statement:
-                case Assign(target=target, value=value):
-                    if target in self.wanted:
-                        values[target] = self._value(value, values, facts, target.type)
-                case Assume(condition=condition):
-                    now, assumed = Point(values, facts), substituted(condition, values)
-                    self.choices.assumed.setdefault(block.label, []).append(assumed)
-                    found = self._alternatives(now, assumed)
-                    taken = self._one(found, now)
-                    if taken is None:
-                        return None
-                    facts = taken.facts
-                case Check(condition=condition):
-                    if condition.variables <= self.wanted:  # else some values in it are not followed
-                        facts = self._checked(facts, substituted(condition, values))
-                case Store() | Fill() | Copy() | Expire():
-                    self.cells.written(written_by(self.graph, statement), values)
-                case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
-                    self._load(statement, values, facts, written)
-                case _:
-                    if isinstance(statement, Call):
-                        self.results.note(statement, functools.partial(self._argument, dict(values), facts), facts)
-                    after = self._called(statement, Point(values, facts))
-                    if after is None:
-                        return None
-                    values, facts = dict(after.values), after.facts
-                    facts, claim = self.results.learned(statement, values, facts)
-                    self.choices.assumed.setdefault(block.label, []).extend([claim] if claim is not None else [])
-        return Point(values, facts)
+        self._label = block.label
+        for here in through(self, block, _Here(dict(point.values), point.facts)):
+            return Point(here.values, here.facts)
+        return None
+
+    def wanted(self, target: t.Var) -> bool:
+        return target in self.followed
+
+    def value(self, state: _Here, term: t.Term, target: t.Var) -> t.Term:
+        return self._value(term, state.values, state.facts, target.type)
+
+    def assigned(self, state: _Here, values: Mapping[t.Var, t.Term], loc: Loc | None) -> _Here:  # noqa: ARG002
+        state.values.update(values)
+        return state
+
+    def fresh(self, state: _Here, target: t.Var, origin: Origin, name: str, source: Source) -> _Here:  # noqa: ARG002
+        if target in self.followed:
+            symbol = state.values[target] = self.intervals.symbol(target.type)
+            left = isinstance(source, Call) and target in source.changes
+            self.choices.note(symbol, source, state.values, left=left)
+        return state
+
+    def keeps(self, label: str, statement: Check | Assume) -> bool:  # noqa: ARG002
+        # Some values in other checks are not followed.
+        return isinstance(statement, Assume) or statement.condition.variables <= self.followed
+
+    def holds(self, state: _Here, label: str, statement: Check | Assume) -> Sequence[_Here]:
+        condition = substituted(statement.condition, state.values)
+        if isinstance(statement, Check):
+            state.facts = self._checked(state.facts, condition)
+            return (state,)
+        self.choices.assumed.setdefault(label, []).append(condition)
+        now = Point(state.values, state.facts)
+        taken = self._one(self._alternatives(now, condition), now)
+        if taken is None:
+            return ()
+        state.facts = taken.facts
+        return (state,)
+
+    def write(self, state: _Here, statement: Store | Fill | Copy | Expire) -> Sequence[_Here]:
+        self.cells.written(written_by(self.graph, statement), state.values)
+        return (state,)
+
+    def havoc(self, state: _Here, statement: Havoc) -> Sequence[_Here]:
+        return [self._learned(statement, after) for after in super().havoc(state, statement)]
+
+    def call(self, state: _Here, statement: Call) -> Sequence[_Here]:
+        self.results.note(statement, functools.partial(self._argument, state.values, state.facts), state.facts)
+        after = self._called(statement, state)
+        return () if after is None else (self._learned(statement, after),)
+
+    def _learned(self, statement: Call | Havoc, state: _Here) -> _Here:
+        """The state with what is known of a result of the library."""
+        state.facts, claim = self.results.learned(statement, state.values, state.facts)
+        if claim is not None:
+            self.choices.assumed.setdefault(self._label, []).append(claim)
+        return state
 
     def _argument(self, values: Mapping[t.Var, t.Term], facts: Facts, argument: t.Term) -> t.Term | None:
         """An argument of a call over the values at the beginning, where these are followed."""
-        return self._value(argument, values, facts, t.INTEGERS) if argument.variables <= self.wanted else None
+        return self._value(argument, values, facts, t.INTEGERS) if argument.variables <= self.followed else None
 
-    def _called(self, statement: Statement, before: Point) -> Point | None:
-        """Behind a statement that changes variables, and may be a call of which it is known what it does; None where
-        it does not return.
-        """
-        found = None
-        if isinstance(statement, Call) and not self.wanted.isdisjoint(defined_by(statement)):
-            found = self._behind(statement, before)
+    def _called(self, call: Call, before: _Here) -> _Here | None:
+        """Behind a call, of which it may be known what it does; None where it does not return."""
+        found = None if self.followed.isdisjoint(defined_by(call)) else self._behind(call, before)
+        written = written_by(self.graph, call)
         if found is None:
-            values = dict(before.values)
-            self.cells.written(written_by(self.graph, statement), values)
-            self._unknown(statement, values)
-            return Point(values, before.facts)
+            self.cells.written(written, before.values)
+            return self.havocked(before, call)
         points = []
         for one in found:
             values = {**before.values, **{v: self._short(v, term) for v, term in one.values.items()}}
-            self.cells.written(written_by(self.graph, statement), values)
+            self.cells.written(written, values)
             points.append(Point(values, one.facts))
-        return self._joined(frozenset(points[0].values), points) if points else None
+        if not points:
+            return None
+        joined = self._joined(frozenset(points[0].values), points)
+        return _Here(dict(joined.values), joined.facts)
 
-    def _behind(self, call: Call, before: Point) -> list[Behind] | None:
+    def _behind(self, call: Call, before: _Here) -> list[Behind] | None:
         calls = self.beyond.calls
         transformer = calls.of(call.callee) if calls is not None else None
         if calls is None or transformer is None:
@@ -369,27 +408,27 @@ class _Walk:
                 facts = facts.under(part, self.intervals) or facts
         return facts
 
-    def _unknown(self, statement: Statement, values: dict[t.Var, t.Term]) -> None:
-        for target in defined_by(statement):
-            if target in self.wanted:
-                symbol = values[target] = self.intervals.symbol(target.type)
-                left = isinstance(statement, Call) and target in statement.changes
-                self.choices.note(symbol, statement, values, left=left)
-
-    def _load(self, load: Load, values: dict[t.Var, t.Term], facts: Facts, written: Written) -> None:
-        owner = self._value(load.address.object, values, facts, t.INTEGERS)
+    def load(self, state: _Here, statement: Load) -> Sequence[_Here]:
+        if not any(map(self.wanted, defined_by(statement))):
+            return (state,)
+        values, facts = state.values, state.facts
+        owner = self._value(statement.address.object, values, facts, t.INTEGERS)
         known = owner.value if isinstance(owner, t.Const) and owner.value in self.graph.objects else None
-        offset = self._value(load.address.offset, values, facts, t.INTEGERS)
-        if known is None or known in written or written.anything or load.target_object is not None:
-            cells = {term: cell for term, cell in self.cells.of(load, owner, offset).items() if term in self.wanted}
+        offset = self._value(statement.address.offset, values, facts, t.INTEGERS)
+        hidden = known is None or known in self.written or self.written.anything
+        if known is None or hidden or statement.target_object is not None:
+            cells = self.cells.of(statement, owner, offset)
+            cells = {term: cell for term, cell in cells.items() if term in self.followed}
             if not all(cell in values for cell in cells.values()):
-                self._unknown(load, values)
+                for target in defined_by(statement):
+                    self.fresh(state, target, Origin.MEMORY, "", statement)
                 values.update({cell: values[target] for target, cell in cells.items()})
             found = {target: t.wrap(values[cell], target.type) for target, cell in cells.items()}
             values.update({target: self.intervals.unwrapped(value, facts) for target, value in found.items()})
-            return
-        held = load.type if load.target.type.width is not None else t.IntType(None)
-        values[load.target] = t.read(self.graph.objects[known].name, offset, held)
+            return (state,)
+        held = statement.type if statement.target.type.width is not None else t.IntType(None)
+        values[statement.target] = t.read(self.graph.objects[known].name, offset, held)
+        return (state,)
 
     def _value(self, value: t.Term, values: Mapping[t.Var, t.Term], facts: Facts, type: t.IntType) -> t.Term:
         try:
@@ -398,16 +437,18 @@ class _Walk:
             return self.intervals.symbol(type)
         return found if is_short(found) else self.intervals.symbol(type)
 
-    def _along(self, point: Point, assigns: Sequence[tuple[t.Var, t.Term]]) -> Point:
-        new = {v: self._value(term, point.values, point.facts, v.type) for v, term in assigns if v in self.wanted}
-        return Point({**point.values, **new}, point.facts) if new else point
+    def _along(self, point: Point, edge: Edge) -> Point:
+        if not edge.assigns:
+            return point
+        here = along(self, edge, _Here(dict(point.values), point.facts))
+        return Point(here.values, here.facts)
 
     def _passed_over(self, info: LoopInfo, point: Point) -> Point:
         """At the last visit of the header of a loop inside."""
         effect = self.effects.get(info.header, LoopEffect())
         values, live = dict(point.values), self.live[info.header]
         times = effect.times(values, point.facts, self.intervals)
-        for var in sorted(changed_variables(self.graph, info) & self.wanted):
+        for var in sorted(changed_variables(self.graph, info) & self.followed):
             moved = effect.moved(var, values.get(var, var), times, self.intervals) if var in live else None
             moved = None if moved is None else self.intervals.unwrapped(moved, point.facts)
             values[var] = self.intervals.symbol(var.type) if moved is None else moved

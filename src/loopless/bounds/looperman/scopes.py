@@ -13,26 +13,21 @@ from dataclasses import field, replace
 from typing import ClassVar
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by, live_at_entry, used_by
+from loopless.flowgraph.def_use import dependencies
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import (
-    Allocate,
     Assume,
     Block,
     Call,
     Check,
-    Copy,
-    Expire,
-    Fill,
     Flowgraph,
-    Havoc,
     Load,
     LoopInfo,
     Origin,
-    Statement,
-    Store,
 )
+from loopless.flowgraph.transfer import Source
 from loopless.flowgraph.words import unknown_in_words, with_number
-from loopless.graphs import reverse_postorder
+from loopless.graphs import reachable, reverse_postorder
 from loopless.limits.bounds import MAX_HARD_CONDITIONS, MAX_SCOPE_ITERATIONS
 from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.logic import feasible
@@ -42,7 +37,6 @@ from loopless.paths.model import Exit, Unknown
 from loopless.paths.symbolic import obstacle
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
-from loopless.source.ir import Loc
 
 Moves = tuple[frozenset[t.Var], frozenset[t.Var]]
 """The variables that a loop never raises, and those that it never lowers."""
@@ -191,18 +185,8 @@ def deciding(graph: Flowgraph, watched: frozenset[t.Var] = frozenset()) -> froze
         for statement in block.statements:
             if isinstance(statement, Assume):
                 wanted |= statement.condition.variables
-    size = -1
-    while size != len(wanted):
-        size = len(wanted)
-        for block in graph.blocks.values():
-            for statement in block.statements:
-                if any(target in wanted for target in defined_by(statement)):
-                    wanted |= used_by(statement)
-            for edge in block.edges:
-                for target, value in edge.assigns:
-                    if target in wanted:
-                        wanted |= value.variables
-    return frozenset(wanted)
+    comes_from = dependencies(graph.blocks.values())
+    return frozenset(reachable(wanted, lambda var: comes_from.get(var, ())))
 
 
 class ScopeExecution(Execution[SymbolicState]):
@@ -354,8 +338,8 @@ class ScopeExecution(Execution[SymbolicState]):
     def wanted(self, target: t.Var) -> bool:
         return target in self.variables
 
-    def keeps(self, label: str, check: Check) -> bool:  # noqa: ARG002
-        return check.condition.variables <= self.variables
+    def keeps(self, label: str, statement: Check | Assume) -> bool:  # noqa: ARG002
+        return isinstance(statement, Assume) or statement.condition.variables <= self.variables
 
     def beyond(self) -> bool:
         return True
@@ -380,43 +364,19 @@ class ScopeExecution(Execution[SymbolicState]):
         visited = frozenset[str]().union(*(state.visited for state in group))
         return replace(super().union(group), visited=visited)
 
-    def effect(self, state: SymbolicState, statement: Statement) -> tuple[SymbolicState]:
-        match statement:
-            case Havoc(target=target, origin=origin, name=name, loc=loc):
-                return (self._unknown(state, target, origin, name, loc),)
-            case Load():
-                return (self._load(state, statement),)
-            case Call() | Allocate():
-                if isinstance(statement, Call) and statement.leaves:
-                    self.ends.append(state)
-                callee = statement.callee if isinstance(statement, Call) else "malloc"
-                for target in defined_by(statement):
-                    state = self._unknown(state, target, Origin.CALL, callee, statement.loc)
-                return (state,)
-            case Store() | Fill() | Copy() | Expire():
-                return (state,)
-            case _:
-                raise AssertionError(statement)
+    def call(self, state: SymbolicState, statement: Call) -> Sequence[SymbolicState]:
+        if statement.leaves:
+            self.ends.append(state)
+        return super().call(state, statement)
 
-    def _unknown(
-        self, state: SymbolicState, target: t.Var, origin: Origin, name: str, loc: Loc | None, shown: str = ""
-    ) -> SymbolicState:
+    def fresh(self, state: SymbolicState, target: t.Var, origin: Origin, name: str, source: Source) -> SymbolicState:
         if not self.wanted(target):
             return state
         self._numbers += 1
-        called = unknown_in_words(self.graph.variables, target, origin, name, line_of(loc), shown)
+        shown = source.shown if isinstance(source, Load) else ""
+        called = unknown_in_words(self.graph.variables, target, origin, name, line_of(source.loc), shown)
         var = t.Var(with_number(called, self._numbers), target.type)
-        return self.take(state, Unknown(var, origin, name, loc), target)
-
-    def _load(self, state: SymbolicState, load: Load) -> SymbolicState:
-        if not any(self.wanted(target) for target in defined_by(load)):
-            return state
-        found = self.loaded(state, load)
-        if isinstance(found, t.Term):
-            return self.bind(state, load.target, found, load.loc)
-        for target in defined_by(load):
-            state = self._unknown(state, target, Origin.MEMORY, found, load.loc, load.shown)
-        return state
+        return self.take(state, Unknown(var, origin, name, source.loc), target)
 
 
 def _moves(graph: Flowgraph, scope: Scope, wanted: frozenset[t.Var]) -> Moves:

@@ -12,7 +12,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.claims.of_summaries import Claim
-from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.model import OBJECT_PART, Assign, Flowgraph, Havoc, LoopInfo, Origin, Statement
 from loopless.flowgraph.words import function_in_words
 from loopless.limits.bounds import SHOWN_CAUSES

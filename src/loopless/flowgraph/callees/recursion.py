@@ -20,7 +20,6 @@ from loopless.flowgraph.callees.self_calls import (
     Site,
     Ways,
     argument,
-    changed,
     first_place,
     fitting,
     inverse,
@@ -29,7 +28,8 @@ from loopless.flowgraph.callees.self_calls import (
     used_from,
 )
 from loopless.flowgraph.calls import ITSELF
-from loopless.flowgraph.liveness import defined_by, live_at_entry
+from loopless.flowgraph.def_use import assigned_in, defined_by
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.memory.objects import Options
 from loopless.flowgraph.model import (
@@ -251,7 +251,7 @@ class _Unrolled:
         again, needed = self._again(block.statements[: site.at], needed)
         back = self._back(site, needed)
         # A parameter that the function changes is kept beside, as the call had it.
-        moving = {var for each in self.old.blocks.values() for var in changed(each)}
+        moving = assigned_in(self.old.blocks.values())
         beside = {var: self._fresh(f"{var.name}.given", var.type) for var in back if var in moving}
         depth = self._fresh("depth", t.INTEGERS)
         result = self._fresh("result", self.old.result) if self.old.result is not None else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by, live_at_entry
+from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Assign, Block, Call, Check, Flowgraph, Kind, Parameter, Pointer
 from loopless.graphs import reachable
 from loopless.records import dataclass
@@ -117,14 +117,6 @@ def argument(parameter: Parameter, value: t.Term | Pointer) -> t.Term:
     if isinstance(value, Pointer) or parameter.var is None:
         raise NotLinear(f"its parameter {parameter.name} is no integer")
     return value if parameter.type == parameter.var.type else t.wrap(value, parameter.var.type)
-
-
-def changed(block: Block) -> Iterable[t.Var]:
-    """The variables that a block changes, its edges included."""
-    for statement in block.statements:
-        yield from defined_by(statement)
-    for edge in block.edges:
-        yield from (target for target, _ in edge.assigns)
 
 
 def fitting(value: t.Term, type: t.IntType) -> t.Condition:

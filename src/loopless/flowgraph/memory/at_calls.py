@@ -12,6 +12,7 @@ from dataclasses import field
 from loopless.flowgraph.memory.cells import ANYTHING_OUTSIDE, OUTSIDE, Cell, Cells, cells_of
 from loopless.flowgraph.memory.places import Base, PointsTo, is_pointer
 from loopless.flowgraph.memory.pointees import POINTEE, content_at_call
+from loopless.graphs import reachable
 from loopless.records import dataclass
 from loopless.source import ir
 
@@ -116,12 +117,10 @@ def seen_by_callers(
 def holders_of(cells: Iterable[Cells], named: Holders) -> Holders:
     """The places of the pointers that the formal pointees among these places are named after."""
     found: dict[Base, tuple[Base, int | None]] = {}
-    waiting = [cell.base for some in cells for cell in some if cell.base.kind == POINTEE]
-    while waiting:
-        base = waiting.pop()
-        if base.kind == POINTEE and base not in found:
+    bases = (cell.base for some in cells for cell in some)
+    for base in reachable(bases, lambda base: (named[base][0],) if base.kind == POINTEE else ()):
+        if base.kind == POINTEE:
             found[base] = named[base]
-            waiting.append(named[base][0])
     return found
 
 

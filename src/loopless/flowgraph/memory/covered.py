@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.dataflow import flow
+from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.model import Assign, Block, Check, Load, Pointer, Statement, Store
-from loopless.graphs import predecessors, reverse_postorder
+from loopless.graphs import reverse_postorder
 
 _Seen = frozenset[tuple[t.Term, t.Term, int]]
 """Accesses that were surely made, as far as the terms still mean the same: object, offset and size in bytes."""
@@ -24,29 +25,33 @@ def with_covered(blocks: Mapping[str, Block], entry: str) -> dict[str, Block]:
     following = {label: [edge.target for edge in block.edges] for label, block in blocks.items()}
     order = reverse_postorder(following, entry)
     place = {label: at for at, label in enumerate(order)}
-    before = predecessors(following)
-    made = dict(blocks)
-    leaving: dict[tuple[str, str], _Seen] = {}
-    for label in order:
-        sources = [source for source in before.get(label, ()) if source in place]
-        # What was read in an earlier iteration, or before the loop, says nothing of this one.
-        begun = label == entry or any(place[source] >= place[label] for source in sources)
-        known = [leaving[source, label] for source in sources] if not begun else []
-        seen: _Seen = frozenset.intersection(*known) if known else frozenset()
-        statements: list[Statement] = []
-        for at, statement in enumerate(blocks[label].statements):
-            match statement:
-                case Check(place=Pointer() as address) if _vouched(address, seen, blocks[label], at):
-                    statements.append(replace(statement, of_access=True))
-                case _:
-                    statements.append(statement)
+
+    def onward(label: str, seen: _Seen) -> Iterator[tuple[str, _Seen]]:
+        for statement in blocks[label].statements:
             seen = _after(statement, seen)
-        made[label] = replace(blocks[label], statements=tuple(statements))
         for edge in blocks[label].edges:
-            found = _unchanged(seen, (target for target, _ in edge.assigns))
-            other = leaving.get((label, edge.target))
-            leaving[label, edge.target] = found if other is None else found & other
+            # What was read in an earlier iteration, or before the loop, says nothing of this one.
+            kept = seen if place[edge.target] > place[label] else frozenset()
+            yield edge.target, _unchanged(kept, (target for target, _ in edge.assigns))
+
+    nothing: _Seen = frozenset()
+    made = dict(blocks)
+    for label, seen in flow(order, {entry: nothing}, onward, frozenset.intersection).items():
+        made[label] = _marked(blocks[label], seen)
     return made
+
+
+def _marked(block: Block, seen: _Seen) -> Block:
+    """The block with the checks marked that accesses vouch for, some ``seen`` before it."""
+    statements: list[Statement] = []
+    for at, statement in enumerate(block.statements):
+        match statement:
+            case Check(place=Pointer() as address) if _vouched(address, seen, block, at):
+                statements.append(replace(statement, of_access=True))
+            case _:
+                statements.append(statement)
+        seen = _after(statement, seen)
+    return replace(block, statements=tuple(statements))
 
 
 def _vouched(address: Pointer, seen: _Seen, block: Block, at: int) -> bool:

@@ -12,14 +12,15 @@ The life of a local variable ends where control leaves its block (C11 6.2.4p6), 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Final
 
+from loopless.flowgraph.dataflow import flow
 from loopless.flowgraph.memory.own_heap import with_own_heap
 from loopless.flowgraph.memory.places import Base, PointsTo
 from loopless.flowgraph.memory.points_to import analyse
-from loopless.graphs import cycles
+from loopless.graphs import cycles, predecessors
 from loopless.records import dataclass
 from loopless.source import ir
 
@@ -132,17 +133,14 @@ class _Lives:
 
     def ends(self) -> dict[_Position, set[str]]:
         """By position (in front of which it happens) the objects whose lives may end there."""
-        before: dict[str, frozenset[str]] = {block.label: frozenset() for block in self.function.blocks}
-        waiting = list(self.function.blocks)
-        by_label = {block.label: block for block in self.function.blocks}
-        while waiting:
-            block = waiting.pop(0)
-            after = self._through(block, before[block.label], {})
-            for label in block.successors:
-                if not after <= before[label]:
-                    before[label] |= after
-                    if by_label[label] not in waiting:
-                        waiting.append(by_label[label])
+        blocks = {block.label: block for block in self.function.blocks}
+
+        def onward(label: str, living: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+            after = self._through(blocks[label], living, {})
+            yield from ((target, after) for target in blocks[label].successors)
+
+        # Blocks stand in textual order, in which those that follow mostly come later.
+        before = flow(list(blocks), dict.fromkeys(blocks, frozenset[str]()), onward, frozenset.union)
         found: dict[_Position, set[str]] = {}
         for block in self.function.blocks:
             self._through(block, before[block.label], found)
@@ -210,21 +208,27 @@ def _surely_dead(function: ir.SourceFunction, marked: set[str]) -> dict[_Positio
     start: dict[str, frozenset[str]] = {block.label: frozenset(marked) for block in function.blocks}
     begun_later = {name for i in function.instructions() if (name := _marker(i, _START)) is not None}
     start[function.entry.label] = frozenset(marked & begun_later)
-    found: dict[_Position, frozenset[str]] = {}
-    changed = True
-    while changed:
-        changed = False
-        for block in function.blocks:
-            dead = start[block.label]
-            for index, i in enumerate(block.instructions):
-                found[block.label, index] = dead
-                ended, begun = _marker(i, _END), _marker(i, _START)
-                dead = (dead | {ended} if ended in marked else dead) - {begun}
-            for label in block.successors:
-                if not start[label] <= dead:
-                    start[label] &= dead
-                    changed = True
-    return found
+    blocks = {block.label: block for block in function.blocks}
+
+    def onward(label: str, dead: frozenset[str]) -> Iterator[tuple[str, frozenset[str]]]:
+        *_, dead = _dead_along(blocks[label], dead, marked)
+        yield from ((target, dead) for target in blocks[label].successors)
+
+    at_start = flow(list(blocks), start, onward, frozenset.intersection)
+    return {
+        (label, index): dead
+        for label, block in blocks.items()
+        for index, dead in enumerate(_dead_along(block, at_start[label], marked))
+    }
+
+
+def _dead_along(block: ir.SourceBlock, dead: frozenset[str], marked: set[str]) -> Iterator[frozenset[str]]:
+    """What is dead before each instruction of a block, and behind the last one."""
+    yield dead
+    for i in block.instructions:
+        ended, begun = _marker(i, _END), _marker(i, _START)
+        dead = (dead | {ended} if ended in marked else dead) - {begun}
+        yield dead
 
 
 @dataclass(slots=True)
@@ -319,28 +323,27 @@ def _read_later(
     function: ir.SourceFunction, lives: _Lives, ends: Mapping[_Position, set[str]], points: PointsTo, stale: set[_Stale]
 ) -> dict[_Position, frozenset[_Stale]]:
     """By position the pointers that may be read behind it, where the object may live, before they are written again."""
-    at_start: dict[str, frozenset[_Stale]] = {block.label: frozenset() for block in function.blocks}
+    blocks = {block.label: block for block in function.blocks}
+    leading = predecessors({label: block.successors for label, block in blocks.items()})
     found: dict[_Position, frozenset[_Stale]] = {}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(function.blocks):
-            live = frozenset[_Stale]().union(*(at_start[label] for label in block.successors))
-            for index in reversed(range(len(block.instructions))):
-                i, position = block.instructions[index], (block.label, index)
-                if i.op == "load":
-                    places = points.of(i.operands[0]).places
-                    read = {one for one in stale if one[:2] in places or (one[0], None) in places}
-                    live |= {one for one in read if not lives.outside(one[2], i, position)}
-                elif i.op == "store" and len(points.of(i.operands[1]).places) == 1:
-                    written = next(iter(points.of(i.operands[1]).places))
-                    live = frozenset(one for one in live if one[:2] != written)
-                if position in ends:
-                    live = frozenset(one for one in live if one[0].name not in ends[position])
-                found[position] = live
-            if live != at_start[block.label]:
-                at_start[block.label] = live
-                changed = True
+
+    def onward(label: str, live: frozenset[_Stale]) -> Iterator[tuple[str, frozenset[_Stale]]]:
+        instructions = blocks[label].instructions
+        for index in reversed(range(len(instructions))):
+            i, position = instructions[index], (label, index)
+            if i.op == "load":
+                places = points.of(i.operands[0]).places
+                read = {one for one in stale if one[:2] in places or (one[0], None) in places}
+                live |= {one for one in read if not lives.outside(one[2], i, position)}
+            elif i.op == "store" and len(points.of(i.operands[1]).places) == 1:
+                written = next(iter(points.of(i.operands[1]).places))
+                live = frozenset(one for one in live if one[:2] != written)
+            if position in ends:
+                live = frozenset(one for one in live if one[0].name not in ends[position])
+            found[position] = live  # the last visit of a block has the solution
+        yield from ((source, live) for source in leading[label])
+
+    flow(list(reversed(blocks)), dict.fromkeys(blocks, frozenset[_Stale]()), onward, frozenset.union)
     return found
 
 

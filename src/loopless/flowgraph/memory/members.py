@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from loopless.graphs import reachable
 from loopless.limits.flowgraph import MAX_MEMBER_DEPTH
 from loopless.records import dataclass
 from loopless.source import ir
@@ -178,13 +179,11 @@ def _used_otherwise(function: ir.SourceFunction, found: Mapping[str, MemberPlace
 
 def _with_all_above(other: set[str], below: Mapping[str, str], found: Mapping[str, MemberPlace]) -> set[str]:
     """With what the addresses were computed from, and what was computed from those."""
-    changed = True
-    while changed:
-        before = len(other)
-        other |= {below[name] for name in other if name in below}
-        other |= {name for name in found if below.get(name) in other}
-        changed = len(other) != before
-    return other
+    above: dict[str, list[str]] = {}
+    for name in found:
+        if name in below:
+            above.setdefault(below[name], []).append(name)
+    return set(reachable(other, lambda name: (*((below[name],) if name in below else ()), *above.get(name, ()))))
 
 
 def _address(instruction: ir.Instruction, found: Mapping[str, MemberPlace], module: ir.Module) -> ir.Value | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopless.flowgraph.memory.places import Base, PointsTo, is_pointer
+from loopless.graphs import reachable
 from loopless.source import ir
 from loopless.source.vocabulary import POINTS_INTO_FIRST
 
@@ -48,17 +49,10 @@ class _Origins:
 
     def may_be_given(self, pointer: ir.Value) -> bool:
         """Whether a pointer may be one that the function was given, and not one that a search returned."""
-        waiting, seen = [pointer], {pointer}
-        while waiting:
-            for value in self._from(waiting.pop()):
-                if value is None:
-                    return True
-                if value not in seen:
-                    seen.add(value)
-                    waiting.append(value)
-        return False
+        start: tuple[ir.Value | None] = (pointer,)
+        return None in reachable(start, self._from)
 
-    def _from(self, pointer: ir.Value) -> Iterator[ir.Value | None]:
+    def _from(self, pointer: ir.Value | None) -> Iterator[ir.Value | None]:
         """The pointers that this one may be, or be in the object of; None for one of which that is not known."""
         if not isinstance(pointer, ir.Local):
             return

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from loopless import terms as t
-from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.dataflow import flow
+from loopless.flowgraph.def_use import defined_by, definitions
 from loopless.flowgraph.model import Assign, Block, Edge, Havoc, Statement
-from loopless.graphs import reverse_postorder
+from loopless.graphs import reachable, reverse_postorder
 from loopless.records import dataclass
 
 Partition = dict[t.Var, t.Var]
@@ -50,47 +51,26 @@ def with_orders(blocks: Mapping[str, Block], entry: str, orders: Mapping[t.Var, 
     return changed
 
 
-def _copies(blocks: Mapping[str, Block]) -> Iterator[tuple[t.Var, t.Term]]:
-    for block in blocks.values():
-        for statement in block.statements:
-            if isinstance(statement, Assign):
-                yield statement.target, statement.value
-        for edge in block.edges:
-            yield from edge.assigns
-
-
 def _sources(blocks: Mapping[str, Block], targets: set[t.Var]) -> list[t.Var]:
     """The variables whose values come to some, by copies."""
     copied: dict[t.Var, set[t.Var]] = {}
-    for target, value in _copies(blocks):
-        if isinstance(value, t.Var):
-            copied.setdefault(target, set()).add(value)
-    found, waiting = set(targets), list(targets)
-    while waiting:
-        more = copied.get(waiting.pop(), set()) - found
-        found |= more
-        waiting += more
-    return sorted(found)
+    for block in blocks.values():
+        for target, _, value in definitions(block):
+            if isinstance(value, t.Var):
+                copied.setdefault(target, set()).add(value)
+    return sorted(reachable(targets, lambda var: copied.get(var, ())))
 
 
 def _partitions(blocks: Mapping[str, Block], entry: str, variables: list[t.Var]) -> dict[str, Partition]:
     """What holds the same at the start of each block that runs may come to: the coarsest solution."""
     order = reverse_postorder({label: block.successors for label, block in blocks.items()}, entry)
-    found: dict[str, Partition] = {entry: {v: v for v in variables}}
-    again = True
-    while again:
-        again = False
-        for label in order:
-            now = found[label]  # an earlier block leads to it, or it is the first one
-            for statement in blocks[label].statements:
-                now = _behind(now, statement)
-            for edge in blocks[label].edges:
-                there = _along(now, edge)
-                known = found.get(edge.target)
-                after = there if known is None else _common(known, there)
-                if after != known:
-                    found[edge.target], again = after, True
-    return found
+
+    def onward(label: str, now: Partition) -> Iterator[tuple[str, Partition]]:
+        for statement in blocks[label].statements:
+            now = _behind(now, statement)
+        yield from ((edge.target, _along(now, edge)) for edge in blocks[label].edges)
+
+    return flow(order, {entry: {v: v for v in variables}}, onward, _common)
 
 
 def _behind(now: Partition, statement: Statement) -> Partition:

@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from loopless.flowgraph.memory.called_memory import call_kind
 from loopless.flowgraph.memory.objects import FunctionMemory
 from loopless.flowgraph.memory.places import Base, PointerTargets
+from loopless.graphs import reachable
 from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.debug import DebugType
@@ -75,13 +76,17 @@ class Truths:
                     self.writes.append(write)
                 else:
                     copies.append((write, source))
-        changed = True
-        while changed:  # a copy writes what its source may hold
-            changed = False
-            for copy in [c for c in copies if not self._holds_truths(c[1])]:
-                copies.remove(copy)
-                self.writes.append(copy[0])
-                changed = True
+        # A copy writes what its source may hold: what is there at first, or what another write puts there.
+        points = self.memory.points
+        found = [(write, source) for write, source in copies if not self._is_constant(source)]
+
+        def copied(write: _Write) -> list[int]:
+            """The copies from what a write may hit."""
+            return [n for n, (_, source) in enumerate(found) if self._may_hit(write, points.of(source), None)]
+
+        first = [n for n, (_, source) in enumerate(found) if not self._begins_with_truths(source)]
+        first += [number for write in self.writes for number in copied(write)] if found else []
+        self.writes += [found[number][0] for number in reachable(first, lambda number: copied(found[number][0]))]
 
     def _written_by(self, i: ir.Instruction) -> Iterator[tuple[_Write, ir.Value | None]]:
         """The writes of one instruction that may be of no truth value; for a copy with what is copied."""
@@ -120,17 +125,18 @@ class Truths:
             return value.bits == 8 and value.unsigned in (0, 1)
         return isinstance(value, ir.Local) and value.name in self.booleans
 
-    def _holds_truths(self, source: ir.Value) -> bool:
-        """Whether a copy from there leaves truth values where its target has such."""
-        target = self.memory.points.of(source)
-        base = target.base
-        if base is None:
+    def _begins_with_truths(self, source: ir.Value) -> bool:
+        """Whether a copy from there leaves truth values where its target has such, if no write is in the way."""
+        base = self.memory.points.of(source).base
+        return base is not None and self._declares_truths(base)
+
+    def _is_constant(self, source: ir.Value) -> bool:
+        """Whether a copy is from what clang makes of an initializer, which is of the variable's type."""
+        base = self.memory.points.of(source).base
+        if base is None or base.kind != "global":
             return False
-        if base.kind == "global":
-            variable = self.memory.module.globals.get(base.name)
-            if variable is not None and variable.constant and variable.debug is None:
-                return True  # what clang makes of an initializer is of the variable's type
-        return self._declares_truths(base) and not any(self._may_hit(w, target, None) for w in self.writes)
+        variable = self.memory.module.globals.get(base.name)
+        return variable is not None and variable.constant and variable.debug is None
 
     # -- what is hit ------------------------------------------------------------------------------------------------
 
