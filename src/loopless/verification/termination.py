@@ -10,7 +10,7 @@ safety, TACAS 2014), and a run that was carried out leads into it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, Final
@@ -98,27 +98,8 @@ class TerminationSearch:
         self._only: Sequence[t.Term] = ()
         """The terms that components are made of, where no others are tried."""
 
-    def methods(
-        self, repeating: Callable[[Sequence[tuple[int, ...]], float], Any] = lambda *_: None
-    ) -> Sequence[tuple[str, Callable[[], Any]]]:
-        """The methods in their order: they give what is ranked, or a trap. ``repeating`` runs the program with these
-        inputs and others, for so many seconds, to see whether it repeats a state, and what it gives is handed on.
-        """
-        return (
-            ("no cycles", self._acyclic),
-            ("summaries", lambda: self._by_summaries(1.0)),
-            (BOUNDS, lambda: self._by_bounds(1.5)),
-            ("single runs", self._sampled),
-            ("ranks", lambda: self._ranked(3.0)),
-            ("recurrent sets", lambda: self._trapped(3.0)),
-            ("repeated states", lambda: repeating(self._steady(), 2.0)),
-            ("linear ranks", self._linear),
-            ("invariants", self._invariants),
-            ("ranks", lambda: self._ranked(20.0, patient=True)),
-            ("recurrent sets", lambda: self._trapped(10.0)),
-        )
-
-    def _acyclic(self) -> Ranked | None:
+    def acyclic(self) -> Ranked | None:
+        """That there is no cycle."""
         return Ranked({}, {}, "no cycles") if not self.system.cutpoints and self._is_followed() else None
 
     def _is_followed(self) -> bool:
@@ -129,15 +110,17 @@ class TerminationSearch:
             if transition.target in GOALS
         )
 
-    def _sampled(self) -> None:
-        self.safety.sampled(0.3, LONG_RUN, on_long=lambda run, number: self.long.append((run, number)))
+    def sampled(self, seconds: float) -> None:
+        """Single runs; those that are long may be ones that never end."""
+        self.safety.sampled(seconds, LONG_RUN, on_long=lambda run, number: self.long.append((run, number)))
 
-    def _invariants(self) -> None:
-        self.safety.by_cases(5.0)
+    def by_cases(self, seconds: float) -> None:
+        """Invariants that hold case by case, for methods that come after."""
+        self.safety.by_cases(seconds)
 
     # -- summaries ----------------------------------------------------------------------------------------------------
 
-    def _by_summaries(self, seconds: float) -> Ranked | Trap | None:
+    def by_summaries(self, seconds: float) -> Ranked | Trap | None:
         """By the summaries of loops: a run into states from which one never leaves a loop; where there is none the
         iterations that are left as ranks.
         """
@@ -175,7 +158,7 @@ class TerminationSearch:
 
     # -- bounds -------------------------------------------------------------------------------------------------------
 
-    def _by_bounds(self, seconds: float) -> Ranked | None:
+    def by_bounds(self, seconds: float) -> Ranked | None:
         """Ranks of the bounds that induction variables give on the iterations of one entry: from any state at the
         header as many iterations are left at most, and mostly one less behind each of them.
         """
@@ -202,8 +185,8 @@ class TerminationSearch:
 
     # -- ranks --------------------------------------------------------------------------------------------------------
 
-    def _ranked(self, seconds: float, *, patient: bool = False) -> Ranked | None:
-        """``patient``: where a component leads nowhere others are tried in its place."""
+    def ranked(self, seconds: float, *, patient: bool = False) -> Ranked | None:
+        """Lexicographic ranks. ``patient``: where a component leads nowhere others are tried in its place."""
         self._patient = patient
         until = min(self.deadline, clock.counted() + seconds)
         if not any(self.safety.found.values()):
@@ -221,7 +204,7 @@ class TerminationSearch:
         padded = {label: (*terms, *[t.ZERO] * (width - len(terms))) for label, terms in ranks.items()}
         return Ranked(dict(self.safety.found), padded, method)
 
-    def _linear(self) -> Ranked | None:
+    def linear(self) -> Ranked | None:
         """Affine functions at each header by Farkas' lemma, group after group of transitions, as bounds are found."""
         from loopless.bounds.invariants.at_headers import invariants_at
         from loopless.bounds.methods.components import CallSearch
@@ -522,7 +505,8 @@ class TerminationSearch:
 
     # -- recurrent sets -----------------------------------------------------------------------------------------------
 
-    def _trapped(self, seconds: float) -> Trap | None:
+    def trapped(self, seconds: float) -> Trap | None:
+        """A closed set of states around the end of a run that goes on."""
         until = min(self.deadline, clock.counted() + seconds)
         for run, _ in self.long[:8]:
             if clock.counted() > until:
@@ -532,7 +516,7 @@ class TerminationSearch:
                 return found
         return None
 
-    def _steady(self) -> list[tuple[int, ...]]:
+    def steady(self) -> list[tuple[int, ...]]:
         """What long runs read whose inputs were all alike in the end."""
         found = (tuple(run.inputs) for run, _ in self.long)
         return list(dict.fromkeys(one for one in found if one and len({*one[len(one) // 2 :]}) == 1))
