@@ -16,7 +16,8 @@ from loopless.limits.logic import (
 from loopless.logic.abstraction import over_approximation
 from loopless.logic.engine import BudgetExceeded, budget, charge, metered
 from loopless.logic.intervals import Intervals
-from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.logic.smt import satisfiable
+from loopless.logic.solver import SmtAnswer
 from loopless.logic.translate import frame_of, is_quasi_affine
 from loopless.logic.witness import is_found, is_near_ends
 

@@ -12,7 +12,8 @@ from dataclasses import field
 from loopless import clock
 from loopless import terms as t
 from loopless.limits.verification import MAX_EXPLORED_PATHS, MAX_EXPLORED_STEPS, PATH_CHECK_MS
-from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.logic.smt import satisfiable
+from loopless.logic.solver import SmtAnswer
 from loopless.records import dataclass
 from loopless.summary.rewrite.univariate import as_intervals
 from loopless.verification.transitions import START, CutpointTransition, TransitionSystem

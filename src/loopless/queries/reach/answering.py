@@ -14,7 +14,7 @@ from typing import Final
 
 from loopless import clock, portfolio
 from loopless.limits.queries import DEFAULT_REACH_S, SUMMARIES_S
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.queries.call_values.native_driver import Driver

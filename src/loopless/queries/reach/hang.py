@@ -17,7 +17,7 @@ from loopless import clock
 from loopless.errors import UsageError
 from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
 from loopless.limits.queries import DEFAULT_REACH_S, HANG_PATHS_S, HANG_PROOF_SHARE, SUMMARIES_S
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.routes import Route
 from loopless.queries.call_values.reached import Reached

@@ -9,7 +9,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.model import Kind
 from loopless.limits.queries import SHORT_MS, SMALL_S
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.queries.reach.question import ReachQuestion
 

@@ -6,7 +6,7 @@ from loopless import clock
 from loopless.deadline import in_time
 from loopless.errors import LimitError, LooplessError
 from loopless.limits.queries import MAX_REACH_WAYS
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.routes import Route
 from loopless.navigation.search import Navigator
