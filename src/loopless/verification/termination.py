@@ -22,11 +22,18 @@ from loopless.graphs import components
 from loopless.limits.verification import (
     BOUND_RANK_OPERATIONS,
     CACHED_SOLVERS,
+    COMPONENT_CHECK_MS,
+    FALL_CHECK_MS,
+    LAST_STATES,
+    LEARNING_S,
     LONG_RUN,
     MAX_COMPONENTS,
     MAX_DIVISIONS,
+    MAX_LONG_RUNS,
     MAX_PARTIAL_RANKS,
     MAX_RANK_TERMS,
+    RANK_CANDIDATES_S,
+    STUCK_CHECK_MS,
 )
 from loopless.logic import BudgetExceeded, budget, feasible
 from loopless.logic.induction import Entailing, entailed, inductive_subset, solver_context
@@ -142,7 +149,7 @@ class TerminationSearch:
     def _fall(self, ranks: Mapping[str, Sequence[t.Term]]) -> bool:
         """Whether the ranks fall, by what is known at cutpoints."""
         goals = self.goals(ranks)
-        return all(entailed(step, self._known(step.source), wanted, 2000) for step, wanted in goals)
+        return all(entailed(step, self._known(step.source), wanted, FALL_CHECK_MS) for step, wanted in goals)
 
     def _endless(self, found: Explored, leaps: Leaps) -> Trap | None:
         """A run into states from which one never leaves a loop that has none inside."""
@@ -190,7 +197,7 @@ class TerminationSearch:
         self._patient = patient
         until = min(self.deadline, clock.counted() + seconds)
         if not any(self.safety.found.values()):
-            self.safety.by_candidates(min(1.5, seconds / 2))
+            self.safety.by_candidates(min(RANK_CANDIDATES_S, seconds / 2))
         if not self._is_followed():
             return None
         ranks: dict[str, list[t.Term]] = {label: [] for label in self.system.cutpoints}
@@ -244,7 +251,7 @@ class TerminationSearch:
     def _learn(self, more: Mapping[str, Sequence[t.Condition]]) -> None:
         """What of this is inductive with what is known is known from now on."""
         every = {label: (*self._known(label), *more.get(label, ())) for label in self.system.cutpoints}
-        until = min(self.deadline, clock.counted() + 3.0)
+        until = min(self.deadline, clock.counted() + LEARNING_S)
         kept = inductive_subset(self.safety.inner, every, until)
         if sum(map(len, kept.values())) >= sum(map(len, self.safety.found.values())):
             self.safety.found = dict(kept)
@@ -433,7 +440,7 @@ class TerminationSearch:
     def _shown(self, transition: CutpointTransition, wanted: t.Condition) -> bool:
         if wanted is t.TRUE:
             return True
-        if self._before(self._known(transition.source), transition.condition).entails(wanted, 300):
+        if self._before(self._known(transition.source), transition.condition).entails(wanted, COMPONENT_CHECK_MS):
             return True
         return bool(self._only) and self._shown_on_bits(transition, wanted)
 
@@ -508,7 +515,7 @@ class TerminationSearch:
     def trapped(self, seconds: float) -> Trap | None:
         """A closed set of states around the end of a run that goes on."""
         until = min(self.deadline, clock.counted() + seconds)
-        for run, _ in self.long[:8]:
+        for run, _ in self.long[:MAX_LONG_RUNS]:
             if clock.counted() > until:
                 return None
             found = self._closed(run, until)
@@ -538,7 +545,7 @@ class TerminationSearch:
             for transition in self.system.transitions
             if transition.source in labels and transition.target in labels
         ]
-        made = self.safety.proposals_for({label: seen[-40:] for label, seen in states.items()})
+        made = self.safety.proposals_for({label: seen[-LAST_STATES:] for label, seen in states.items()})
         candidates = {label: [*made.simple(label)] for label in labels}
         kept = inductive_subset(
             [transition for transition in inside if transition.condition is not t.FALSE], candidates, until
@@ -548,7 +555,7 @@ class TerminationSearch:
             facts = (fact for transition in inside if transition.source == label for fact in transition.facts)
             stuck = CutpointTransition(label, "", t.conjunction((~staying, *facts)), {}, ())
             fixed = self._with_chosen(stuck, chosen, self._inputs_at(label))
-            if not entailed(fixed, kept[label], t.FALSE, 1000):
+            if not entailed(fixed, kept[label], t.FALSE, STUCK_CHECK_MS):
                 return None
         position = next((i for i, (label, values) in enumerate(run.visits) if self._is_in(kept, label, values)), None)
         if position is None:

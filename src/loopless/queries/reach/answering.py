@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from loopless import clock, portfolio
-from loopless.limits.queries import DEFAULT_REACH_S, SUMMARIES_S
+from loopless.limits.queries import DEFAULT_REACH_S, FENCE_MARGIN_S, SUMMARIES_S
 from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.portfolio import Method, NoAnswer, Tried
@@ -73,7 +73,7 @@ def reach(  # noqa: PLR0913
     job = Reach(program, target, entry, with_target, seconds, minimize, summaries, driver, proofs)
     if not settings.sandboxed:
         return _with_program(job.run(), files, settings)
-    limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
+    limits = Limits(None, settings.loop_memory_mb, deadline + FENCE_MARGIN_S)
     (found,) = run_all([job.run], limits, fresh=True)
     if not isinstance(found, Overrun):
         return _with_program(found, files, settings)

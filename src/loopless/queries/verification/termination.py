@@ -10,7 +10,7 @@ from typing import Any, Final
 from loopless import terms as t
 from loopless.check.certificates.judge import CertifiedClaim
 from loopless.check.certificates.property import OVERFLOWS
-from loopless.limits.queries import MAX_INPUT_LISTS
+from loopless.limits.queries import MAX_INPUT_LISTS, PROVED_SHORTENING_S
 from loopless.portfolio import answered
 from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.evidence import claim_of, told
@@ -75,7 +75,7 @@ class Termination:
         """``true`` if the judge accepts the ranks."""
         goals = search.goals(found.ranks)
         with self.question.timed("shortening"):
-            kept = search.safety.shortened(found.invariants, goals, 4.0)
+            kept = search.safety.shortened(found.invariants, goals, PROVED_SHORTENING_S)
         ranks = {
             label: tuple(text for text in (t.smt(term) for term in terms) if text is not None)
             for label, terms in found.ranks.items()
