@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from judged import judge_alone
+from loopless.check.certificates.property import Property
 from loopless.check.interpreter.run import Interpreter
 from loopless.logic import BudgetExceeded, Region
 from loopless.paths import LoopPaths
 from loopless.portfolio import Method, NoAnswer, Tried, answered
+from loopless.queries.call_values.reached import Reached
+from loopless.queries.program import load
+from loopless.queries.reach import answering
+from loopless.queries.settings import Settings
+from loopless.queries.verification import termination
+from loopless.queries.verification.answering import verify
+from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Reason, Refused
+from loopless.source.targets import SourceTarget
 from loopless.summary import Case, LoopSummary, PathRun, Residual, nests, summarize
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.entry import Entry, EntrySummary
@@ -24,18 +35,22 @@ from loopless.terms import (
     INTEGERS,
     ONE,
     TRUE,
+    ZERO,
     Term,
     TermTooLarge,
     Var,
     add,
     const,
     evaluate,
+    ite,
     less,
     mod,
     not_equal,
     sub,
     wrap,
 )
+from loopless.verification.portfolio import TERMINATION, TerminationQuestion
+from loopless.verification.termination import Ranked
 from loops_in_c import graph, paths
 
 TOWARDS = "unsigned f(unsigned char x, unsigned char c) { while (x != c) x++; return x; }"
@@ -267,3 +282,114 @@ def test_a_method_for_the_entry_that_fails_leaves_the_others_as_they_are(monkeyp
 
     monkeypatch.setattr(nests, "ENTRY_METHODS", (Method("fails", "this test", fails), *ENTRY_METHODS))
     assert nests.from_entry(graph(THREE_TO_TEN), found, outcome)[1] == plain
+
+
+# -- termination -------------------------------------------------------------------------------------------------------
+
+
+HALVED = "int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) x /= 2; return 0; }"
+FOR_EVER = "int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) x -= x == 9 ? 0 : 1; return 0; }"
+
+
+def ends(source: str, tmp_path: Path, monkeypatch, *added: Method) -> Verdict:
+    """Whether the program ends, where these methods come before the others."""
+    monkeypatch.setattr(termination, "TERMINATION", (*added, *TERMINATION))
+    file = tmp_path / "p.c"
+    file.write_text("extern int __VERIFIER_nondet_int(void);\n" + source, encoding="utf-8")
+    settings = Settings(sandboxed=False)
+    return verify(load([file], settings), Property.TERMINATION, settings)
+
+
+def falling(number: int):
+    """A method that says of every loop that its variable falls, cut off below ``number``."""
+
+    def run(question: TerminationQuestion, _: Tried[Verdict]) -> Verdict:
+        state = question.search.system.state
+        ranks = {label: (ite(less(var, const(number)), ZERO, var),) for label, (var,) in state.items()}
+        verdict = question.settle(Ranked({}, ranks, "falling"))
+        if verdict is None:
+            raise NoAnswer
+        return verdict
+
+    return Method("falling", "this test", run)
+
+
+def test_a_method_for_termination_is_added_in_the_same_way(tmp_path, monkeypatch) -> None:
+    verdict = ends(HALVED, tmp_path, monkeypatch, falling(0))
+    assert (verdict.verdict, verdict.method) == ("true", "falling")
+
+
+def test_what_the_judge_refuses_of_a_method_is_no_verdict(tmp_path, monkeypatch) -> None:
+    """A rank that is 0 below 3 does not fall from 2 to 1. In the other loop x == 9 stays."""
+    verdict = ends(HALVED, tmp_path, monkeypatch, falling(3))
+    assert verdict.verdict == "true"
+    assert verdict.method != "falling"
+    assert ends(FOR_EVER, tmp_path, monkeypatch, falling(0)).verdict == "false"
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_a_method_for_termination_that_fails_leaves_the_others(kind: str, tmp_path, monkeypatch) -> None:
+    plain = ends(HALVED, tmp_path, monkeypatch)
+    failing = replace(FAILING[kind], operations=20_000)
+    added = ends(HALVED, tmp_path, monkeypatch, failing)
+    assert (added.verdict, added.method, added.certificate) == (plain.verdict, plain.method, plain.certificate)
+
+
+def test_a_proof_without_overflow_takes_the_place_of_one_with(tmp_path, monkeypatch) -> None:
+    """A proof by bounds is kept, and the one without overflow takes its place; without other methods it is told."""
+    source = "int main(void) { int n = __VERIFIER_nondet_int(); if (n > 1) return 0; while (n != 1) n++; return 0; }"
+    asked: list[str] = []
+
+    def run(_question: TerminationQuestion, tried: Tried[Verdict]) -> Verdict:
+        asked.append(tried.method)
+        raise NoAnswer
+
+    after = Method("asked again", "this test", run, applies=lambda _, tried: tried.answer is not None)
+    every = TERMINATION
+    cut = [method.name for method in every].index("bounds") + 1
+    monkeypatch.setattr(sys.modules[__name__], "TERMINATION", (every[cut - 1], after, *every[cut:]))
+    verdict = ends(source, tmp_path, monkeypatch)
+    assert (verdict.verdict, verdict.assumptions) == ("true", ())
+    assert asked == ["bounds"]
+    assert verdict.method != "bounds"
+
+
+# -- reach -------------------------------------------------------------------------------------------------------------
+
+
+LOCK = "int f(int n) {\n    int s = 0;\n    while (s < n) s += 3;\n    if (s == 3) return 1;\n    return 0;\n}\n"
+
+
+def gets_there(line: int, tmp_path: Path, monkeypatch, methods: tuple[Method, ...]) -> Reached:
+    """Whether a run comes to the line, by these methods."""
+    monkeypatch.setattr(answering, "REACH", methods)
+    file = tmp_path / "p.c"
+    file.write_text(LOCK, encoding="utf-8")
+    return answering.reach([file], SourceTarget("p.c", line), "f", Settings(sandboxed=False))
+
+
+def test_a_method_for_reach_is_added_in_the_same_way(tmp_path, monkeypatch) -> None:
+    def run(asked: answering.ReachSearch, _: Tried[Reached]) -> Reached:
+        found = asked.runs.drawn()
+        if found is None:
+            raise NoAnswer
+        return found
+
+    answer = gets_there(5, tmp_path, monkeypatch, (Method("drawn", "this test", run), *answering.REACH))
+    assert (answer.verdict, answer.method) == ("reached", "random inputs")
+
+
+@pytest.mark.parametrize("kind", FAILING)
+def test_a_method_for_reach_that_fails_leaves_the_others(kind: str, tmp_path, monkeypatch) -> None:
+    failing = replace(FAILING[kind], operations=20_000)
+    every = answering.REACH
+    plain = gets_there(4, tmp_path, monkeypatch, every)
+    added = gets_there(4, tmp_path, monkeypatch, (failing, *every))
+    assert (added.verdict, added.method, added.inputs) == (plain.verdict, plain.method, plain.inputs)
+    assert added.verdict == "reached"
+
+
+def test_a_limit_is_the_reason_where_no_method_answers(tmp_path, monkeypatch) -> None:
+    answer = gets_there(4, tmp_path, monkeypatch, (FAILING["says nothing"], FAILING["comes to its limit"]))
+    assert answer.verdict == "unknown"
+    assert "the logic needs more steps than its budget" in answer.reason

@@ -13,10 +13,10 @@ from loopless.bounds.invariants.of_loops import candidates, is_inductive, kept
 from loopless.bounds.iteration.linearize import Linearizer, range_under
 from loopless.bounds.ranking.multiphase import geometric, nested
 from loopless.bounds.ranking.size_bounds import TakenAtMost, sizes_in_loop
-from loopless.bounds.ranking.templates import Template, bound_above
 from loopless.bounds.ranking.transition_system import difference, system, with_not_followed
 from loopless.logic.farkas import Farkas
 from loopless.paths import LoopPaths, Path
+from loopless.ranking.templates import Template, bound_above
 from loopless.terms import (
     TRUE,
     Condition,

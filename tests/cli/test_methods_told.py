@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from loopless.logic import BudgetExceeded
 from loopless.portfolio import Method, NoAnswer, Tried, answered
+from loopless.queries.reach.answering import REACH
 from loopless.refusals import Reason, Refused
+from loopless.verification.portfolio import TERMINATION
 
 LIST = """struct node { struct node *next; int value; };
 int total(struct node *n) {
@@ -113,3 +117,27 @@ def test_looperman_alone_asks_no_other_method(run, tmp_path) -> None:
     told = run("bound", "a.c", "--method", "looperman", cwd=tmp_path, env={"LOOPLESS_DEBUG": "methods"})
     asked = [line.split(": ")[2] for line in told.stderr.splitlines() if line.startswith("loopless: BoundQuestion at ")]
     assert asked == ["looperman"]
+
+
+def told_by(done: subprocess.CompletedProcess[str], question: str) -> list[str]:
+    """The methods that have lines about this type of question, in their order."""
+    parts = [line.removeprefix("loopless: ").split(": ") for line in done.stderr.splitlines()]
+    return [f"{name}: {said}" for where, name, said, *_ in parts if where.startswith(f"{question} at ")]
+
+
+def test_verify_tells_the_methods_for_termination(run, tmp_path) -> None:
+    text = "int main(void) { int x = __VERIFIER_nondet_int(); while (x > 0) x -= 2; return 0; }\n"
+    (tmp_path / "a.c").write_text("extern int __VERIFIER_nondet_int(void);\n" + text, encoding="utf-8")
+    done = run("verify", "a.c", "--property", "termination", cwd=tmp_path, env={"LOOPLESS_DEBUG": "methods"})
+    lines = told_by(done, "TerminationQuestion")
+    assert lines[0] == "no cycles: no answer"
+    assert lines[-1].endswith(": answered completely")
+    assert [line.split(": ")[0] for line in lines] == [method.name for method in TERMINATION][: len(lines)]
+
+
+def test_reach_tells_its_methods(run, tmp_path) -> None:
+    (tmp_path / "a.c").write_text(OTHER.replace("return s", "\nreturn s"), encoding="utf-8")
+    done = run("reach", "a.c", "--line", "2", cwd=tmp_path, env={"LOOPLESS_DEBUG": "methods"})
+    lines = told_by(done, "ReachSearch")
+    assert lines[-1].endswith(": answered completely")
+    assert [line.split(": ")[0] for line in lines] == [method.name for method in REACH][: len(lines)]

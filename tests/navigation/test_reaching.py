@@ -12,7 +12,7 @@ import pytest
 
 from loopless import clock
 from loopless.check.oracle.native import NativeOracle, NativeRun
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
 from loopless.navigation.search import Navigator

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.reach import answering as module
 from loopless.queries.settings import Settings

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import functools
 import tempfile
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from loopless import clock
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.flowgraph.model import Flowgraph
 from loopless.logic.induction import entailed
+from loopless.portfolio import answered
 from loopless.refusals import Reason, Refused
 from loopless.source import SourceProgram, load
 from loopless.terms import Var
+from loopless.verification.portfolio import TERMINATION, TerminationMethod, TerminationQuestion
 from loopless.verification.proofs import Proof, Search
-from loopless.verification.termination import TerminationSearch
+from loopless.verification.termination import Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem, system_of
 
 HEAD = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n"
@@ -55,6 +60,23 @@ def search(source: str, property_: Property = Property.UNREACH_CALL, seconds: fl
 def termination(source: str, seconds: float = 60.0) -> TerminationSearch:
     """What looks for ranks and recurrent sets in it."""
     return TerminationSearch(system(source, Property.TERMINATION), clock.counted() + seconds)
+
+
+def termination_by(
+    made: TerminationSearch, methods: Sequence[TerminationMethod] = TERMINATION, *, every: bool = False
+) -> list[Ranked | Trap]:
+    """What methods find, in their order: the first answer, which nobody judges, or ``every`` one."""
+    heard: list[Ranked | Trap] = []
+    asked = TerminationQuestion(made, lambda found: found, lambda _: nullcontext(), lambda: False)
+    answered(
+        [replace(method, applies=lambda _question, _tried: True) for method in methods],
+        asked,
+        "main",
+        complete=lambda _: not every,
+        better=lambda _new, _old: True,
+        heard=heard.append,
+    )
+    return heard
 
 
 def named(part: Flowgraph, name: str) -> Var:

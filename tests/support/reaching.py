@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from loopless.check.certificates.property import Property, graph_of, violates
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.product import product_of
 from loopless.navigation.splitting import without_wraps

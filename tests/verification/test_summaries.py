@@ -212,14 +212,14 @@ ENDLESS = """int main(void) {
 
 def test_the_iterations_that_are_left_are_a_rank():
     made = termination(LEFT)
-    found = made._by_summaries(5.0)
+    found = made.by_summaries(5.0)
     assert isinstance(found, Ranked)
     assert len(made.system.cutpoints) == 3
     assert all(len(rank) == 3 for rank in found.ranks.values())
 
 
 def test_the_states_from_which_a_loop_never_ends_are_a_recurrent_set():
-    found = termination(ENDLESS)._by_summaries(5.0)
+    found = termination(ENDLESS).by_summaries(5.0)
     assert isinstance(found, Trap)
     n, x = found.inputs
     assert x == 123456789

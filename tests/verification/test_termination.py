@@ -16,7 +16,7 @@ from loopless.terms import Const, Valuation, holds
 from loopless.verification.rank_components import counts_to_end
 from loopless.verification.runs import Runner
 from loopless.verification.termination import BOUNDS, Ranked, Trap
-from programs_in_c import termination
+from programs_in_c import termination, termination_by
 
 ENDING = {
     "count": "int n = __VERIFIER_nondet_int(); while (n > 0) n--;",
@@ -48,12 +48,9 @@ def body(text):
 def found(text, kind):
     """What the methods find, in their order: the first answer of that kind."""
     made = termination(body(text))
-    for _, method in made.methods():
-        answer = method()
-        if answer is not None:
-            assert isinstance(answer, kind), answer
-            return made, answer
-    return made, None
+    answer = next(iter(termination_by(made)), None)
+    assert answer is None or isinstance(answer, kind), answer
+    return made, answer
 
 
 @pytest.mark.parametrize("name", ENDING)
@@ -105,7 +102,7 @@ def test_programs_that_never_end_have_a_recurrent_set(name):
 @pytest.mark.parametrize("name", ENDLESS)
 def test_programs_that_never_end_have_no_rank(name):
     made = termination(body(ENDLESS[name]))
-    assert made._ranked(1.0) is None
+    assert made.ranked(1.0) is None
 
 
 BOUNDED = {
@@ -120,13 +117,13 @@ BOUNDED = {
 def test_bounds_are_ranks(name):
     """Bits are cleared one by one; the difference modulo 2^32 falls."""
     made = termination(body(BOUNDED[name]))
-    assert isinstance(made._by_bounds(10.0), Ranked)
+    assert isinstance(made.by_bounds(10.0), Ranked)
     assert not made._only
 
 
 @pytest.mark.parametrize("name", ENDLESS)
 def test_programs_that_never_end_have_no_rank_of_bounds(name):
-    assert termination(body(ENDLESS[name]))._by_bounds(3.0) is None
+    assert termination(body(ENDLESS[name])).by_bounds(3.0) is None
 
 
 @pytest.mark.parametrize("name", ["bits", "count"])
@@ -157,20 +154,22 @@ def test_of_two_proofs_one_without_overflow_is_told(tmp_path):
 def test_programs_that_end_have_no_recurrent_set(name):
     """Also where a run is long: it is cut off while it still goes on."""
     made = termination(body(ENDING[name].replace("50", "5000")))
-    made._sampled()
-    assert made._trapped(3.0) is None
+    made.sampled(0.3)
+    assert made.trapped(3.0) is None
 
 
 def test_without_loops_every_run_ends():
     made = termination(body("int x = __VERIFIER_nondet_int(); if (x) x = 3;"))
-    assert isinstance(made._acyclic(), Ranked)
+    assert isinstance(made.acyclic(), Ranked)
 
 
 CALLS = "void f(int n) {{ if ({}) {{ f(n - 1); f(n - 2); }} }} int main(void) {{ f(5); return 0; }}"
 
 
 def rank_of(source: str) -> Ranked:
-    return next(answer for _, method in termination(source).methods() if isinstance(answer := method(), Ranked))
+    (answer,) = termination_by(termination(source))
+    assert isinstance(answer, Ranked)
+    return answer
 
 
 def test_a_rank_may_rest_on_what_holds_case_by_case():
@@ -179,10 +178,9 @@ def test_a_rank_may_rest_on_what_holds_case_by_case():
         body("""int b = __VERIFIER_nondet_int(), x = __VERIFIER_nondet_int(), n = __VERIFIER_nondet_int();
         int t = b >= 1 ? 1 : -1; while (x <= n) { if (b >= 1) x += t; else x -= t; }""")
     )
-    methods = dict(made.methods())
-    methods["single runs"]()
-    methods["invariants"]()
-    answer = methods["ranks"]()
+    made.sampled(0.3)
+    made.by_cases(5.0)
+    answer = made.ranked(20.0, patient=True)
     assert isinstance(answer, Ranked)
     for step, wanted in made.goals(answer.ranks):
         assert entailed(step, answer.invariants.get(step.source, ()), wanted, 10_000)
@@ -202,8 +200,13 @@ def test_a_rank_that_counts_to_the_end_of_a_type_is_known_as_one():
 def ranks_of_calls(body):
     """The components of the ranks that are found of f(5), called with this body."""
     made = termination(f"void f(int n) {{ {body} }} int main(void) {{ f(5); return 0; }}")
-    answers = [method() for _, method in made.methods()]
-    return [term for one in answers if isinstance(one, Ranked) for terms in one.ranks.values() for term in terms]
+    return [
+        term
+        for one in termination_by(made, every=True)
+        if isinstance(one, Ranked)
+        for terms in one.ranks.values()
+        for term in terms
+    ]
 
 
 @pytest.mark.parametrize(

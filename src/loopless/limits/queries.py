@@ -9,6 +9,9 @@ from loopless.limits.chosen import GUESS, ChosenBy, varied
 LOADED_S: Annotated[float, ChosenBy("a slow machine loads libraries in less")] = 5.0
 """Maximum time in seconds to wait for a thread that loads libraries."""
 
+FENCE_MARGIN_S: Annotated[float, ChosenBy("a job keeps its limit itself; a guess")] = 1.0
+"""Seconds after its deadline at which a job in another process is ended."""
+
 # Jobs
 
 FEW_LOOPS: Annotated[int, ChosenBy("the programs of papers have fewer; a guess")] = 8
@@ -132,7 +135,7 @@ MAX_REACH_WAYS: Annotated[int, GUESS] = 24
 """Maximum number of ways between two cutpoints that are told apart."""
 
 SHORT_MS: Annotated[int, GUESS] = 500
-"""Maximum time in milliseconds for the question whether the constraints have a solution of a given length."""
+"""Maximum time in milliseconds for the question whether there is a solution of a given length, or of small values."""
 
 SMALL_S: Annotated[float, GUESS] = 2.0
 """Maximum time in seconds for the search for small values."""
@@ -148,6 +151,12 @@ SLOW_ATTEMPTS: Annotated[int, GUESS] = 6
 
 MAX_ATTEMPTS: Annotated[int, GUESS] = 64
 """Maximum number of all such attempts."""
+
+LEAST_ATTEMPT_S: Annotated[float, GUESS] = 2.0
+"""Minimum number of seconds for a search from one choice of small values, and for one with the fewest steps."""
+
+LEAST_FREE_S: Annotated[float, GUESS] = 1.0
+"""Minimum number of seconds for a search from any values."""
 
 SLOW_ATTEMPT_S: Annotated[float, GUESS] = 0.5
 """Time in seconds from which such an attempt is slow."""
@@ -232,6 +241,18 @@ HANG_PROOF_SHARE: Annotated[float, GUESS] = 0.4
 DEFAULT_VERIFICATION_S: Annotated[float, GUESS] = 60.0
 """Time in seconds for one program where no limit is asked for."""
 
+PROVED_SHORTENING_S: Annotated[float, GUESS] = 4.0
+"""Maximum number of seconds in which a proof is shortened; of safety also a third of the time left at most."""
+
+EXTREME_INPUTS_S: Annotated[float, GUESS] = 1.0
+"""Maximum number of seconds in search of inputs that lead into loops."""
+
+UNCOUNTED_GUIDED_FACTOR: Annotated[int, ChosenBy("not all that the search does is counted; a guess")] = 2
+"""Seconds of the processor for each second of counted work after which a guided search ends."""
+
+LEAST_JUDGE_S: Annotated[float, GUESS] = 1.0
+"""Minimum number of seconds for shortening and judging a proof."""
+
 JUDGE_S: Annotated[float, GUESS] = 60.0
 """Maximum time in seconds for the judge of one certificate."""
 
@@ -276,6 +297,12 @@ JUDGE_QUESTION_S: Annotated[float, GUESS] = 0.02
 
 REPLAY_S: Annotated[float, GUESS] = 10.0
 """Maximum time in seconds for one native run."""
+
+LEAST_REPLAY_S: Annotated[float, GUESS] = 0.1
+"""Minimum time in seconds for a replay."""
+
+COVERING_RUN_S: Annotated[float, GUESS] = 2.0
+"""Maximum time in seconds for a native run that covers sides."""
 
 STILL_S: Annotated[float, GUESS] = 1.0
 """Time in seconds after which a native run that was predicted to be endless is taken for an endless one."""

@@ -26,6 +26,15 @@ MAX_OPEN_CALLS: Annotated[int, GUESS] = 60
 BLOCK_S: Annotated[float, ChosenBy("the time of a block on a usual machine")] = 15e-6
 """Work in seconds that a block of a run counts as."""
 
+MAX_SAMPLED_RUNS: Annotated[int, GUESS] = 400
+"""Maximum number of single runs of one search."""
+
+MIN_SAMPLED_RUNS: Annotated[int, GUESS] = 3
+"""Number of single runs that are followed whatever time they take."""
+
+ENTERING_BLOCKS: Annotated[int, GUESS] = 400
+"""Maximum number of blocks of a run that leads to the first cutpoint."""
+
 # Loops as steps
 
 SUMMARY_OPERATIONS: Annotated[int, ChosenBy("a second of isl on small sets")] = 8_000_000
@@ -51,6 +60,12 @@ MAX_ALTERNATIVES: Annotated[int, GUESS] = 12
 
 SAFE_STATES_OPERATIONS: Annotated[int, ChosenBy("half a second of isl on small sets")] = 4_000_000
 """Maximum number of isl operations for these conditions."""
+
+UNCOUNTED_FACTOR: Annotated[int, ChosenBy("products take longer than is counted; a guess")] = 2
+"""Seconds of the processor for each second of counted work after which a search along paths ends."""
+
+LOOP_SHARE: Annotated[float, GUESS] = 0.75
+"""Share of the time left that the summary of one loop takes, where other loops come after it."""
 
 # Candidates for invariants
 
@@ -102,6 +117,18 @@ ACCIDENTAL_BOUND: Annotated[int, ChosenBy("such values are bounds by accident on
 MIN_CALLS: Annotated[int, GUESS] = 3
 """Minimum number of calls in a case for which conditions are proposed."""
 
+CONTRACT_RUNS_S: Annotated[float, GUESS] = 1.0
+"""Maximum number of seconds of single runs in search of contracts."""
+
+LEAST_CONTRACT_RUNS_S: Annotated[float, GUESS] = 0.1
+"""Minimum number of seconds of these runs."""
+
+CONTRACT_RUNS_SHARE: Annotated[float, GUESS] = 0.25
+"""Maximum share of the time left for these runs."""
+
+CONTRACT_CHECK_MS: Annotated[int, GUESS] = 100
+"""Milliseconds of work for one question whether a conjunct of a contract follows from the others."""
+
 # Proofs
 
 MAX_KEPT_STATES: Annotated[int, GUESS] = 600
@@ -115,6 +142,30 @@ MAX_KEPT_CALLS: Annotated[int, GUESS] = 1000
 
 STATES_OF_RUN: Annotated[int, GUESS] = 12
 """Approximate maximum number of states of one run that are kept for a cutpoint."""
+
+EXCLUDED_MS: Annotated[int, GUESS] = 2000
+"""Milliseconds of work for one question whether a transition is excluded."""
+
+EXCLUDED_BEFORE_MS: Annotated[int, GUESS] = 200
+"""The same of a transition into states from which a violation is in reach."""
+
+SHORTENING_CHECK_MS: Annotated[int, GUESS] = 300
+"""Milliseconds of work for one question while a proof is shortened."""
+
+SHORTENED_PART_S: Annotated[float, GUESS] = 1.5
+"""Maximum number of seconds in which a part of what is known becomes inductive while a proof is shortened."""
+
+ONE_VARIABLE_SHARE: Annotated[float, GUESS] = 0.5
+"""Share of the time for candidates after which more than those of one variable are tried."""
+
+PLAINEST_SHARE: Annotated[float, GUESS] = 0.75
+"""Share of the time for candidates after which more than the plainest are tried."""
+
+COVERS_S: Annotated[float, GUESS] = 2.0
+"""Minimum number of seconds in which what Spacer says becomes inductive."""
+
+MAX_PATH_LENGTH: Annotated[int, GUESS] = 400
+"""Maximum number of transitions of a path into a violation."""
 
 # Ranks
 
@@ -136,6 +187,18 @@ NEAR_END: Annotated[int, GUESS] = 16
 BOUND_RANK_OPERATIONS: Annotated[int, GUESS] = 1_000_000
 """Maximum number of operations for one question whether a bound falls where bits decide that."""
 
+FALL_CHECK_MS: Annotated[int, GUESS] = 2000
+"""Milliseconds of work for one question whether a whole rank falls with a transition."""
+
+COMPONENT_CHECK_MS: Annotated[int, GUESS] = 300
+"""The same of one component."""
+
+LEARNING_S: Annotated[float, GUESS] = 3.0
+"""Maximum number of seconds in which what a rank rests on becomes inductive."""
+
+RANK_CANDIDATES_S: Annotated[float, GUESS] = 1.5
+"""Maximum number of seconds for candidates before ranks; half of the time of these at most."""
+
 MAX_COMPONENTS: Annotated[int, GUESS] = 7
 """Maximum number of components of a rank for one strongly connected part."""
 
@@ -155,6 +218,15 @@ LONG_RUN: Annotated[int, GUESS] = 3000
 """Number of blocks after which a run may be one that never ends."""
 
 # Runs that never end
+
+MAX_LONG_RUNS: Annotated[int, GUESS] = 8
+"""Maximum number of long runs around which a closed set is looked for."""
+
+LAST_STATES: Annotated[int, GUESS] = 40
+"""Maximum number of states at a cutpoint of such a run from which candidates are made."""
+
+STUCK_CHECK_MS: Annotated[int, GUESS] = 1000
+"""Milliseconds of work for the question whether a run gets stuck in a closed set."""
 
 MAX_LASSO_TRANSITIONS: Annotated[int, GUESS] = 3
 """Maximum number of transitions of a cycle after which a state is looked for that is the one before."""

@@ -67,7 +67,8 @@ from loopless.logic.simplify import (
     without_implied,
     without_nonlinear,
 )
-from loopless.logic.smt import Model, SmtAnswer, SmtOutcome, load_solver, satisfiable, valid
+from loopless.logic.smt import Model, SmtOutcome, load_solver, satisfiable, valid
+from loopless.logic.solver import SmtAnswer
 from loopless.logic.translate import NotPresburger, is_quasi_affine
 from loopless.logic.witness import has_point
 

@@ -17,7 +17,8 @@ from typing import Any
 
 from loopless import terms as t
 from loopless.limits.logic import FARKAS_STEPS, MAX_MULTIPLIERS, REMEMBERED_AFFINE_FORMS
-from loopless.metering import check, limit_steps, new_context
+from loopless.logic.solver import Solver
+from loopless.metering import new_context
 from loopless.records import dataclass
 
 Linear = Mapping[str, int | Fraction]
@@ -42,9 +43,6 @@ class Farkas:
     """
 
     def __init__(self) -> None:
-        import z3  # type: ignore[import-untyped]
-
-        self._z3: Any = z3
         self._context = new_context()
         self._left = MAX_MULTIPLIERS
 
@@ -76,18 +74,13 @@ class Farkas:
             script.claim(at, claim)
         for linear in least:
             script.lines.append(f"(minimize {script.linear(linear)})")
-        z3 = self._z3
-        solver: Any = z3.Optimize(ctx=self._context) if least else z3.SimpleSolver(ctx=self._context)
-        limit_steps(solver, steps)
-        try:
-            solver.from_string(script.text())
-            if check(solver) != z3.sat:
-                return None
-            model = solver.model()
-            values = {str(declared): model[declared] for declared in model.decls()}
-            return {name: _fraction(values.get(short)) for name, short in script.unknowns.items()}
-        except z3.Z3Exception:
-            return None  # out of its limits in the middle of something
+        solver = Solver(self._context, "optimizing" if least else "simple", seed=0)
+        solver.limit_steps(steps)
+        model = solver.ask_model()[1] if solver.tell_text(script.text()) else None
+        if model is None:
+            return None
+        values = {str(declared): model[declared] for declared in model.decls()}
+        return {name: _fraction(values.get(short)) for name, short in script.unknowns.items()}
 
 
 class _Script:

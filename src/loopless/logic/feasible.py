@@ -16,9 +16,11 @@ from loopless.limits.logic import (
 from loopless.logic.abstraction import over_approximation
 from loopless.logic.engine import BudgetExceeded, budget, charge, metered
 from loopless.logic.intervals import Intervals
-from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.logic.smt import satisfiable
+from loopless.logic.solver import SmtAnswer
 from loopless.logic.translate import frame_of, is_quasi_affine
 from loopless.logic.witness import is_found, is_near_ends
+from loopless.terms.ranges import EVERYTHING, Range, both, is_empty
 
 _known: dict[tuple[t.Condition, bool], bool] = {}
 _subjects: dict[t.Condition, tuple[str, ...]] = {}
@@ -108,7 +110,7 @@ def _is_quick(group: t.Condition) -> bool:
     return all(var.type.width is None for var in group.variables) and is_quasi_affine(group)
 
 
-_Intervals = dict[t.Var, tuple[int | None, int | None]]
+_Intervals = dict[t.Var, Range]
 
 
 def _by_intervals(group: t.Condition, bounds: _Intervals) -> bool | None:
@@ -124,16 +126,17 @@ def _by_intervals(group: t.Condition, bounds: _Intervals) -> bool | None:
             continue
         relation, variable, sign, constant = single
         limit = -constant * sign
-        low, high = bounds.get(variable, (variable.type.min, variable.type.max))
         if relation == "ne":
             excluded.setdefault(variable, set()).add(limit)
-        if relation == "eq" or (relation == "le" and sign < 0):
-            low = limit if low is None else max(low, limit)
-        if relation == "eq" or (relation == "le" and sign > 0):
-            high = limit if high is None else min(high, limit)
-        if low is not None and high is not None and low > high:
+            ends = EVERYTHING
+        elif relation == "eq":
+            ends = limit, limit
+        else:
+            ends = (None, limit) if sign > 0 else (limit, None)
+        ends = both(bounds.get(variable, (variable.type.min, variable.type.max)), ends)
+        if is_empty(ends):
             return False
-        bounds[variable] = (low, high)
+        bounds[variable] = ends
     for variable, values in excluded.items():
         low, high = bounds[variable]
         if low is not None and high is not None and all(v in values for v in range(low, min(high, low + 64) + 1)):

@@ -6,10 +6,10 @@ Conditions go there as text: Z3 reads that many times faster than its own terms 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from loopless import terms as t
-from loopless.logic.smt import SmtAnswer
-from loopless.metering import check, limit, new_context
+from loopless.logic.solver import SmtAnswer, Solver
 
 
 class Conjunction:
@@ -18,33 +18,27 @@ class Conjunction:
     """
 
     def __init__(self) -> None:
-        import z3  # type: ignore[import-untyped]
-
-        self._z3 = z3
         self._added: list[t.Condition] = []
         self._begin()
 
     def _begin(self) -> None:
-        self._solver = self._z3.Solver(ctx=new_context())
-        self._solver.set(random_seed=1)
+        self._solver = Solver(engine="tactics")
         self._variables: dict[str, t.Var] = {}
         self._declared: set[str] = set()  # for good: what is popped stays declared
-        self._broken = False
 
     def add(self, conditions: Iterable[t.Condition]) -> None:
         """Let the conditions hold too."""
         conditions = list(conditions)
         self._added += conditions
-        if not self._broken:
-            self._try(conditions)
-
-    def _try(self, conditions: Iterable[t.Condition]) -> None:
-        try:
+        if not self._solver.failed:  # where Z3 gives up in the middle of a text, the solver takes no other one
             self._say(conditions)
-        except self._z3.Z3Exception:
-            self._broken = True  # where Z3 gives up in the middle of a text, the solver takes no other one
 
-    def _say(self, conditions: Iterable[t.Condition]) -> None:
+    def _again(self) -> bool:
+        """Tell all to a new solver; whether that could be done."""
+        self._begin()
+        return self._say(self._added)
+
+    def _say(self, conditions: Iterable[t.Condition]) -> bool:
         texts: list[str] = []
         for condition in conditions:
             text = t.smt(condition)
@@ -60,35 +54,21 @@ class Conjunction:
                             texts.append(f"(assert ({relation} {_number(limit)} {name}))")
         lines = [f"(declare-const {name} Int)" for name in self._variables if name not in self._declared]
         self._declared.update(self._variables)
-        if texts:
-            self._solver.from_string("\n".join([*lines, *texts]))
+        return not texts or self._solver.tell_text("\n".join([*lines, *texts]))
 
     def check(self, also: Iterable[t.Condition], timeout_ms: int) -> tuple[SmtAnswer, Mapping[t.Var, int]]:
         """Whether all that holds, and ``also``, has a solution, and one; without a solution none surely exists."""
-        if self._broken:
-            self._begin()
-            self._try(self._added)
-        if self._broken:
+        if self._solver.failed and not self._again():
             return SmtAnswer.UNKNOWN, {}
-        limit(self._solver, timeout_ms)
-        self._solver.push()
+        self._solver.limit(timeout_ms)
         before = dict(self._variables)
-        try:
-            self._say(also)
-            found = check(self._solver)
-            if found == self._z3.unsat:
-                return SmtAnswer.NO, {}
-            if found == self._z3.sat:
-                return SmtAnswer.YES, self._values()
-        except self._z3.Z3Exception:
-            self._broken = True
-        finally:
-            self._solver.pop()
-            self._variables = before  # their limits are gone with the rest
-        return SmtAnswer.UNKNOWN, {}
+        with self._solver.scope():
+            answer, model = self._solver.ask_model() if self._say(also) else (SmtAnswer.UNKNOWN, None)
+            values = self._values(model) if model is not None else {}
+        self._variables = before  # their limits are gone with the rest
+        return answer, values
 
-    def _values(self) -> dict[t.Var, int]:
-        model = self._solver.model()
+    def _values(self, model: Any) -> dict[t.Var, int]:
         held = {declared.name(): model[declared] for declared in model.decls()}
         found: dict[t.Var, int] = {}
         for name, var in self._variables.items():

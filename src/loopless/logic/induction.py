@@ -12,9 +12,10 @@ from loopless.limits.logic import CANDIDATE_CHARGE_S, INDUCTION_CHECK_MS, SPLIT_
 from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
 from loopless.logic.smt import integer_steps_per_ms
 from loopless.logic.smt_integers import IntegerTranslation
+from loopless.logic.solver import SmtAnswer, Solver
 from loopless.logic.steps import Locations, Step
 from loopless.logic.strongest import Strongest
-from loopless.metering import check, limit, new_context
+from loopless.metering import new_context
 from loopless.terms.ideals import (
     Combinations,
     cases_of_constants,
@@ -118,28 +119,20 @@ class _Incremental:
     def __init__(self, given: Sequence[t.Condition], context: Any) -> None:
         import z3
 
-        context = context or new_context()
-        self._unsat = z3.unsat
-        self._translated = IntegerTranslation(z3, context)
-        self._solver = z3.SimpleSolver(ctx=context)
-        self._solver.set(random_seed=1)
-        self._solver.add(*map(self._translated.condition, given))
+        self._solver = Solver(context)
+        self._translated = IntegerTranslation(z3, self._solver.context)
+        self._solver.tell(*map(self._translated.condition, given))
         self._multiplies = any(map(has_products_inside, given))
         self._told = 0
 
     def excludes(self, condition: t.Condition, check_ms: int) -> bool:
         """Whether a condition surely does not hold beside what is given."""
         refuted = self._translated.condition(condition)
-        self._solver.add(*self._translated.facts[self._told :])
+        self._solver.tell(*self._translated.facts[self._told :])
         self._told = len(self._translated.facts)
         products = self._multiplies or has_products_inside(condition)
-        limit(self._solver, check_ms, PRODUCT_STEPS_PER_MS if products else STEPS_PER_MS)
-        self._solver.push()
-        try:
-            self._solver.add(refuted)
-            return bool(check(self._solver) == self._unsat)
-        finally:
-            self._solver.pop()
+        self._solver.limit(check_ms, PRODUCT_STEPS_PER_MS if products else STEPS_PER_MS)
+        return self._solver.ask(refuted) is SmtAnswer.NO
 
 
 class _Asked:
@@ -156,12 +149,10 @@ class _Asked:
     ) -> None:
         self.z3, self.step, self.check_ms, self.strongest, self.context = z3, step, check_ms, strongest, context
         translated = IntegerTranslation(z3, context)
-        self.solver, self.plain = (z3.SimpleSolver(ctx=context) for _ in range(2))
+        self.solver, self.plain = Solver(context), Solver(context)
         """``plain`` knows nothing of what is multiplied."""
         self.plainly: set[t.Condition] = set()
         """The candidates at the target that it is asked for."""
-        for solver in (self.solver, self.plain):
-            solver.set(random_seed=1)
         for part in t.conjuncts(step.condition):
             self._add(translated.condition(part), part)
         self.given: dict[t.Condition, Any] = {}
@@ -173,31 +164,31 @@ class _Asked:
         self.splits = self.multiplies and any(map(is_one_of_constants, kept.get(step.source, ())))
         """Whether questions fall into cases in which less is multiplied."""
         for index, condition in enumerate(kept.get(step.source, ())):
-            flag = self.given[condition] = z3.Bool(f"given {index}", context)
+            flag = self.given[condition] = self.solver.flag(f"given {index}")
             self._add(z3.Implies(flag, translated.condition(condition)), condition)
         for index, condition in enumerate(kept[step.target]):
-            flag = self.wanted[condition] = z3.Bool(f"wanted {index}", context)
+            flag = self.wanted[condition] = self.solver.flag(f"wanted {index}")
             behind = t.substitute(condition, step.update)
             if isinstance(behind, t.Compare) and behind.relation == "eq" and has_products_inside(behind):
                 self.products[condition] = behind.term
             self.after[condition] = translated.condition(behind)
             if self._add(z3.Implies(flag, z3.Not(self.after[condition])), behind):
                 self.plainly.add(condition)
-        self.solver.add(*translated.facts)
-        self.plain.add(*translated.facts)
+        self.solver.tell(*translated.facts)
+        self.plain.tell(*translated.facts)
         self.is_plain = not self.multiplies and not has_products_inside(step.condition)
         plain = self.is_plain and len(self.plainly) == len(self.wanted)
         asked = (step.condition, *step.update.values())  # of the candidates few decide an answer
-        limit(self.solver, check_ms, integer_steps_per_ms(asked, products=not plain))
-        limit(self.plain, check_ms)
+        self.solver.limit(check_ms, integer_steps_per_ms(asked, products=not plain))
+        self.plain.limit(check_ms)
 
     def _add(self, formula: Any, condition: t.Condition) -> bool:
         """Tell the solvers; whether both, since nothing is multiplied in the condition of which it speaks."""
         clock.count(CANDIDATE_CHARGE_S)
-        self.solver.add(formula)
+        self.solver.tell(formula)
         is_plain = not has_products_inside(condition)
         if is_plain:
-            self.plain.add(formula)
+            self.plain.tell(formula)
         return is_plain
 
     def lost(self, kept: Kept, deadline: float) -> list[t.Condition]:
@@ -215,8 +206,9 @@ class _Asked:
                 open_ = [condition for condition in open_ if condition not in shown]
             if not open_:
                 return list(lost)
-            found, model = self._check(given, self.z3.Or(*(self.wanted[condition] for condition in open_)))
-            if found == self.z3.unsat:
+            goal = self.z3.Or(*(self.wanted[condition] for condition in open_))
+            found, model = self.solver.ask_model(goal, given=given)
+            if found is SmtAnswer.NO:
                 return list(lost)
             if model is None:
                 dropped = self._one_by_one(known, open_, deadline)
@@ -233,8 +225,8 @@ class _Asked:
         asked = [condition for condition in open_ if condition in self.plainly]
         while asked:
             goal = self.z3.Or(*(self.wanted[condition] for condition in asked))
-            found, model = self._check(given, goal, self.plain)
-            if found == self.z3.unsat:
+            found, model = self.plain.ask_model(goal, given=given)
+            if found is SmtAnswer.NO:
                 return set(asked)
             if model is None:
                 return set()
@@ -267,26 +259,13 @@ class _Asked:
             if clock.counted() > deadline:
                 dropped.append(condition)
                 continue
-            found = self._check(flags, self.wanted[condition])[0]
-            again = found == self.z3.unknown and (self.splits or condition in self.products)
-            if found != self.z3.unsat and not (
+            found = self.solver.ask(self.wanted[condition], given=flags)
+            again = found is SmtAnswer.UNKNOWN and (self.splits or condition in self.products)
+            if found is not SmtAnswer.NO and not (
                 again and entailed(self.step, given, condition, SPLIT_QUESTION_FACTOR * self.check_ms, self.context)
             ):
                 dropped.append(condition)
         return dropped
-
-    def _check(self, assumptions: list[Any], goal: Any, solver: Any = None) -> tuple[Any, Any]:
-        """The solver's answer, and its model where there is one."""
-        solver = solver or self.solver
-        solver.push()
-        try:
-            solver.add(goal)
-            found = check(solver, *assumptions)
-            return found, solver.model() if found == self.z3.sat else None
-        except self.z3.Z3Exception:
-            return self.z3.unknown, None
-        finally:
-            solver.pop()
 
 
 def core(
@@ -295,19 +274,15 @@ def core(
     """Of ``given``, what is enough for ``wanted`` behind the step; None where that was not shown."""
     import z3
 
-    context = context or new_context()
-    translated = IntegerTranslation(z3, context)
-    solver = z3.SimpleSolver(ctx=context)
-    solver.set(random_seed=1)
-    limit(solver, check_ms)
-    solver.add(translated.condition(step.condition))
-    solver.add(translated.condition(~t.substitute(wanted, step.update)))
-    flags = {}
-    for index, condition in enumerate(given):
-        flag = z3.Bool(f"given {index}", context)
-        solver.add(z3.Implies(flag, translated.condition(condition)))
-        flags[str(flag)] = condition
-    solver.add(*translated.facts)
-    if check(solver, *(z3.Bool(name, context) for name in flags)) != z3.unsat:
+    solver = Solver(context)
+    translated = IntegerTranslation(z3, solver.context)
+    solver.limit(check_ms)
+    solver.tell(translated.condition(step.condition))
+    solver.tell(translated.condition(~t.substitute(wanted, step.update)))
+    flags = {f"given {index}": condition for index, condition in enumerate(given)}
+    for name, condition in flags.items():
+        solver.tell(z3.Implies(solver.flag(name), translated.condition(condition)))
+    solver.tell(*translated.facts)
+    if solver.ask(given=[solver.flag(name) for name in flags]) is not SmtAnswer.NO:
         return None
-    return tuple(flags[str(flag)] for flag in solver.unsat_core())
+    return tuple(flags[name] for name in solver.core())

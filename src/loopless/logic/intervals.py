@@ -9,10 +9,23 @@ at a fraction of what sets cost.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 
 from loopless import terms as t
 from loopless.limits.logic import MAX_NARROWING_ROUNDS, MAX_OPERAND_DEPTH, MAX_REDUCTION_WINDOWS
-from loopless.terms.ranges import EVERYTHING, Range, both, scaled, total
+from loopless.terms.ranges import (
+    EVERYTHING,
+    Range,
+    added,
+    both,
+    hull,
+    is_empty,
+    is_within,
+    moved,
+    scaled,
+    shared_out,
+    total,
+)
 from loopless.terms.term_ranges import range_from
 
 _Form = tuple[tuple[t.Monomial, int], ...]
@@ -98,7 +111,7 @@ class Intervals:
             return t.range_of(term)
         if isinstance(term, t.Wrap):
             inside = self.range_of(term.arg)
-            return inside if _lies_in(inside, (term.type.min, term.type.max)) else t.range_of(term)
+            return inside if is_within(inside, (term.type.min, term.type.max)) else t.range_of(term)
         return range_from(term, self.range_of)
 
     def _range_of_sum(self, term: t.Sum) -> Range:
@@ -107,7 +120,7 @@ class Intervals:
             form, sign, constant = _form(term)
             known = self._forms.get(form)
             if known is not None:
-                return both((low, high), _moved(scaled(known, sign), constant))
+                return both((low, high), moved(scaled(known, sign), constant))
         return low, high
 
     def _range_of(self, monomial: t.Monomial) -> Range:
@@ -157,27 +170,20 @@ class Intervals:
             self._narrow(term, ends)
             return
         form, sign, constant = _form(term)
-        low, high = scaled(_moved(ends, -constant), sign)
+        ends_of_form = scaled(moved(ends, -constant), sign)
         if len(form) > 1:
-            ends_of_form = both(self._forms.get(form, EVERYTHING), (low, high))
-            if self._forms.get(form) != ends_of_form:
-                self._forms[form] = ends_of_form
+            known = both(self._forms.get(form, EVERYTHING), ends_of_form)
+            if self._forms.get(form) != known:
+                self._forms[form] = known
                 self._narrowed = True
-                self._check(ends_of_form)
+                self._check(known)
         ranges = [scaled(self._range_of(monomial), factor) for monomial, factor in form]
+        nothing: Range = (0, 0)
         for at, (monomial, factor) in enumerate(form):
             if len(monomial) != 1 or monomial[0][1] != 1:
                 continue
-            others = ranges[:at] + ranges[at + 1 :]
-            least = _total(least for least, _ in others)
-            most = _total(most for _, most in others)
-            above = None if high is None or least is None else high - least
-            below = None if low is None or most is None else low - most
-            if factor < 0:
-                below, above = (None if above is None else -above), (None if below is None else -below)
-            size = abs(factor)
-            inside = (None if below is None else -(-below // size)), (None if above is None else above // size)
-            self._narrow(monomial[0][0], inside)
+            others = reduce(added, ranges[:at] + ranges[at + 1 :], nothing)
+            self._narrow(monomial[0][0], shared_out(added(ends_of_form, scaled(others, -1)), factor))
 
     def _narrow(self, atom: t.Term, ends: Range) -> None:
         before = self.range_of(atom)
@@ -194,7 +200,7 @@ class Intervals:
             self._depth -= 1
 
     def _check(self, ends: Range) -> None:
-        if ends[0] is not None and ends[1] is not None and ends[0] > ends[1]:
+        if is_empty(ends):
             self.possible = False
 
 
@@ -205,11 +211,6 @@ def _form(term: t.Sum) -> tuple[_Form, int, int]:
     if not form or form[0][1] > 0:
         return form, 1, constant
     return tuple((monomial, -factor) for monomial, factor in form), -1, constant
-
-
-def _lies_in(a: Range, b: Range) -> bool:
-    above = b[0] is None or (a[0] is not None and a[0] >= b[0])
-    return above and (b[1] is None or (a[1] is not None and a[1] <= b[1]))
 
 
 def _reduced_into(type: t.IntType, inside: Range, ends: Range) -> Range:
@@ -227,20 +228,7 @@ def _reduced_into(type: t.IntType, inside: Range, ends: Range) -> Range:
         return EVERYTHING
     found = []
     for window in range(first, last + 1):
-        low, high = both(inside, _moved(ends, window * modulus))
-        if low is not None and high is not None and low <= high:
-            found += [low, high]
-    return (min(found), max(found)) if found else (most + 1, least - 1)
-
-
-def _moved(ends: Range, by: int) -> Range:
-    return (None if ends[0] is None else ends[0] + by), (None if ends[1] is None else ends[1] + by)
-
-
-def _total(ends: Iterable[int | None]) -> int | None:
-    found = 0
-    for end in ends:
-        if end is None:
-            return None
-        found += end
-    return found
+        part = both(inside, moved(ends, window * modulus))
+        if not is_empty(part):
+            found.append(part)
+    return hull(found) if found else (most + 1, least - 1)

@@ -20,6 +20,7 @@ from loopless.logic.engine import (
 )
 from loopless.logic.readback import condition_of
 from loopless.logic.translate import Dimensions, frame_of
+from loopless.terms.ranges import Range
 
 _SET, _DIV = isl.dim_type.set, isl.dim_type.div
 
@@ -237,7 +238,7 @@ class Region:
         return [Region(self.frame, isl.Set.from_basic_set(part)) for part in self.points.get_basic_sets()]
 
     @metered
-    def range_of(self, term: t.Term) -> tuple[int | None, int | None]:
+    def range_of(self, term: t.Term) -> Range:
         """The exact least and greatest value of ``term`` over the region; None where there is no bound.
 
         Variables of the term that the region is not over take any value of their types. Raises

@@ -18,7 +18,8 @@ from loopless.logic.engine import BudgetExceeded, budget
 from loopless.logic.feasible import feasible, independent
 from loopless.logic.region import Region
 from loopless.logic.residue_classes import joined_residues
-from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.logic.smt import satisfiable
+from loopless.logic.solver import SmtAnswer
 from loopless.logic.translate import is_quasi_affine
 from loopless.records import dataclass
 

@@ -11,7 +11,6 @@ simplifying very long numbers or terms can overrun it, and a child process is th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import Enum
 from itertools import pairwise
 from typing import Any
 
@@ -20,16 +19,9 @@ from loopless.limits.foundation import STEPS_PER_MS
 from loopless.logic.operators import BIT_OPERATORS
 from loopless.logic.smt_bits import BitTranslation
 from loopless.logic.smt_integers import IntegerTranslation
-from loopless.metering import check, limit_steps, new_context, steps_per_ms
+from loopless.logic.solver import SmtAnswer, Solver
+from loopless.metering import new_context, steps_per_ms
 from loopless.records import dataclass
-
-
-class SmtAnswer(Enum):
-    """Yes, no, or not decided within the limits."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +123,16 @@ def _ask(condition: t.Condition, kind: Translation, steps: int, per_ms: int) -> 
     context = new_context()
     translation = kind(z3, context)
     goal = translation.condition(condition)
-    solver = z3.Solver(ctx=context)
-    solver.set(random_seed=1)
-    limit_steps(solver, steps, per_ms)
-    solver.add(goal, *translation.facts)
+    solver = Solver(context, "tactics")
+    solver.limit_steps(steps, per_ms)
+    solver.tell(goal, *translation.facts)
+    answer, model = solver.ask_model()
+    if model is None:
+        return SmtOutcome(answer)
     try:
-        found = check(solver)
-        if found == z3.unsat:
-            return SmtOutcome(SmtAnswer.NO)
-        if found == z3.sat:
-            return _checked(condition, translation, solver.model())
+        return _checked(condition, translation, model)
     except z3.Z3Exception:
-        pass  # out of its limits in the middle of something
-    return SmtOutcome(SmtAnswer.UNKNOWN)
+        return SmtOutcome(SmtAnswer.UNKNOWN)  # out of its limits in the middle of something
 
 
 def _checked(condition: t.Condition, translation: IntegerTranslation | BitTranslation, found: Any) -> SmtOutcome:

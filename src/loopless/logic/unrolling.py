@@ -9,8 +9,9 @@ from typing import Any
 from loopless import clock
 from loopless import terms as t
 from loopless.limits.logic import UNROLLING_CHECK_MS
+from loopless.logic.solver import SmtAnswer, Solver
 from loopless.logic.steps import INPUT, Step, translation
-from loopless.metering import check, limit, new_context
+from loopless.metering import new_context
 from loopless.records import dataclass
 
 
@@ -87,17 +88,11 @@ class _Search:
 
     def _check(self, known: Sequence[Any]) -> Any:
         """A model; True where the solver does not know; None where there is none."""
-        solver = self.z3.SimpleSolver(ctx=self.context)
-        solver.set(random_seed=1)
-        limit(solver, min(UNROLLING_CHECK_MS, 1000 * (self.deadline - clock.counted())))
-        solver.add(*known)
-        try:
-            found = check(solver)
-        except self.z3.Z3Exception:
-            return True
-        if found == self.z3.unsat:
-            return None
-        return solver.model() if found == self.z3.sat else True
+        solver = Solver(self.context)
+        solver.limit(min(UNROLLING_CHECK_MS, 1000 * (self.deadline - clock.counted())))
+        solver.tell(*known)
+        answer, model = solver.ask_model()
+        return model if answer is SmtAnswer.YES else None if answer is SmtAnswer.NO else True
 
     def _read(self, path: _Front, model: Any) -> list[UnrolledStep]:
         number = self.made.number
@@ -136,23 +131,21 @@ def extreme_first_steps(
         goal = made.formula(step.condition)
         wishes = [_small, _large, _low, *(_one_large(v) for v in inputs[:6])]
         for wish in wishes:
-            solver = z3.SimpleSolver(ctx=context)
-            solver.set(random_seed=1)
-            limit(solver, UNROLLING_CHECK_MS // 4)
-            solver.add(goal, *made.facts)
-            if check(solver) != z3.sat:
+            solver = Solver(context)
+            solver.limit(UNROLLING_CHECK_MS // 4)
+            solver.tell(goal, *made.facts)
+            if solver.ask() is not SmtAnswer.YES:
                 break
             for var in inputs:
                 for value in wish(var):
                     if clock.counted() > deadline:
                         return found
-                    solver.push()
-                    solver.add(made.formula(var) == made.formula(t.const(value)))
-                    if check(solver) == z3.sat:
+                    chosen = made.formula(var) == made.formula(t.const(value))
+                    if solver.ask(chosen) is SmtAnswer.YES:
+                        solver.tell(chosen)
                         break
-                    solver.pop()
-            if check(solver) == z3.sat:
-                model = solver.model()
+            answer, model = solver.ask_model()
+            if answer is SmtAnswer.YES:
                 values = {var: made.number(model, made.formula(var)) for var in inputs}
                 if (index, values) not in found:
                     found.append((index, values))

@@ -16,7 +16,7 @@ from loopless import terms as t
 from loopless.graphs import reachable
 from loopless.limits.navigation import CHECK_MS, MAX_CONSTRAINTS, MAX_CUTS, MAX_DETAILED_EDGES
 from loopless.logic.incremental import Conjunction
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.changes import EdgeChange, changes_of, moved_by, set_from
 from loopless.navigation.product import Product, ProductEdge
 from loopless.navigation.totals import inner_totals

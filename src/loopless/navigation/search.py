@@ -14,7 +14,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.graphs import reachable
 from loopless.limits.navigation import LARGE_PRODUCT, MAX_BACKTRACKS, MAX_LOOKAHEAD, MAX_SYSTEMS, SHORTEST_RUN
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.memory import PathMemory
 from loopless.navigation.product import Product, ProductEdge, few_valued, product_of

@@ -13,7 +13,8 @@ from loopless import terms as t
 from loopless.flowgraph.model import MemoryObject
 from loopless.limits.navigation import INPUTS_MS
 from loopless.logic.feasible import feasible
-from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.logic.smt import satisfiable
+from loopless.logic.solver import SmtAnswer
 from loopless.records import dataclass
 
 LETTERS: Final = tuple(map(ord, "axA0 "))

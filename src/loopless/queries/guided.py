@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from loopless.flowgraph.memory.initial_memory import begins_at, is_defined_here
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.product import product_of
 from loopless.queries.program import AnalyzedProgram

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from loopless.terms.build import from_polynomial, polynomial, scale
 from loopless.terms.conditions import conjunction, conjuncts, disjunction, negate
 from loopless.terms.nodes import FALSE, TRUE, And, Compare, Condition, Monomial, Node, Or, Sum, Term, walk
-from loopless.terms.ranges import Range, both, total
+from loopless.terms.ranges import Range, are_apart, both, is_within, total
 from loopless.terms.term_ranges import range_of
 
 
@@ -70,16 +70,11 @@ class Known:
 
     def _compared_plainly(self, condition: Condition) -> Condition:
         assert isinstance(condition, Compare)
-        form, (low, high) = _bounds(condition)
-        least, most = self._ends_of(form)
-        if (low is not None and most is not None and most < low) or (
-            high is not None and least is not None and least > high
-        ):
+        form, wanted = _bounds(condition)
+        known = self._ends_of(form)
+        if are_apart(known, wanted):
             return FALSE
-        inside = (low is None or (least is not None and least >= low)) and (
-            high is None or (most is not None and most <= high)
-        )
-        return TRUE if inside else condition
+        return TRUE if is_within(known, wanted) else condition
 
 
 def without_implied(condition: Condition) -> Condition:

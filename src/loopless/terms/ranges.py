@@ -1,12 +1,14 @@
-"""Ranges and their arithmetic: bounds on what operators make of numbers in given ranges. Sound, not tight.
+"""Ranges and their arithmetic, the one domain of intervals: bounds on what operators make of numbers in given ranges.
+Sound, not tight.
 
-Each function here is the ``range`` of an operator in :mod:`loopless.terms.operators`, or a part of one.
-:mod:`loopless.terms.term_ranges` has the ranges of terms.
+Most functions here are the ``range`` of an operator in :mod:`loopless.terms.operators`, or a part of one; the others
+compare ranges and put them together. :mod:`loopless.terms.term_ranges` has the ranges of terms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import reduce
 from math import prod
 from operator import lshift, rshift
 from typing import TypeVar
@@ -120,6 +122,18 @@ def scaled(a: Range, factor: int) -> Range:
     return (low, high) if factor >= 0 else (high, low)
 
 
+def moved(a: Range, by: int) -> Range:
+    """Of a sum with a constant."""
+    return None if a[0] is None else a[0] + by, None if a[1] is None else a[1] + by
+
+
+def shared_out(a: Range, factor: int) -> Range:
+    """Where a number must lie whose multiple by a factor other than 0 lies in a range."""
+    low, high = a if factor > 0 else scaled(a, -1)
+    size = abs(factor)
+    return None if low is None else -(-low // size), None if high is None else high // size
+
+
 def total(items: Iterable[tuple[_Part, int]], known: Callable[[_Part], Range]) -> Range:
     """Of a sum of parts with their coefficients, by what is ``known`` of each part."""
     low: int | None = 0
@@ -144,6 +158,34 @@ def both(a: Range, b: Range) -> Range:
     """Of a value that lies in both; the low end is above the high one where there is none."""
     low = a[0] if b[0] is None else b[0] if a[0] is None else max(a[0], b[0])
     high = a[1] if b[1] is None else b[1] if a[1] is None else min(a[1], b[1])
+    return low, high
+
+
+def is_empty(a: Range) -> bool:
+    """Whether no number lies in it."""
+    return a[0] is not None and a[1] is not None and a[0] > a[1]
+
+
+def are_apart(a: Range, b: Range) -> bool:
+    """Whether every number of one lies below every number of the other."""
+    return is_empty((b[0], a[1])) or is_empty((a[0], b[1]))
+
+
+def is_within(a: Range, b: Range) -> bool:
+    """Whether every number of a range that is not empty lies in another one, too."""
+    above = b[0] is None or (a[0] is not None and a[0] >= b[0])
+    return above and (b[1] is None or (a[1] is not None and a[1] <= b[1]))
+
+
+def hull(several: Iterable[Range]) -> Range:
+    """Around all of some ranges, of which there is one at least; without ends where there is none."""
+    ranges = list(several)
+    return reduce(union, ranges) if ranges else EVERYTHING
+
+
+def near(a: Range, distance: int) -> Range:
+    """Without ends that are further from 0 than that."""
+    low, high = (None if end is None or abs(end) > distance else end for end in a)
     return low, high
 
 

@@ -17,7 +17,7 @@ from loopless.deadline import in_time
 from loopless.errors import LimitError
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.model import Call, Check, LoopInfo
-from loopless.limits.verification import MAX_LEAPING_WAYS, SUMMARY_OPERATIONS
+from loopless.limits.verification import LOOP_SHARE, MAX_LEAPING_WAYS, SUMMARY_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, budget
 from loopless.paths.build import changed_variables
 from loopless.paths.context import facts_behind
@@ -57,7 +57,7 @@ def leaps_of(system: TransitionSystem, seconds: float) -> tuple[Leaps, bool]:
     for loop in ordered:
         left = max(0.0, until - clock.now())
         try:
-            with in_time(clock.now() + (left if loop is ordered[-1] else 0.75 * left)):
+            with in_time(clock.now() + (left if loop is ordered[-1] else LOOP_SHARE * left)):
                 leap = finding.leap(loop)
         except LimitError:
             cut = True

@@ -17,6 +17,10 @@ from loopless.flowgraph.model import ContractSignature
 from loopless.limits.verification import (
     ACCIDENTAL_BOUND,
     CONTRACT_BLOCKS,
+    CONTRACT_CHECK_MS,
+    CONTRACT_RUNS_S,
+    CONTRACT_RUNS_SHARE,
+    LEAST_CONTRACT_RUNS_S,
     MAX_ARGUMENTS,
     MAX_CONTRACT_CANDIDATES,
     MAX_GUARDS,
@@ -59,7 +63,8 @@ def contracted(
     if not signatures or isinstance(system, Refused):
         return None
     search = Search(system, violates, deadline)
-    search.sampled(min(1.0, max((deadline - clock.counted()) / 4, 0.1)), CONTRACT_BLOCKS)
+    share = CONTRACT_RUNS_SHARE * (deadline - clock.counted())
+    search.sampled(min(CONTRACT_RUNS_S, max(share, LEAST_CONTRACT_RUNS_S)), CONTRACT_BLOCKS)
     constants = [c for c in search.proposals().constants if abs(c) < ACCIDENTAL_BOUND]
     for name, signature in signatures.items():
         samples, atoms = search.returned.get(name, ()), _atoms(system, signature)
@@ -150,6 +155,8 @@ def _without_needless(parts: Sequence[t.Condition], until: float) -> tuple[t.Con
     kept = list(parts)
     for part in sorted(parts, key=lambda one: (-len(one.key), one.key)):
         others = [other for other in kept if other is not part]
-        if clock.counted() < until and entailed(CutpointTransition(START, START, t.TRUE, {}, ()), others, part, 100):
+        if clock.counted() < until and entailed(
+            CutpointTransition(START, START, t.TRUE, {}, ()), others, part, CONTRACT_CHECK_MS
+        ):
             kept = others
     return tuple(kept)

@@ -11,8 +11,9 @@ from dataclasses import field
 
 from loopless import clock
 from loopless import terms as t
-from loopless.limits.verification import MAX_EXPLORED_PATHS, MAX_EXPLORED_STEPS, PATH_CHECK_MS
-from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.limits.verification import MAX_EXPLORED_PATHS, MAX_EXPLORED_STEPS, PATH_CHECK_MS, UNCOUNTED_FACTOR
+from loopless.logic.smt import satisfiable
+from loopless.logic.solver import SmtAnswer
 from loopless.records import dataclass
 from loopless.summary.rewrite.univariate import as_intervals
 from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
@@ -52,7 +53,7 @@ def explored(system: TransitionSystem, goals: Collection[str], seconds: float) -
 
     Products take longer than is counted, so twice as many seconds of processor time end the search, too.
     """
-    until, fence = clock.counted() + seconds, clock.now() + 2 * seconds
+    until, fence = clock.counted() + seconds, clock.now() + UNCOUNTED_FACTOR * seconds
     onward: dict[str, list[CutpointTransition]] = {}
     for transition in system.transitions:
         onward.setdefault(transition.source, []).append(transition)

@@ -16,12 +16,12 @@ from math import lcm
 
 from loopless import terms as t
 from loopless.bounds.iteration.linearize import Linearizer
-from loopless.bounds.ranking.templates import Template, plain, total
 from loopless.bounds.ranking.transition_system import alternatives_of
 from loopless.graphs import reachable
 from loopless.limits.bounds import MAX_PATH_TRANSITIONS
 from loopless.limits.verification import MAX_COEFFICIENT, MAX_TEMPLATE_VARIABLES
 from loopless.logic.farkas import Farkas, FarkasClaim
+from loopless.ranking.templates import Template, plain, total
 from loopless.records import dataclass
 from loopless.verification.transitions import CutpointTransition, TransitionSystem
 

@@ -1,36 +1,77 @@
-"""The methods for safety in the order in which they are tried: cheap first, and again with more time."""
+"""The methods for safety, and those for termination, in the order in which they are tried: cheap ones first, and again
+with more time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.records import dataclass
 from loopless.verification.proofs import Search
+from loopless.verification.termination import BOUNDS, TerminationSearch
+
+S = TypeVar("S", Search, TerminationSearch)
 
 
 @dataclass(slots=True)
-class SafetyQuestion:
-    """Whether a violation is out of reach, as the methods are asked it.
+class PropertyQuestion(Generic[S]):
+    """A property of all runs, as methods are asked it, which share what a ``search`` knows.
 
-    ``native``: runs the compiled program for so many seconds. ``guided``: looks for a run into a violation by counters
-    of paths. ``settle``: what an answer of a method comes to, None where it settles nothing. ``timed``: times a method
-    by its name. ``is_late``: whether the time is over. ``refuted``: whether Spacer has said that there is a violation;
-    from then on only what looks for one is asked.
+    ``settle``: what an answer of a method comes to, None where it settles nothing. ``timed``: times a method by its
+    name. ``is_late``: whether the time is over.
     """
 
-    search: Search
+    search: S
     settle: Callable[[Any], Any]
     timed: Callable[[str], AbstractContextManager[None]]
     is_late: Callable[[], bool]
+
+
+@dataclass(slots=True)
+class SafetyQuestion(PropertyQuestion[Search]):
+    """Whether a violation is out of reach.
+
+    ``native``: runs the compiled program for so many seconds. ``guided``: looks for a run into a violation by counters
+    of paths. ``refuted``: whether Spacer has said that there is a violation; from then on only what looks for one is
+    asked.
+    """
+
     native: Callable[[float], Any] = lambda _: None
     guided: Callable[[float], Any] = lambda _: None
     refuted: bool = False
 
 
+@dataclass(slots=True)
+class TerminationQuestion(PropertyQuestion[TerminationSearch]):
+    """Whether every run ends.
+
+    ``repeating``: runs the program with these inputs and others, for so many seconds, to see whether it repeats a
+    state.
+    """
+
+    repeating: Callable[[Sequence[tuple[int, ...]], float], Any] = lambda _long, _seconds: None
+
+
 SafetyMethod = Method[SafetyQuestion, Any]
+TerminationMethod = Method[TerminationQuestion, Any]
+Q = TypeVar("Q", SafetyQuestion, TerminationQuestion)
+
+
+def _asking(name: str, ask: Callable[[Q], Any]) -> Callable[[Q, Tried[Any]], Any]:
+    """What a method runs: its answer is what the found comes to."""
+
+    def run(question: Q, _: Tried[Any]) -> Any:
+        with question.timed(name):
+            found = ask(question)
+        answer = question.settle(found)
+        if answer is None:
+            raise NoAnswer
+        return answer
+
+    return run
 
 
 def _method(
@@ -43,18 +84,10 @@ def _method(
 ) -> SafetyMethod:
     """A method that is asked ``where`` that holds; one that only ``proves`` is not asked once there is a violation."""
 
-    def run(question: SafetyQuestion, _: Tried[Any]) -> Any:
-        with question.timed(name):
-            found = ask(question)
-        answer = question.settle(found)
-        if answer is None:
-            raise NoAnswer
-        return answer
-
     def applies(question: SafetyQuestion, _: Tried[Any]) -> bool:
         return not question.is_late() and not (proves and question.refuted) and where(question.search)
 
-    return Method(name, source, run, applies)
+    return Method(name, source, _asking(name, ask), applies)
 
 
 def _trivially() -> SafetyMethod:
@@ -164,3 +197,50 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _native_runs(12.0),
 )
 """The seconds are of counted work (:func:`loopless.clock.counted`)."""
+
+
+def _ending(
+    name: str, source: str, ask: Callable[[TerminationQuestion], Any], *, improves: bool = False
+) -> TerminationMethod:
+    """A method for termination. One that ``improves`` is asked also where there is an answer that may be improved."""
+
+    def applies(question: TerminationQuestion, tried: Tried[Any]) -> bool:
+        return not question.is_late() and (improves or tried.answer is None)
+
+    return Method(name, source, _asking(name, ask), applies)
+
+
+def _ranks(seconds: float, *, patient: bool = False, improves: bool = False) -> TerminationMethod:
+    source = "Bradley, Manna and Sipma (CAV 2005); Alias et al., Multi-dimensional rankings (SAS 2010)"
+    return _ending("ranks", source, lambda asked: asked.search.ranked(seconds, patient=patient), improves=improves)
+
+
+def _recurrent_sets(seconds: float) -> TerminationMethod:
+    source = "Chen et al., Proving nontermination via safety (TACAS 2014)"
+    return _ending("recurrent sets", source, lambda asked: asked.search.trapped(seconds))
+
+
+TERMINATION: Final[tuple[TerminationMethod, ...]] = (
+    _ending("no cycles", "ours", lambda asked: asked.search.acyclic()),
+    _ending(
+        "summaries",
+        "ours; summaries of loops (Xie et al., Proteus, FSE 2016) as accelerated transitions",
+        lambda asked: asked.search.by_summaries(1.0),
+    ),
+    _ending(BOUNDS, "ours; bounds by induction variables as ranks", lambda asked: asked.search.by_bounds(1.5)),
+    _ending("single runs", "ours", lambda asked: asked.search.sampled(0.3), improves=True),
+    _ranks(3.0, improves=True),
+    _recurrent_sets(3.0),
+    _ending("repeated states", "ours", lambda asked: asked.repeating(asked.search.steady(), 2.0)),
+    _ending(
+        "linear ranks",
+        "Podelski and Rybalchenko (VMCAI 2004); Alias et al. (SAS 2010)",
+        lambda asked: asked.search.linear(),
+    ),
+    _ending("invariants", "ours; Houdini case by case", lambda asked: asked.search.by_cases(5.0)),
+    _ranks(20.0, patient=True),
+    _recurrent_sets(10.0),
+)
+"""The seconds are of counted work. A proof by bounds in which runs may end by an overflow is kept, and single runs and
+ranks are asked for one without; what comes after these costs more than that is worth.
+"""

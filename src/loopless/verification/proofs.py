@@ -19,10 +19,21 @@ from loopless.deadline import in_time
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Origin
 from loopless.limits.verification import (
+    COVERS_S,
+    ENTERING_BLOCKS,
+    EXCLUDED_BEFORE_MS,
+    EXCLUDED_MS,
     HISTORY_S,
     MAX_KEPT_CALLS,
     MAX_KEPT_STATES,
+    MAX_PATH_LENGTH,
+    MAX_SAMPLED_RUNS,
     MAX_VIOLATING_WAYS,
+    MIN_SAMPLED_RUNS,
+    ONE_VARIABLE_SHARE,
+    PLAINEST_SHARE,
+    SHORTENED_PART_S,
+    SHORTENING_CHECK_MS,
     STATES_OF_RUN,
 )
 from loopless.logic.horn import solved
@@ -139,8 +150,8 @@ class Search:
         until = min(self.deadline, clock.counted() + seconds)
         random_ = random.Random(1)
         constants = [c for c in self.proposals(fresh=True).constants if abs(c) < 1 << 40]
-        for number in range(400):
-            if clock.counted() > until and number >= 3:
+        for number in range(MAX_SAMPLED_RUNS):
+            if clock.counted() > until and number >= MIN_SAMPLED_RUNS:
                 break
             chooser = _chooser(random_, constants, number)
             run = self.runner.run(chooser, most, leaps=leaps)
@@ -199,7 +210,7 @@ class Search:
         self,
         transition: CutpointTransition,
         known: Mapping[str, Sequence[t.Condition]],
-        check_ms: int = 2000,
+        check_ms: int = EXCLUDED_MS,
         context: Any = None,
     ) -> bool:
         """Whether what is known at its source excludes a transition."""
@@ -222,7 +233,7 @@ class Search:
         made = self.proposals()
         proposed = {label: made.simple(label) for label in self.system.cutpoints}
         method = "inductive candidates (Houdini)"
-        for chosen, share in ((is_of_one, 0.5), (is_plainest, 0.75)) if self.bad else ():
+        for chosen, share in ((is_of_one, ONE_VARIABLE_SHARE), (is_plainest, PLAINEST_SHARE)) if self.bad else ():
             some = {label: [c for c in parts if chosen(c)] for label, parts in proposed.items()}
             found = self._kept(some, min(until, now + share * seconds), method)
             if found is not None:
@@ -301,7 +312,7 @@ class Search:
                 for transition in self.inner:
                     if transition.target == label and transition.source in proposed and not transition.inputs:
                         before = transition.condition & t.substitute(condition, transition.update)
-                        if not self.excluded(replace(transition, condition=before), self.found, 200):
+                        if not self.excluded(replace(transition, condition=before), self.found, EXCLUDED_BEFORE_MS):
                             further.append((transition.source, before))
             coming = further
             found = self._kept({label: list(parts) for label, parts in proposed.items()}, until, "k-induction")
@@ -333,7 +344,7 @@ class Search:
         if not answer.safe:
             return False
         proposed = {label: conjuncts_under([condition]) for label, condition in answer.invariants.items()}
-        until = min(self.deadline, clock.counted() + max(seconds, 2.0))
+        until = min(self.deadline, clock.counted() + max(seconds, COVERS_S))
         return self._kept(proposed, until, "Spacer")
 
     def _kept(self, proposed: Mapping[str, Sequence[t.Condition]], until: float, method: str) -> Proof | None:
@@ -416,7 +427,7 @@ class Search:
 
     # -- violations ---------------------------------------------------------------------------------------------------
 
-    def by_paths(self, seconds: float, most: int = 400) -> Suspect | None:
+    def by_paths(self, seconds: float, most: int = MAX_PATH_LENGTH) -> Suspect | None:
         """The shortest path of transitions into a violation."""
         until = min(self.deadline, clock.counted() + seconds)
         transitions = self.system.transitions
@@ -448,7 +459,7 @@ class Search:
                 chosen = (one.var for one in transition.inputs if (one.block, one.index) == (block, number))
                 return next((values[var] for var in chosen if var in values), 1)
 
-            run = self.runner.run(choose, 400)
+            run = self.runner.run(choose, ENTERING_BLOCKS)
             found[tuple(run.inputs[: run.before_cutpoint])] = None
         return list(found)
 
@@ -514,7 +525,9 @@ class Search:
     ) -> list[tuple[CutpointTransition, t.Condition]]:
         """What undefined behaviour is excluded stays so: else it would be taken for granted."""
         excluded = (
-            term for term in self.system.failing if clock.counted() < until and self.excluded(term, known, 300, context)
+            term
+            for term in self.system.failing
+            if clock.counted() < until and self.excluded(term, known, SHORTENING_CHECK_MS, context)
         )
         return [(replace(term, update={}), t.FALSE) for term in excluded]
 
@@ -530,7 +543,7 @@ class Search:
         """
         for chosen in (is_of_one, is_equation, is_one_or_equation, is_plain):
             part = {label: [c for c in conditions if chosen(c)] for label, conditions in known.items()}
-            kept = inductive_subset(self.inner, part, min(until, clock.counted() + 1.5), context=context)
+            kept = inductive_subset(self.inner, part, min(until, clock.counted() + SHORTENED_PART_S), context=context)
             known_at = ((transition, kept.get(transition.source, ()), wanted) for transition, wanted in goals)
             if all(entailed(*one, context=context) for one in known_at):
                 return dict(kept)
@@ -554,7 +567,7 @@ class Search:
                 if transition.source == label:
                     behind = rest if transition.target == label else kept[transition.target]
                     asked.append((transition, t.conjunction(behind)))
-            if all(entailed(term, rest, wanted, 300, context) for term, wanted in asked):
+            if all(entailed(term, rest, wanted, SHORTENING_CHECK_MS, context) for term, wanted in asked):
                 kept[label] = rest
         return kept
 

@@ -7,14 +7,14 @@ it before it is used.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
-from math import lcm
 
 from loopless import terms as t
 from loopless.limits.verification import MAX_CHOICES, MAX_COEFFICIENT, MAX_RANK_VARIABLES, NEAR_END
-from loopless.logic.farkas import Farkas, FarkasClaim, affine
+from loopless.logic.farkas import Farkas, affine
+from loopless.ranking.affine import Kept, Lowered, RankedStep, ranking_functions
 from loopless.verification.transitions import CutpointTransition, apart
 
 Shown = Callable[[CutpointTransition, t.Condition], bool]
@@ -82,32 +82,20 @@ class AffineRanks:
         rows: Sequence[tuple[t.Term, ...]],
         falling: Sequence[int],
     ) -> Mapping[str, t.Term] | None:
-        from loopless.bounds.ranking.templates import (  # few programs need it, and it takes time to import
-            Template,
-            plain,
-            total,
-        )
-
-        templates = {label: Template(f"c{number} ", tuple(over[label])) for number, label in enumerate(over)}
-        claims: list[FarkasClaim] = []
-        for index, (transition, known) in enumerate(zip(transitions, rows, strict=True)):
-            after = tuple(_stepped(var, transition.update, index) for var in over[transition.target])
-            new = {var for term in after for var in term.variables if var.name.endswith(f" behind {index}")}
-            given = (*known, *(row for var in sorted(new, key=lambda v: v.key) for row in _range(var, var.type)))
-            before = templates[transition.source].now()
-            drop = total(before, replace(templates[transition.target], basis=after).now(-1))
-            if index in falling:
-                claims += [FarkasClaim(given, before), FarkasClaim(given, total(drop, plain(-1)))]
-            else:
-                claims.append(FarkasClaim(given, drop))
-        size = {name: 1 for template in templates.values() for name in template.size()}
-        constants = {name: c for template in templates.values() for name, c in template.constant().items()}
-        solution = self.engine.solve(claims, least=(size, constants))
-        if solution is None:
+        steps = [
+            RankedStep(
+                transition.source,
+                transition.target,
+                (*known, *_of_unknown(transition.update, over[transition.target], index)),
+                functools.partial(_after, transition.update, index),
+                Lowered(by=1, least=0) if index in falling else Kept(),
+            )
+            for index, (transition, known) in enumerate(zip(transitions, rows, strict=True))
+        ]
+        found = ranking_functions(self.engine, over, steps)
+        if found is None:
             return None
-        found = {label: template.found(solution) for label, template in templates.items()}
-        divisor = lcm(*(one.divisor for one in found.values()))
-        terms = {label: one.term * (divisor // one.divisor) for label, one in found.items()}
+        terms = {label: one.term for label, one in found.items()}
         factors = (c for term in terms.values() for var, c in affine(term).items() if var is not None)
         if any(abs(c) > MAX_COEFFICIENT for c in factors):
             return None  # several components in one, by the width of a type
@@ -181,10 +169,18 @@ def _range(var: t.Var, type_: t.IntType) -> Iterator[t.Term]:
         yield type_.max - var
 
 
-def _stepped(var: t.Var, update: Mapping[t.Var, t.Term], index: int) -> t.Term:
-    """The value behind a transition: any value of the type where it is not affine."""
-    after = update.get(var, var)
-    return after if _is_affine(after) else t.Var(f"{var.name} behind {index}", var.type)
+def _after(update: Mapping[t.Var, t.Term], index: int, term: t.Term) -> t.Term:
+    """A variable behind a transition: any value of its type where it is not affine."""
+    assert isinstance(term, t.Var)
+    after = update.get(term, term)
+    return after if _is_affine(after) else t.Var(f"{term.name} behind {index}", term.type)
+
+
+def _of_unknown(update: Mapping[t.Var, t.Term], variables: Sequence[t.Var], index: int) -> Iterator[t.Term]:
+    """The ranges of the variables that have any value behind a transition."""
+    new = {_after(update, index, var) for var in variables if not _is_affine(update.get(var, var))}
+    for var in sorted((one for one in new if isinstance(one, t.Var)), key=lambda v: v.key):
+        yield from _range(var, var.type)
 
 
 def counts_to_end(rank: t.Term) -> bool:

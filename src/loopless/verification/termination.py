@@ -10,7 +10,7 @@ safety, TACAS 2014), and a run that was carried out leads into it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, Final
@@ -22,11 +22,18 @@ from loopless.graphs import components
 from loopless.limits.verification import (
     BOUND_RANK_OPERATIONS,
     CACHED_SOLVERS,
+    COMPONENT_CHECK_MS,
+    FALL_CHECK_MS,
+    LAST_STATES,
+    LEARNING_S,
     LONG_RUN,
     MAX_COMPONENTS,
     MAX_DIVISIONS,
+    MAX_LONG_RUNS,
     MAX_PARTIAL_RANKS,
     MAX_RANK_TERMS,
+    RANK_CANDIDATES_S,
+    STUCK_CHECK_MS,
 )
 from loopless.logic import BudgetExceeded, budget, feasible
 from loopless.logic.induction import Entailing, entailed, inductive_subset, solver_context
@@ -98,27 +105,8 @@ class TerminationSearch:
         self._only: Sequence[t.Term] = ()
         """The terms that components are made of, where no others are tried."""
 
-    def methods(
-        self, repeating: Callable[[Sequence[tuple[int, ...]], float], Any] = lambda *_: None
-    ) -> Sequence[tuple[str, Callable[[], Any]]]:
-        """The methods in their order: they give what is ranked, or a trap. ``repeating`` runs the program with these
-        inputs and others, for so many seconds, to see whether it repeats a state, and what it gives is handed on.
-        """
-        return (
-            ("no cycles", self._acyclic),
-            ("summaries", lambda: self._by_summaries(1.0)),
-            (BOUNDS, lambda: self._by_bounds(1.5)),
-            ("single runs", self._sampled),
-            ("ranks", lambda: self._ranked(3.0)),
-            ("recurrent sets", lambda: self._trapped(3.0)),
-            ("repeated states", lambda: repeating(self._steady(), 2.0)),
-            ("linear ranks", self._linear),
-            ("invariants", self._invariants),
-            ("ranks", lambda: self._ranked(20.0, patient=True)),
-            ("recurrent sets", lambda: self._trapped(10.0)),
-        )
-
-    def _acyclic(self) -> Ranked | None:
+    def acyclic(self) -> Ranked | None:
+        """That there is no cycle."""
         return Ranked({}, {}, "no cycles") if not self.system.cutpoints and self._is_followed() else None
 
     def _is_followed(self) -> bool:
@@ -129,15 +117,17 @@ class TerminationSearch:
             if transition.target in GOALS
         )
 
-    def _sampled(self) -> None:
-        self.safety.sampled(0.3, LONG_RUN, on_long=lambda run, number: self.long.append((run, number)))
+    def sampled(self, seconds: float) -> None:
+        """Single runs; those that are long may be ones that never end."""
+        self.safety.sampled(seconds, LONG_RUN, on_long=lambda run, number: self.long.append((run, number)))
 
-    def _invariants(self) -> None:
-        self.safety.by_cases(5.0)
+    def by_cases(self, seconds: float) -> None:
+        """Invariants that hold case by case, for methods that come after."""
+        self.safety.by_cases(seconds)
 
     # -- summaries ----------------------------------------------------------------------------------------------------
 
-    def _by_summaries(self, seconds: float) -> Ranked | Trap | None:
+    def by_summaries(self, seconds: float) -> Ranked | Trap | None:
         """By the summaries of loops: a run into states from which one never leaves a loop; where there is none the
         iterations that are left as ranks.
         """
@@ -159,7 +149,7 @@ class TerminationSearch:
     def _fall(self, ranks: Mapping[str, Sequence[t.Term]]) -> bool:
         """Whether the ranks fall, by what is known at cutpoints."""
         goals = self.goals(ranks)
-        return all(entailed(step, self._known(step.source), wanted, 2000) for step, wanted in goals)
+        return all(entailed(step, self._known(step.source), wanted, FALL_CHECK_MS) for step, wanted in goals)
 
     def _endless(self, found: Explored, leaps: Leaps) -> Trap | None:
         """A run into states from which one never leaves a loop that has none inside."""
@@ -175,7 +165,7 @@ class TerminationSearch:
 
     # -- bounds -------------------------------------------------------------------------------------------------------
 
-    def _by_bounds(self, seconds: float) -> Ranked | None:
+    def by_bounds(self, seconds: float) -> Ranked | None:
         """Ranks of the bounds that induction variables give on the iterations of one entry: from any state at the
         header as many iterations are left at most, and mostly one less behind each of them.
         """
@@ -202,12 +192,12 @@ class TerminationSearch:
 
     # -- ranks --------------------------------------------------------------------------------------------------------
 
-    def _ranked(self, seconds: float, *, patient: bool = False) -> Ranked | None:
-        """``patient``: where a component leads nowhere others are tried in its place."""
+    def ranked(self, seconds: float, *, patient: bool = False) -> Ranked | None:
+        """Lexicographic ranks. ``patient``: where a component leads nowhere others are tried in its place."""
         self._patient = patient
         until = min(self.deadline, clock.counted() + seconds)
         if not any(self.safety.found.values()):
-            self.safety.by_candidates(min(1.5, seconds / 2))
+            self.safety.by_candidates(min(RANK_CANDIDATES_S, seconds / 2))
         if not self._is_followed():
             return None
         ranks: dict[str, list[t.Term]] = {label: [] for label in self.system.cutpoints}
@@ -221,7 +211,7 @@ class TerminationSearch:
         padded = {label: (*terms, *[t.ZERO] * (width - len(terms))) for label, terms in ranks.items()}
         return Ranked(dict(self.safety.found), padded, method)
 
-    def _linear(self) -> Ranked | None:
+    def linear(self) -> Ranked | None:
         """Affine functions at each header by Farkas' lemma, group after group of transitions, as bounds are found."""
         from loopless.bounds.invariants.at_headers import invariants_at
         from loopless.bounds.methods.components import CallSearch
@@ -261,7 +251,7 @@ class TerminationSearch:
     def _learn(self, more: Mapping[str, Sequence[t.Condition]]) -> None:
         """What of this is inductive with what is known is known from now on."""
         every = {label: (*self._known(label), *more.get(label, ())) for label in self.system.cutpoints}
-        until = min(self.deadline, clock.counted() + 3.0)
+        until = min(self.deadline, clock.counted() + LEARNING_S)
         kept = inductive_subset(self.safety.inner, every, until)
         if sum(map(len, kept.values())) >= sum(map(len, self.safety.found.values())):
             self.safety.found = dict(kept)
@@ -450,7 +440,7 @@ class TerminationSearch:
     def _shown(self, transition: CutpointTransition, wanted: t.Condition) -> bool:
         if wanted is t.TRUE:
             return True
-        if self._before(self._known(transition.source), transition.condition).entails(wanted, 300):
+        if self._before(self._known(transition.source), transition.condition).entails(wanted, COMPONENT_CHECK_MS):
             return True
         return bool(self._only) and self._shown_on_bits(transition, wanted)
 
@@ -522,9 +512,10 @@ class TerminationSearch:
 
     # -- recurrent sets -----------------------------------------------------------------------------------------------
 
-    def _trapped(self, seconds: float) -> Trap | None:
+    def trapped(self, seconds: float) -> Trap | None:
+        """A closed set of states around the end of a run that goes on."""
         until = min(self.deadline, clock.counted() + seconds)
-        for run, _ in self.long[:8]:
+        for run, _ in self.long[:MAX_LONG_RUNS]:
             if clock.counted() > until:
                 return None
             found = self._closed(run, until)
@@ -532,7 +523,7 @@ class TerminationSearch:
                 return found
         return None
 
-    def _steady(self) -> list[tuple[int, ...]]:
+    def steady(self) -> list[tuple[int, ...]]:
         """What long runs read whose inputs were all alike in the end."""
         found = (tuple(run.inputs) for run, _ in self.long)
         return list(dict.fromkeys(one for one in found if one and len({*one[len(one) // 2 :]}) == 1))
@@ -554,7 +545,7 @@ class TerminationSearch:
             for transition in self.system.transitions
             if transition.source in labels and transition.target in labels
         ]
-        made = self.safety.proposals_for({label: seen[-40:] for label, seen in states.items()})
+        made = self.safety.proposals_for({label: seen[-LAST_STATES:] for label, seen in states.items()})
         candidates = {label: [*made.simple(label)] for label in labels}
         kept = inductive_subset(
             [transition for transition in inside if transition.condition is not t.FALSE], candidates, until
@@ -564,7 +555,7 @@ class TerminationSearch:
             facts = (fact for transition in inside if transition.source == label for fact in transition.facts)
             stuck = CutpointTransition(label, "", t.conjunction((~staying, *facts)), {}, ())
             fixed = self._with_chosen(stuck, chosen, self._inputs_at(label))
-            if not entailed(fixed, kept[label], t.FALSE, 1000):
+            if not entailed(fixed, kept[label], t.FALSE, STUCK_CHECK_MS):
                 return None
         position = next((i for i, (label, values) in enumerate(run.visits) if self._is_in(kept, label, values)), None)
         if position is None:

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from loopless import terms as t
 from loopless.bounds.iteration.quotients import divisors, undivided, without_quotients
-from loopless.limits.bounds import CACHED_SPLITS, MAX_DISTANCE, MAX_FACTS, MAX_NESTED_QUOTIENTS, MAX_NESTED_WRAPS
+from loopless.limits.bounds import CACHED_SPLITS, MAX_FACTS, MAX_NESTED_QUOTIENTS, MAX_NESTED_WRAPS
 from loopless.records import dataclass
 from loopless.terms.ranges import Range, total
 
@@ -304,13 +304,3 @@ def split(term: t.Term) -> tuple[t.Term, int]:
     poly = t.polynomial(term)
     constant = poly.pop((), 0)
     return (t.from_polynomial(poly), constant) if constant else (term, 0)
-
-
-def hull(ranges: Sequence[Range]) -> Range:
-    """The least interval around some, without ends that are far away."""
-    lows, highs = [low for low, _ in ranges if low is not None], [high for _, high in ranges if high is not None]
-    low = min(lows) if lows and len(lows) == len(ranges) else None
-    high = max(highs) if highs and len(highs) == len(ranges) else None
-    return (None if low is None or abs(low) > MAX_DISTANCE else low), (
-        None if high is None or abs(high) > MAX_DISTANCE else high
-    )

@@ -12,8 +12,7 @@ from loopless import terms as t
 from loopless.limits.bounds import CACHED_RANGES
 from loopless.logic import BudgetExceeded, enclosing_region
 from loopless.logic.region import EmptyRegion
-
-Range = tuple[int | None, int | None]
+from loopless.terms.ranges import Range
 
 
 class Linearizer:

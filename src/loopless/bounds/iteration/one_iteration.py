@@ -15,7 +15,7 @@ from dataclasses import field
 from loopless import terms as t
 from loopless.bounds.callees.effects import At, Behind, Returned, behind, told_at
 from loopless.bounds.iteration.body_facts import NOTHING_BEYOND, Beyond, LoopBodyFacts, Point
-from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals, factors, hull, split
+from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals, factors, split
 from loopless.bounds.iteration.library_results import Results
 from loopless.bounds.iteration.loaded import LoadedCells
 from loopless.bounds.iteration.loop_effects import LoopEffect
@@ -43,14 +43,14 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.transfer import Domain, Source, along, through
 from loopless.graphs import reverse_postorder
-from loopless.limits.bounds import LARGE_CONSTANT, MAX_ALTERNATIVES, MAX_CONDITION_DEPTH, MAX_WAYS
+from loopless.limits.bounds import LARGE_CONSTANT, MAX_ALTERNATIVES, MAX_CONDITION_DEPTH, MAX_DISTANCE, MAX_WAYS
 from loopless.paths.build import changed_variables
 from loopless.paths.symbolic import obstacle
 from loopless.paths.written import Written, written_by, written_objects
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
-from loopless.terms.ranges import Range
+from loopless.terms.ranges import Range, hull, near
 
 
 def whole_iteration(
@@ -526,7 +526,7 @@ class _Walk(Domain[_Here]):
         rests = [term - core for term in plain]
         interval: Range = (None, None)
         if all(rest.variables <= self.intervals.bounded for rest in rests):
-            interval = hull([self.intervals.range_of(rest) for rest in rests])
+            interval = near(hull(map(self.intervals.range_of, rests)), MAX_DISTANCE)
         if interval == (None, None):
             # Nothing is known of the value but where it came from.
             symbol = self.intervals.symbol(var.type)
@@ -536,7 +536,7 @@ class _Walk(Domain[_Here]):
             elif len(terms) <= MAX_ALTERNATIVES:
                 meeting.others[symbol] = tuple(terms)
                 self.met[symbol] = meeting
-                low, high = hull([self.intervals.range_of(term) for term in terms])
+                low, high = near(hull(map(self.intervals.range_of, terms)), MAX_DISTANCE)
                 low, high = var.type.min if low is None else low, var.type.max if high is None else high
                 if (low, high) != (var.type.min, var.type.max):
                     self.intervals.narrow(symbol, (low, high))

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from loopless import terms as t
-from loopless.bounds.iteration.linearize import Range
 from loopless.bounds.looperman.scopes import HavocLoop, Iteration, Scope, Scopes
 from loopless.flowgraph.model import Origin
 from loopless.limits.bounds import MAX_INNER_ITERATIONS
@@ -23,6 +22,7 @@ from loopless.logic.region import EmptyRegion
 from loopless.paths import LoopPaths, Path, Unknown
 from loopless.records import dataclass
 from loopless.refusals import Refused
+from loopless.terms.ranges import Range
 
 
 def iteration_paths(scopes: Scopes, header: str) -> LoopPaths | Refused:

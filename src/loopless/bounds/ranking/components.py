@@ -8,12 +8,13 @@ from collections.abc import Collection, Sequence
 
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY
-from loopless.bounds.ranking.lexicographic import Functions, LexicographicSearch
+from loopless.bounds.ranking.lexicographic import LexicographicSearch
 from loopless.bounds.ranking.refinement import longest
 from loopless.bounds.ranking.size_bounds import SizeBounds, TakenAtMost, least_of
-from loopless.bounds.ranking.templates import bound_above
 from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph
 from loopless.logic.farkas import Farkas
+from loopless.ranking.affine import Functions
+from loopless.ranking.templates import bound_above
 
 
 class HeaderComponent:

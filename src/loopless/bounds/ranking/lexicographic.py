@@ -11,18 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from math import lcm
 
 from loopless import terms as t
 from loopless.bounds.asymptotics.classes import asymptotic_class
 from loopless.bounds.ranking.size_bounds import SizeBounds, SizeEffect, TakenAtMost, least_of, small
-from loopless.bounds.ranking.templates import RationalFunction, Template, bound_above, plain, total, unknown
 from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph
-from loopless.logic.farkas import FarkasClaim, Form
+from loopless.ranking.affine import Functions, Kept, Lowered, Raised, RankedStep, ranking_functions
+from loopless.ranking.templates import RationalFunction, bound_above
 from loopless.records import dataclass
-
-Functions = Mapping[str, RationalFunction]
-"""A function for each header, all with one divisor."""
 
 Start = Callable[[Functions, Sequence[LinearTransition]], t.Term | None]
 """The most that functions are where a run comes to the headers from outside, or before it first takes one of the
@@ -232,35 +228,27 @@ class LexicographicSearch:
         if self.engine.left <= 0:
             return None
         over = self.variables if basis is None else tuple(basis)
-        templates = {header: Template(f"f{at} ", over) for at, header in enumerate(self.headers)}
-        claims: list[FarkasClaim] = []
+        effects: list[tuple[LinearTransition, Lowered | Kept | Raised]] = []
         for transition in falling:
-            now, then = self._forms(templates, transition)
             drop = drops[transition.name] if drops else 1
-            claims.append(FarkasClaim(self.rows(transition), total(now, plain(-drop))))
-            claims.append(FarkasClaim(self.rows(transition), total(now, then, plain(-drop))))
-        claims += [
-            FarkasClaim(self.rows(transition), total(*self._forms(templates, transition))) for transition in steady
+            effects.append((transition, Lowered(drop, drop)))
+        effects += [(transition, Kept()) for transition in steady]
+        effects += [(transition, Raised(f"rise {transition.name}")) for transition in limited]
+        steps = [
+            RankedStep(
+                self.graph.source_of(transition),
+                self.graph.target_of(transition),
+                self.rows(transition),
+                transition.step,
+                effect,
+            )
+            for transition, effect in effects
         ]
-        rises = [f"rise {transition.name}" for transition in limited]
-        for transition, rise in zip(limited, rises, strict=True):
-            claims.append(FarkasClaim(self.rows(transition), total(*self._forms(templates, transition), unknown(rise))))
-        size = {name: 1 for template in templates.values() for name in template.size()}
-        constants = {name: c for template in templates.values() for name, c in template.constant().items()}
-        least = (size, constants)
-        solution = self.engine.solve(claims, least=(dict.fromkeys(rises, 1), *least) if rises else least)
-        if solution is None:
+        found = ranking_functions(self.engine, dict.fromkeys(self.headers, over), steps)
+        if found is None:
             return None
-        found = {header: template.found(solution) for header, template in templates.items()}
-        common = lcm(*(f.divisor for f in found.values()))
-        found = {h: RationalFunction(f.term * (common // f.divisor), common) for h, f in found.items()}
         falls = all(self._falls(found, transition, drops[transition.name] if drops else 1) for transition in falling)
         return found if falls and all(self._never_rises(found, transition) for transition in steady) else None
-
-    def _forms(self, templates: Mapping[str, Template], transition: LinearTransition) -> tuple[Form, Form]:
-        return templates[self.graph.source_of(transition)].now(), templates[self.graph.target_of(transition)].then(
-            transition, -1
-        )
 
     def _sides(self, found: Functions, transition: LinearTransition) -> tuple[RationalFunction, RationalFunction]:
         return found[self.graph.source_of(transition)], found[self.graph.target_of(transition)]

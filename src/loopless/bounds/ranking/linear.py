@@ -17,10 +17,9 @@ from itertools import islice
 
 from loopless import terms as t
 from loopless.bounds.invariants.of_loops import candidates, is_inductive, kept
-from loopless.bounds.ranking.lexicographic import Functions, LexicographicSearch
+from loopless.bounds.ranking.lexicographic import LexicographicSearch
 from loopless.bounds.ranking.multiphase import Phased, geometric, grows, nested
 from loopless.bounds.ranking.size_bounds import sizes_in_loop, small
-from loopless.bounds.ranking.templates import RationalFunction, Template, plain, total
 from loopless.bounds.ranking.transition_system import (
     LinearTransition,
     LinearTransitionSystem,
@@ -38,6 +37,8 @@ from loopless.limits.bounds import (
 from loopless.logic import BudgetExceeded, budget, feasible
 from loopless.logic.farkas import Farkas, FarkasClaim
 from loopless.paths import LoopPaths
+from loopless.ranking.affine import Functions
+from loopless.ranking.templates import RationalFunction, Template, plain, total
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
@@ -242,7 +243,9 @@ class _Search:
         """Whether some function falls in each iteration, be it ≥ 0 or not: what many kinds of ranking need."""
         template = Template("f", self.variables)
         claims = [
-            FarkasClaim(self.sizes.rows(transition), total(template.now(), template.then(transition, -1), plain(-1)))
+            FarkasClaim(
+                self.sizes.rows(transition), total(template.now(), template.then(transition.step, -1), plain(-1))
+            )
             for transition in self.system.transitions
         ]
         return self.sizes.engine.solve(claims) is not None

@@ -17,10 +17,10 @@ from math import factorial, lcm
 
 from loopless import terms as t
 from loopless.bounds.ranking.size_bounds import SizeBounds
-from loopless.bounds.ranking.templates import RationalFunction, Template, plain, total
 from loopless.bounds.ranking.transition_system import LinearTransition
 from loopless.limits.bounds import MAX_PHASES, MAX_RATIOS
 from loopless.logic.farkas import FarkasClaim, affine
+from loopless.ranking.templates import RationalFunction, Template, plain, total
 
 Phased = tuple[tuple[RationalFunction, ...], t.Term]
 """Functions, and the bound that follows from them."""
@@ -34,10 +34,10 @@ def nested(sizes: SizeBounds, transitions: Sequence[LinearTransition], basis: Se
         for transition in transitions:
             rows = sizes.rows(transition)
             first, last = templates[0], templates[-1]
-            claims.append(FarkasClaim(rows, total(first.now(), first.then(transition, -1), plain(-1))))
+            claims.append(FarkasClaim(rows, total(first.now(), first.then(transition.step, -1), plain(-1))))
             claims.append(FarkasClaim(rows, last.now()))
             for before, after in pairwise(templates):
-                claims.append(FarkasClaim(rows, total(after.now(), after.then(transition, -1), before.now())))
+                claims.append(FarkasClaim(rows, total(after.now(), after.then(transition.step, -1), before.now())))
         of_size: dict[str, int] = {name: 1 for template in templates for name in template.size()}
         constants = (template.constant() for template in reversed(templates))
         solution = sizes.engine.solve(claims, least=(of_size, *constants))
@@ -121,10 +121,10 @@ def _quotient(
         claims.append(FarkasClaim(rows, total(low.now(), plain(-1))))
         claims.append(FarkasClaim(rows, total(high.now(), low.now(-1))))
         if shrinks:
-            claims.append(FarkasClaim(rows, total(high.now(b), high.then(transition, -a))))
+            claims.append(FarkasClaim(rows, total(high.now(b), high.then(transition.step, -a))))
         else:
-            claims.append(FarkasClaim(rows, total(low.then(transition, b), low.now(-a))))
-            claims.append(FarkasClaim(rows, total(high.now(), high.then(transition, -1))))
+            claims.append(FarkasClaim(rows, total(low.then(transition.step, b), low.now(-a))))
+            claims.append(FarkasClaim(rows, total(high.now(), high.then(transition.step, -1))))
     least = {**low.size(), **high.size()}
     solution = sizes.engine.solve(claims, least=(least, low.constant(), high.constant()))
     if solution is None:

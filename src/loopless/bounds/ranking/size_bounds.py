@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from loopless import terms as t
-from loopless.bounds.ranking.templates import RationalFunction, bound_above
 from loopless.bounds.ranking.transition_system import (
     LinearTransition,
     LinearTransitionSystem,
@@ -23,6 +22,7 @@ from loopless.bounds.ranking.transition_system import (
 from loopless.limits.bounds import MAX_MONOMIALS, MAX_SIZE_DEPTH
 from loopless.logic import feasible
 from loopless.logic.farkas import Farkas
+from loopless.ranking.templates import RationalFunction, bound_above
 from loopless.records import dataclass
 
 

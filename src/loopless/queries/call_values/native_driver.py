@@ -13,7 +13,7 @@ from typing import Any, Final
 from loopless.check.oracle.signature import CType, Declared, Opaque, Parameter
 from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import Flowgraph
-from loopless.limits.queries import FLOAT_DRAWS
+from loopless.limits.queries import FLOAT_DRAWS, REPLAY_S
 from loopless.queries.call_values.random_inputs import USUAL, Drawing, packed, rounded
 from loopless.queries.call_values.reached import (
     GivenValue,
@@ -55,7 +55,7 @@ class Driver:
 
         if self._oracle is None:
             files = [Path(file) for file in self.files]
-            self._oracle = NativeOracle(files, options=self.options, limits=NativeLimits(seconds=10.0))
+            self._oracle = NativeOracle(files, options=self.options, limits=NativeLimits(seconds=REPLAY_S))
             self._oracle.any_result = True
         return self._oracle
 

@@ -1,20 +1,22 @@
 """Which inputs lead to a place, or that none do.
 
-In the order of what they cost: some runs with inputs drawn at random; the constraints over counters of ways, which
-refute; a search that they guide, first with small values for what the run begins with; proofs, which need not say why.
-What is reached was replayed on the compiled program.
+In the order of what they cost (:data:`REACH`): paths on which loops are passed as their summaries say; the constraints
+over counters of ways, which refute; a search that they guide, first with small values for what the run begins with,
+with some random runs in between; proofs, which need not say why. What is reached was replayed on the compiled program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
-from loopless import clock
-from loopless.limits.queries import DEFAULT_REACH_S, SUMMARIES_S
-from loopless.logic.smt import SmtAnswer
+from loopless import clock, portfolio
+from loopless.limits.queries import DEFAULT_REACH_S, FENCE_MARGIN_S, SUMMARIES_S
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
+from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.queries.call_values.native_driver import Driver
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.guided import counters_of
@@ -71,7 +73,7 @@ def reach(  # noqa: PLR0913
     job = Reach(program, target, entry, with_target, seconds, minimize, summaries, driver, proofs)
     if not settings.sandboxed:
         return _with_program(job.run(), files, settings)
-    limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
+    limits = Limits(None, settings.loop_memory_mb, deadline + FENCE_MARGIN_S)
     (found,) = run_all([job.run], limits, fresh=True)
     if not isinstance(found, Overrun):
         return _with_program(found, files, settings)
@@ -121,64 +123,107 @@ def answered(question: ReachQuestion) -> Reached:
     source = question.settings.for_runs(question.settings.source)
     driver = question.driver or Driver(question.program.files, source, question.entry, question.deadline)
     try:
-        return _Methods(question, system, driver).answer()
+        asked = ReachSearch(question, system, RunsToTarget(question, system, driver))
+        tried = portfolio.answered(
+            REACH, asked, question.entry, complete=lambda _: True, in_words=lambda found: found.verdict
+        )
     finally:
         driver.close()
+    if tried.answer is not None:  # an answer of unknown is falsy
+        return tried.answer
+    limits = next(map(str, tried.refused), "")
+    return question.unknown(
+        question.why or limits or "neither a run that gets there nor a proof that there is none was found"
+    )
 
 
-class _Methods:
-    """The methods for one question."""
+@dataclass(slots=True)
+class ReachSearch:
+    """One question, as the methods are asked it. ``counters``: the constraints of all runs, once they were made."""
 
-    def __init__(self, question: ReachQuestion, system: TransitionSystem, driver: Driver) -> None:
-        self.question, self.system = question, system
-        self.runs = RunsToTarget(question, system, driver)
-        self.counters: CounterSystem | SmtAnswer = SmtAnswer.UNKNOWN
+    question: ReachQuestion
+    system: TransitionSystem
+    runs: RunsToTarget
+    counters: CounterSystem | SmtAnswer = SmtAnswer.UNKNOWN
 
-    def answer(self) -> Reached:
-        """The first answer; what no method settles is unknown."""
-        for method in (self._by_summaries, self._by_counters, self._by_guided_search, self._by_proof):
-            answer = method()
-            if answer is not None:
-                return answer
-        why = self.question.why or "neither a run that gets there nor a proof that there is none was found"
-        return self.question.unknown(why)
 
-    def _by_summaries(self) -> Reached | None:
-        """The answer "reached" by a path in which loops are passed as their summaries say."""
-        question = self.question
-        one_of_many = question.driver is not None and question.driver.one_of_many
-        if question.minimize or one_of_many or not question.settings.run or not question.summaries:
-            return None
-        with question.timed("summaries"):
-            route = route_by_summaries(self.system, min(SUMMARIES_S, question.left))
-        before = question.why
-        answer = self.runs.along(route, SUMMARIES) if route is not None else None
-        question.why = before  # the searches that follow say what is in the way
-        return answer
+ReachMethod = Method[ReachSearch, Reached]
 
-    def _by_counters(self) -> Reached | None:
-        """The answer "unreachable", where no counts of ways fit a run to the target."""
-        with self.question.timed("counters"):
-            self.counters = counters_of(self.system, trips=self.question.summaries)
-        if self.counters is not SmtAnswer.NO:
-            return None
-        if not self.system.open:
-            return unreachable(self.question, "counters of paths", self.system, self.runs)
-        self.question.why = str(self.system.open[0])
+
+def _method(
+    name: str,
+    source: str,
+    ask: Callable[[ReachSearch], Reached | None],
+    applies: Callable[[ReachSearch], bool] = lambda _: True,
+) -> ReachMethod:
+    def run(asked: ReachSearch, _: Tried[Reached]) -> Reached:
+        found = ask(asked)
+        if found is None:
+            raise NoAnswer
+        return found
+
+    return Method(name, source, run, lambda asked, _: applies(asked))
+
+
+def _may_be_passed(asked: ReachSearch) -> bool:
+    """Whether a path on which loops are passed is worth its time."""
+    question = asked.question
+    one_of_many = question.driver is not None and question.driver.one_of_many
+    return not question.minimize and not one_of_many and question.settings.run and question.summaries
+
+
+def _by_summaries(asked: ReachSearch) -> Reached | None:
+    """The answer "reached" by a path in which loops are passed as their summaries say."""
+    question = asked.question
+    with question.timed("summaries"):
+        route = route_by_summaries(asked.system, min(SUMMARIES_S, question.left))
+    before = question.why
+    answer = asked.runs.along(route, SUMMARIES) if route is not None else None
+    question.why = before  # the searches that follow say what is in the way
+    return answer
+
+
+def _by_counters(asked: ReachSearch) -> Reached | None:
+    """The answer "unreachable", where no counts of ways fit a run to the target."""
+    question, system = asked.question, asked.system
+    with question.timed("counters"):
+        asked.counters = counters_of(system, trips=question.summaries)
+    if asked.counters is not SmtAnswer.NO:
         return None
+    if not system.open:
+        return unreachable(question, "counters of paths", system, asked.runs)
+    question.why = str(system.open[0])
+    return None
 
-    def _by_guided_search(self) -> Reached | None:
-        """What searches for a run come to."""
-        if self.counters is SmtAnswer.NO:
-            return None
-        if not self.question.settings.run:
-            self.question.why = "a run that gets there would have to be replayed, which --no-run forbids"
-            return None
-        counters = self.counters if isinstance(self.counters, CounterSystem) else None
-        return GuidedSearch(self.question, self.system, self.runs, counters).answer()
 
-    def _by_proof(self) -> Reached | None:
-        """The answer "unreachable" by a proof that need not say why."""
-        if self.question.left > 1 and self.question.proofs:
-            return proof(self.question, self.question.deadline)
+def _by_guided_search(asked: ReachSearch) -> Reached | None:
+    """What searches for a run come to."""
+    if not asked.question.settings.run:
+        asked.question.why = "a run that gets there would have to be replayed, which --no-run forbids"
         return None
+    counters = asked.counters if isinstance(asked.counters, CounterSystem) else None
+    return GuidedSearch(asked.question, asked.system, asked.runs, counters).answer()
+
+
+REACH: Final[tuple[ReachMethod, ...]] = (
+    _method(
+        SUMMARIES,
+        "ours; summaries of loops (Xie et al., Proteus, FSE 2016) as accelerated transitions",
+        _by_summaries,
+        _may_be_passed,
+    ),
+    _method("counters of paths", "Obdržálek and Trtík, Efficient loop navigation (ATVA 2011)", _by_counters),
+    _method(
+        "guided search",
+        "Obdržálek and Trtík, Efficient loop navigation (ATVA 2011)",
+        _by_guided_search,
+        lambda asked: asked.counters is not SmtAnswer.NO,
+    ),
+    _method(
+        "proofs",
+        "the methods for safety",
+        lambda asked: proof(asked.question, asked.question.deadline),
+        lambda asked: asked.question.left > 1 and asked.question.proofs,
+    ),
+)
+"""The methods, in the order in which they are asked."""

@@ -18,6 +18,7 @@ from loopless.limits.queries import (
     BATCH,
     COVERING_CHANCE_S,
     DEFAULT_REACH_S,
+    FENCE_MARGIN_S,
     LEAST_SIDE_S,
     MAX_IDLE_BATCHES,
     NEXT_SHARE,
@@ -237,7 +238,7 @@ class _Work:
             driver = self.driver if self.settings.run else None
             self._search = SideSearch(self.files, self.entry, self.settings, driver, summaries=self.summaries)
             if self.settings.sandboxed:
-                limits = Limits(None, self.settings.loop_memory_mb, self.fence + 1.0)
+                limits = Limits(None, self.settings.loop_memory_mb, self.fence + FENCE_MARGIN_S)
                 self._pool = Pool([self._search.answer], limits)
         if self._pool is None:
             return self._search.answer(number, target, seconds)

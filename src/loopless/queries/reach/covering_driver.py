@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from loopless.check.outcome import Outcome
 from loopless.flowgraph.model import Flowgraph
-from loopless.limits.queries import COVERING_CHANCE_S
+from loopless.limits.queries import COVERING_CHANCE_S, COVERING_RUN_S
 from loopless.queries.call_values.native_driver import PREFIXES, Driver
 from loopless.queries.call_values.reached import Inputs, runs_of, unrolled
 from loopless.queries.reach.coverage import CoveringTest
@@ -38,7 +38,9 @@ class CoveringDriver(Driver):
             if len(found) != len(self.sides):  # the checks for undefined behaviour have changed its branches
                 text, found = telling(module_text(self.files, self.options, traps=False), self.function)
                 self.trapped = False
-            self._oracle = NativeOracle(text, options=self.options, limits=NativeLimits(seconds=2.0), ir=True)
+            self._oracle = NativeOracle(
+                text, options=self.options, limits=NativeLimits(seconds=COVERING_RUN_S), ir=True
+            )
             self._oracle.sides = len(found)
             self._oracle.any_result = True
         return self._oracle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from loopless import clock
 from loopless import terms as t
-from loopless.limits.queries import MAX_ATTEMPTS, PROOF_S, SLOW_ATTEMPT_S, SLOW_ATTEMPTS
+from loopless.limits.queries import LEAST_ATTEMPT_S, LEAST_FREE_S, MAX_ATTEMPTS, PROOF_S, SLOW_ATTEMPT_S, SLOW_ATTEMPTS
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.search import Navigator
 from loopless.queries.call_values.reached import Reached
@@ -33,11 +33,11 @@ class GuidedSearch:
             if answer is not None:
                 return answer
         if most is not None and question.why == "":
-            answer = self._search({}, clock.counted() + 2.0, most)
+            answer = self._search({}, clock.counted() + LEAST_ATTEMPT_S, most)
             if answer is not None:
                 return answer
         kept = PROOF_S if question.proofs else 0.0
-        free = self._search({}, max(question.deadline - kept, clock.counted() + 1.0))
+        free = self._search({}, max(question.deadline - kept, clock.counted() + LEAST_FREE_S))
         return free or (None if self.runs.were_drawn else self.runs.drawn())
 
     def _with_small_values(self, counters: CounterSystem, most: int | None) -> Reached | None:
@@ -57,7 +57,7 @@ class GuidedSearch:
                 fixed = smallest(question, counters, [*short, *blocked])
             if fixed is None:
                 break
-            share = min(question.deadline, clock.counted() + max(2.0, question.left / 3))
+            share = min(question.deadline, clock.counted() + max(LEAST_ATTEMPT_S, question.left / 3))
             begun = clock.counted()
             answer = self._search(fixed, share, most)
             if answer is not None:

@@ -16,8 +16,8 @@ from typing import Final
 from loopless import clock
 from loopless.errors import UsageError
 from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
-from loopless.limits.queries import DEFAULT_REACH_S, HANG_PATHS_S, HANG_PROOF_SHARE, SUMMARIES_S
-from loopless.logic.smt import SmtAnswer
+from loopless.limits.queries import DEFAULT_REACH_S, FENCE_MARGIN_S, HANG_PATHS_S, HANG_PROOF_SHARE, SUMMARIES_S
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.routes import Route
 from loopless.queries.call_values.reached import Reached
@@ -83,7 +83,7 @@ def hang(
     if not settings.sandboxed:
         found: Reached | Overrun = job.run()
     else:
-        (found,) = run_all([job.run], Limits(None, settings.loop_memory_mb, deadline + 1.0), fresh=True)
+        (found,) = run_all([job.run], Limits(None, settings.loop_memory_mb, deadline + FENCE_MARGIN_S), fresh=True)
     if isinstance(found, Overrun):
         found = Reached(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
     return replace(found, files=tuple(map(str, files)), options=settings.source)

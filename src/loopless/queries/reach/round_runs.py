@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from loopless.check.outcome import Outcome
+from loopless.limits.queries import REPLAY_S
 from loopless.queries.call_values.native_driver import Driver
 from loopless.queries.call_values.reached import Inputs
 from loopless.queries.reach.covering_driver import module_text
@@ -31,7 +32,7 @@ class RoundsDriver(Driver):
         if self._oracle is None:
             options = replace(self.options, target=None)
             text, self.loops = counted(module_text(self.files, options, traps=True), self.rounds, tell=True)
-            self._oracle = NativeOracle(text, options=options, limits=NativeLimits(seconds=10.0), ir=True)
+            self._oracle = NativeOracle(text, options=options, limits=NativeLimits(seconds=REPLAY_S), ir=True)
             self._oracle.sides = len(self.loops)
             self._oracle.any_result = True
         return self._oracle

@@ -9,7 +9,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.model import Kind
 from loopless.limits.queries import SHORT_MS, SMALL_S
-from loopless.logic.smt import SmtAnswer
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.queries.reach.question import ReachQuestion
 
@@ -50,7 +50,7 @@ def smallest(question: ReachQuestion, general: CounterSystem, also: Sequence[t.C
         small = [v.le(most) & v.ge(least) for v in scalars]
         if rungs:
             small += [v.eq(0) for v in starts]
-        found = general.solve([*small, *also], 500)
+        found = general.solve([*small, *also], SHORT_MS)
         if isinstance(found, Plan):
             if question.minimize == "inputs":
                 found = _smaller(general, scalars, found, [*small, *also])
@@ -69,7 +69,7 @@ def _smaller(general: CounterSystem, scalars: Sequence[t.Var], plan: Plan, also:
         while high - low > 1:
             middle = (low + high) // 2
             near = var.le(middle) & var.ge(-middle)
-            found = general.solve([*also, near], 500)
+            found = general.solve([*also, near], SHORT_MS)
             if isinstance(found, Plan):
                 high, plan = abs(found.values.get(var, 0)), found
             else:
@@ -82,7 +82,7 @@ def least_length(general: CounterSystem) -> int | None:
     """The fewest transitions with which the constraints have a solution."""
 
     def can(length: int) -> bool:
-        return isinstance(general.solve([general.length.le(length)], 500), Plan)
+        return isinstance(general.solve([general.length.le(length)], SHORT_MS), Plan)
 
     most = next((1 << k for k in range(1, 40) if can(1 << k)), None)
     if most is None:

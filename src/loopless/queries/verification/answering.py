@@ -13,7 +13,14 @@ from pathlib import Path
 from loopless import clock
 from loopless.check.certificates.property import OVERFLOWS, Property
 from loopless.errors import UsageError
-from loopless.limits.queries import BOUNDLESS_S, CONTRACTS_SHARE, DEFAULT_VERIFICATION_S, PLAIN_S
+from loopless.limits.queries import (
+    BOUNDLESS_S,
+    CONTRACTS_SHARE,
+    DEFAULT_VERIFICATION_S,
+    FENCE_MARGIN_S,
+    LEAST_JUDGE_S,
+    PLAIN_S,
+)
 from loopless.queries.jobs.overrun import Overrun
 from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits
@@ -57,7 +64,7 @@ def verify(
     job = Verify(program, property_, settings, seconds)
     if not settings.sandboxed:
         return replace(job.run(), files=program.files, options=settings.source)
-    limits = Limits(None, settings.loop_memory_mb, deadline + 1.0)
+    limits = Limits(None, settings.loop_memory_mb, deadline + FENCE_MARGIN_S)
     (found,) = run_all([job.run], limits, fresh=True)
     if not isinstance(found, Overrun):
         return replace(found, files=program.files, options=settings.source)
@@ -162,7 +169,7 @@ class _Answering:
         question = self.question
         program = {**verdict.certificate["program"], "integers": "mathematical", "wrapv": False}
         document = {**verdict.certificate, "program": program}
-        seconds = max(question.left, 1.0) / 4
+        seconds = max(question.left, LEAST_JUDGE_S) / 4
         with question.timed("without overflow"):
             again = self.certification.judge(document, seconds)
         if again["accepted"]:

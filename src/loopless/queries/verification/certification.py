@@ -13,7 +13,7 @@ from loopless.check.certificates.judge import CertifiedClaim
 from loopless.check.certificates.property import Property, calls_nothing_back
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.flowgraph.model import Call
-from loopless.limits.queries import JUDGE_S
+from loopless.limits.queries import JUDGE_S, LEAST_JUDGE_S, PROVED_SHORTENING_S, WILD_S
 from loopless.queries.verification.evidence import (
     ToldInvariant,
     WaitingJudge,
@@ -70,10 +70,10 @@ class Certification:
             shown = told(system, without_history(proof.invariants, system))
             verdict = self.judged(system, claim, proof.method, shown, proof.history)
             return None if verdict is None else self._unless_wild(search, verdict)
-        left = max(self.question.left, 1.0)
+        left = max(self.question.left, LEAST_JUDGE_S)
         goals = search.safety_goals()
         with self.question.timed("shortening"):
-            shorter = search.shortened(proof.invariants, goals, min(4.0, left / 3))
+            shorter = search.shortened(proof.invariants, goals, min(PROVED_SHORTENING_S, left / 3))
         for invariants in (shorter, proof.invariants):
             verdict = self.judged(system, claim_of(invariants, system), proof.method, told(system, invariants))
             if verdict is not None:
@@ -88,7 +88,7 @@ class Certification:
         kinds = set(verdict.judged["undefined"]).intersection(WILD)
         if kinds and not search.is_sampled:
             with self.question.timed("single runs"):
-                search.sampled(0.3)
+                search.sampled(WILD_S)
         found = next((search.undefined[kind] for kind in sorted(kinds) if kind in search.undefined), None)
         if found is None:
             return verdict
@@ -138,7 +138,7 @@ class Certification:
 
     def accepted(self, document: Mapping[str, Any], otherwise: str) -> Mapping[str, Any] | None:
         """What the judge says of a certificate that it accepts; ``otherwise`` is the reason where it does not."""
-        seconds = min(JUDGE_S, max(self.question.left, 1.0))
+        seconds = min(JUDGE_S, max(self.question.left, LEAST_JUDGE_S))
         with self.question.timed("certificate"):
             judgement = self.judge(document, seconds)
         if judgement["accepted"]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from loopless import clock
 from loopless.deadline import in_time
 from loopless.errors import LimitError, LooplessError
-from loopless.limits.queries import MAX_REACH_WAYS
-from loopless.logic.smt import SmtAnswer
+from loopless.limits.queries import MAX_REACH_WAYS, UNCOUNTED_GUIDED_FACTOR
+from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.routes import Route
 from loopless.navigation.search import Navigator
@@ -31,7 +31,7 @@ def guided(question: VerificationQuestion, replays: Replays, seconds: float) -> 
         return None
     system = without_wraps(made)
     try:
-        with in_time(clock.now() + 2 * seconds):
+        with in_time(clock.now() + UNCOUNTED_GUIDED_FACTOR * seconds):
             route = _route(question, system, min(question.deadline, clock.counted() + seconds))
     except LimitError:
         return None

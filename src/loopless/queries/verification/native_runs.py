@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from loopless.check.certificates.property import Property
+from loopless.limits.queries import EXTREME_INPUTS_S
 from loopless.queries.verification.question import VerificationQuestion, takes_inputs
 from loopless.queries.verification.replays import Replay, Replays
 from loopless.queries.verification.verdict import Verdict
@@ -91,7 +92,7 @@ class NativeRuns:
     def inputs(self) -> Iterator[tuple[int, ...]]:
         """Inputs for native runs: such as lead into loops, with one value for all that come later, and any."""
         search = Search(self.system, self.question.violates, self.question.deadline)
-        guided = search.guided_inputs(1.0)
+        guided = search.guided_inputs(EXTREME_INPUTS_S)
         for later in (1, 0, -1, 1_000_000):
             for first in guided or [()]:
                 yield (*first, later)

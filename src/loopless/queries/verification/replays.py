@@ -18,6 +18,7 @@ from loopless.limits.queries import (
     FOLLOWED_S,
     FOLLOWED_STEP_S,
     INPUTS_AHEAD,
+    LEAST_REPLAY_S,
     REPEATING_STEPS,
     REPLAY_S,
     STILL_S,
@@ -83,7 +84,7 @@ class Replays:
             files = [Path(file) for file in self.program.files]
             options = self.settings.for_runs(self.program.source.options)
             self._oracle = NativeOracle(files, options=options, limits=NativeLimits(seconds=REPLAY_S))
-        left = max(0.1, min(seconds, self.deadline - clock.counted()))
+        left = max(LEAST_REPLAY_S, min(seconds, self.deadline - clock.counted()))
         self._oracle.limits = replace(self._oracle.limits, seconds=left)
         return self._oracle
 

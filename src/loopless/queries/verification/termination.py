@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from loopless import terms as t
 from loopless.check.certificates.judge import CertifiedClaim
 from loopless.check.certificates.property import OVERFLOWS
-from loopless.limits.queries import MAX_INPUT_LISTS
+from loopless.limits.queries import MAX_INPUT_LISTS, PROVED_SHORTENING_S
+from loopless.portfolio import answered
 from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.evidence import claim_of, told
 from loopless.queries.verification.native_runs import NativeRuns
 from loopless.queries.verification.question import VerificationQuestion, takes_inputs
 from loopless.queries.verification.replays import Replay
 from loopless.queries.verification.verdict import Verdict
+from loopless.verification.portfolio import TERMINATION, TerminationQuestion
 from loopless.verification.proofs import Invariants, short_inputs
 from loopless.verification.termination import BOUNDS, Ranked, TerminationSearch, Trap
 from loopless.verification.transitions import TransitionSystem
 
 REPEATED: Final = "repeated state"
 """What found a run that never ends since it comes to a state in which it was before."""
-_QUICK: Final = ("single runs", "ranks")
-"""The methods that are asked for a proof without undefined behaviour, where there is one with it."""
 
 
 class Termination:
@@ -41,31 +41,41 @@ class Termination:
 
     def verdict(self, known: Invariants) -> Verdict:
         """The verdict; ``true`` also where a run may end by a signed overflow only. ``known``: invariants."""
-        search = TerminationSearch(self.system, self.question.deadline, known)
-        second_best: Verdict | None = None
-        for name, method in search.methods(self._repeating):
-            if self.question.is_late or (second_best is not None and name not in _QUICK):
-                break
-            with self.question.timed(name):
-                found = method()
-            verdict = None
-            if isinstance(found, Verdict):
+        question = self.question
+        search = TerminationSearch(self.system, question.deadline, known)
+        asked = TerminationQuestion(
+            search,
+            lambda found: self._settled(search, found),
+            question.timed,
+            lambda: question.is_late,
+            self._repeating,
+        )
+        tried = answered(
+            TERMINATION,
+            asked,
+            question.entry,
+            complete=lambda verdict: verdict.method != BOUNDS or not _rests_on_overflow(verdict),
+            in_words=lambda verdict: verdict.verdict,
+        )
+        return question.unsettled(self.system) if tried.answer is None else tried.answer  # a verdict of false is falsy
+
+    def _settled(self, search: TerminationSearch, found: Any) -> Verdict | None:
+        """The verdict that a method's answer comes to, None where it settles nothing."""
+        match found:
+            case Verdict():
                 return found
-            if isinstance(found, Ranked):
-                verdict = self._ranked(search, found)
-            if isinstance(found, Trap) and self.certification.contracts is None:  # it would rest on the contracts
-                verdict = self._trapped(found)
-            if verdict is not None and name == BOUNDS and _rests_on_overflow(verdict):
-                second_best = verdict  # invariants may show that nothing overflows
-            elif verdict is not None:
-                return verdict
-        return second_best or self.question.unsettled(self.system)
+            case Ranked():
+                return self._ranked(search, found)
+            case Trap() if self.certification.contracts is None:  # it would rest on the contracts
+                return self._trapped(found)
+            case _:
+                return None
 
     def _ranked(self, search: TerminationSearch, found: Ranked) -> Verdict | None:
         """``true`` if the judge accepts the ranks."""
         goals = search.goals(found.ranks)
         with self.question.timed("shortening"):
-            kept = search.safety.shortened(found.invariants, goals, 4.0)
+            kept = search.safety.shortened(found.invariants, goals, PROVED_SHORTENING_S)
         ranks = {
             label: tuple(text for text in (t.smt(term) for term in terms) if text is not None)
             for label, terms in found.ranks.items()

@@ -14,7 +14,8 @@ from typing import Final
 from loopless import terms as t
 from loopless.limits.summary import MAX_ROUND_REMAINDERS, RUN_EXTREME_OPERATIONS, RUN_SOLVER_MS, RUN_SOLVER_STEPS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, Unbounded, budget, greatest
-from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.logic.smt import satisfiable
+from loopless.logic.solver import SmtAnswer
 from loopless.recurrences import sign_over
 from loopless.refusals import Reason
 from loopless.summary.obligations.powers import powers

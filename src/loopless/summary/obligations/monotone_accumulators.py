@@ -8,7 +8,8 @@ from __future__ import annotations
 from loopless import terms as t
 from loopless.limits.summary import ACCUMULATOR_SOLVER_MS, ACCUMULATOR_SOLVER_STEPS
 from loopless.logic import NotPresburger, Region
-from loopless.logic.smt import SmtAnswer, satisfiable
+from loopless.logic.smt import satisfiable
+from loopless.logic.solver import SmtAnswer
 from loopless.paths.model import Exit, Path
 from loopless.records import dataclass
 from loopless.summary.obligations.monotone import exit_of_all, fits, needed_to_follow

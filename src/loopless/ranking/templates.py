@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
 from loopless import terms as t
-from loopless.bounds.ranking.transition_system import LinearTransition
 from loopless.logic.farkas import Farkas, FarkasClaim, Form, Linear, affine
 from loopless.records import dataclass
 
@@ -38,9 +37,9 @@ class Template:
         """``factor`` times the function, before a step."""
         return total(*(_weighted(term, self._unknown(at, factor)) for at, term in enumerate((t.ONE, *self.basis))))
 
-    def then(self, transition: LinearTransition, factor: int = 1) -> Form:
-        """``factor`` times the function after a step, in terms of what is before."""
-        terms = (t.ONE, *(transition.step(term) for term in self.basis))
+    def then(self, after: Callable[[t.Term], t.Term], factor: int = 1) -> Form:
+        """``factor`` times the function after a step, in terms of what is before; ``after``: of a term the same."""
+        terms = (t.ONE, *map(after, self.basis))
         return total(*(_weighted(term, self._unknown(at, factor)) for at, term in enumerate(terms)))
 
     def size(self) -> Linear:
