@@ -15,7 +15,7 @@ from loopless import terms as t
 from loopless.bounds.callees.activations import activations_of
 from loopless.bounds.claims.joint import always
 from loopless.flowgraph.callees.call_sites import widths
-from loopless.graphs import components, reachable
+from loopless.graphs import bottom_up, cycles, reachable
 from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.queries.bounds.answering import answers_by_themselves
 from loopless.queries.bounds.answers import FunctionBound, LoopIterations
@@ -95,19 +95,23 @@ class _Asked:
 
     def run(self) -> ProgramBounds:
         """The bounds of the whole run."""
-        bound: FunctionBound | None = None
-        for component in components(self.calls):
-            again = len(component) > 1 or component[0] in self.calls[component[0]]
-            for name in component:
-                if again:
-                    tree = self._tree(name) if len(component) == 1 and name != self.entry.code.name else None
-                    self.world.counts[name] = tree or self._uncounted(component)
-                if not again or name == self.entry.code.name:
-                    found = self._count(self.functions[name], keep=not again)
-                    bound = found if name == self.entry.code.name else bound
-        assert bound is not None  # the entry function is the last one
+        bounds = bottom_up(self.calls, self._counted, recursive=self._recursive, unknown=None)
+        bound = bounds[self.entry.code.name]
+        assert bound is not None
         loops = tuple(self._loops(bound))
         return ProgramBounds(self._shown(bound, loops), loops)
+
+    def _counted(self, name: str, _: object) -> FunctionBound | None:
+        """The bounds of a function, which leaves its counts to its callers."""
+        return self._count(self.functions[name], keep=True)
+
+    def _recursive(self, names: Sequence[str], _: object) -> dict[str, FunctionBound | None]:
+        """The bounds of the entry function, where it is among these that call one another."""
+        entry = self.entry.code.name
+        for name in names:
+            tree = self._tree(name) if len(names) == 1 and name != entry else None
+            self.world.counts[name] = tree or self._uncounted(names)
+        return {name: self._count(self.functions[name], keep=False) if name == entry else None for name in names}
 
     # -- one function -------------------------------------------------------------------------------------------------
 
@@ -227,8 +231,7 @@ class _Asked:
             return found
         if any(run.total is None for run in loops) or self._unseen():
             return found
-        several = [name for group in components(self.calls) for name in group if len(group) > 1]
-        recursive = [*several, *(name for name, others in self.calls.items() if name in others)]
+        recursive = [name for group in cycles(self.calls) for name in group]
         recursive += [
             name for name in self.calls if any(is_recursion(loop.id) for loop in self.functions[name].plain.loops)
         ]
