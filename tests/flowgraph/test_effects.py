@@ -12,8 +12,8 @@ from loopless.flowgraph import build
 from loopless.flowgraph.memory.cells import Cell
 from loopless.flowgraph.memory.mod_ref import NOT_MAIN, ModuleFacts, facts_of
 from loopless.flowgraph.memory.places import Base
+from loopless.flowgraph.memory.statement_effects import changed_in
 from loopless.flowgraph.model import Call, Flowgraph, Havoc, Origin
-from loopless.paths.written import written_objects
 from runs_of_text import module, statements
 
 HEAD = """
@@ -285,7 +285,7 @@ def test_objects_that_calls_do_not_write_keep_what_they_hold() -> None:
     other = graph(text.replace("p[1]", "*kept_pointer"))
     (call,) = statements(other, Call)
     assert [other.unnumbered[number] for number in call.objects] == ["what kept_pointer points to"]
-    assert written_objects(other, other.blocks).anything
+    assert changed_in(other, other.blocks).anything
     (call,) = statements(graph(text.replace("p[1] = hidden", "stranger()")), Call)
     assert call.objects is None
 

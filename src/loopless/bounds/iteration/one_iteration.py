@@ -24,6 +24,7 @@ from loopless.bounds.iteration.walk_values import is_short, is_truth, substitute
 from loopless.bounds.reads.choices import Game
 from loopless.bounds.reads.moves import IterationMoves, Move
 from loopless.flowgraph.liveness import defined_by
+from loopless.flowgraph.memory.statement_effects import Written, changed_by, changed_in, read_type
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -44,7 +45,6 @@ from loopless.graphs import reverse_postorder
 from loopless.limits.bounds import LARGE_CONSTANT, MAX_ALTERNATIVES, MAX_CONDITION_DEPTH, MAX_WAYS
 from loopless.paths.build import changed_variables
 from loopless.paths.symbolic import obstacle
-from loopless.paths.written import Written, written_by, written_objects
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.terms.ranges import Range
@@ -139,7 +139,7 @@ class _Walk:
     def _walked(self, changed: frozenset[t.Var]) -> None:
         """Go through all blocks, each behind those that lead to it; what waits in the end is in a cycle."""
         loop, start, labels = self.loop, self.start, self.labels
-        written = written_objects(self.graph, labels)
+        written = changed_in(self.graph, labels)
         symbols = self.intervals.symbols
         self.choices = IterationMoves.of(self.graph, start, written, lambda var: var in changed or var in symbols)
         order = reverse_postorder({label: self._following(label) for label in labels}, start)
@@ -301,7 +301,7 @@ class _Walk:
                     if condition.variables <= self.wanted:  # else some values in it are not followed
                         facts = self._checked(facts, substituted(condition, values))
                 case Store() | Fill() | Copy() | Expire():
-                    self.cells.written(written_by(self.graph, statement), values)
+                    self.cells.written(changed_by(self.graph, statement), values)
                 case Load() if statement.target in self.wanted or statement.target_object in self.wanted:
                     self._load(statement, values, facts, written)
                 case _:
@@ -328,13 +328,13 @@ class _Walk:
             found = self._behind(statement, before)
         if found is None:
             values = dict(before.values)
-            self.cells.written(written_by(self.graph, statement), values)
+            self.cells.written(changed_by(self.graph, statement), values)
             self._unknown(statement, values)
             return Point(values, before.facts)
         points = []
         for one in found:
             values = {**before.values, **{v: self._short(v, term) for v, term in one.values.items()}}
-            self.cells.written(written_by(self.graph, statement), values)
+            self.cells.written(changed_by(self.graph, statement), values)
             points.append(Point(values, one.facts))
         return self._joined(frozenset(points[0].values), points) if points else None
 
@@ -380,7 +380,7 @@ class _Walk:
         owner = self._value(load.address.object, values, facts, t.INTEGERS)
         known = owner.value if isinstance(owner, t.Const) and owner.value in self.graph.objects else None
         offset = self._value(load.address.offset, values, facts, t.INTEGERS)
-        if known is None or known in written or written.anything or load.target_object is not None:
+        if known is None or written.hits(known) or load.target_object is not None:
             cells = {term: cell for term, cell in self.cells.of(load, owner, offset).items() if term in self.wanted}
             if not all(cell in values for cell in cells.values()):
                 self._unknown(load, values)
@@ -388,8 +388,7 @@ class _Walk:
             found = {target: t.wrap(values[cell], target.type) for target, cell in cells.items()}
             values.update({target: self.intervals.unwrapped(value, facts) for target, value in found.items()})
             return
-        held = load.type if load.target.type.width is not None else t.IntType(None)
-        values[load.target] = t.read(self.graph.objects[known].name, offset, held)
+        values[load.target] = t.read(self.graph.objects[known].name, offset, read_type(load))
 
     def _value(self, value: t.Term, values: Mapping[t.Var, t.Term], facts: Facts, type: t.IntType) -> t.Term:
         try:
@@ -411,7 +410,7 @@ class _Walk:
             moved = effect.moved(var, values.get(var, var), times, self.intervals) if var in live else None
             moved = None if moved is None else self.intervals.unwrapped(moved, point.facts)
             values[var] = self.intervals.symbol(var.type) if moved is None else moved
-        self.cells.written(written_objects(self.graph, info.blocks), values)
+        self.cells.written(changed_in(self.graph, info.blocks), values)
         facts = effect.behind(point.values, values, point.facts, times, self.intervals)
         return Point(values, facts)
 
