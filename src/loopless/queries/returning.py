@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopless.flowgraph.callees.call_graph import CallGraph, reached_instructions
+from loopless.flowgraph.callees.summaries import CalleeSummaries, Fact
 from loopless.flowgraph.memory.mod_ref import REPLACEABLE
 from loopless.flowgraph.model import ASSEMBLY, THROUGH_POINTER, Block, Call, Flowgraph, LoopInfo
 from loopless.graphs import bottom_up, cycles, least_fixed_point, predecessors, reachable
@@ -40,6 +41,10 @@ class Return:
 
     leaves: str = ""
     certain: bool = False
+
+
+RETURNS: Final = Fact("returns", Return())
+"""Whether calls of a function return."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,12 +247,11 @@ def _may_repeat(function: SourceFunction) -> bool:
     return bool(cycles({block.label: block.successors for block in function.blocks}))
 
 
-def told(graph: Flowgraph, returning: Returning) -> Flowgraph:
+def told(graph: Flowgraph, callees: CalleeSummaries) -> Flowgraph:
     """The flowgraph whose calls say what is known of their return."""
-    known: dict[str, Return] = {}
 
     def of(call: Call) -> Call:
-        found = known.setdefault(call.callee, returning.of(call.callee))
+        found = callees.ask(call.callee, RETURNS)
         return replace(call, leaves=found.leaves, returns=found.certain) if found != Return() else call
 
     def block_of(block: Block) -> Block:
