@@ -3,11 +3,21 @@ import random
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from loopless.graphs import components, cycles, dominators, predecessors, reachable, reverse_postorder
+from loopless.graphs import (
+    bottom_up,
+    components,
+    cycles,
+    dominators,
+    least_fixed_point,
+    predecessors,
+    reachable,
+    reverse_postorder,
+)
 
 Graph = dict[str, list[str]]
 
@@ -135,6 +145,55 @@ def test_cycles_are_the_nodes_that_come_after_themselves():
         found = cycles(graph)
         assert {n for cycle in found for n in cycle} == {n for n in all_nodes(graph) if (n, n) in pairs}
         assert [cycle for cycle in components(graph) if cycle in found] == found
+
+
+def naive_fixed_point(
+    graph: Graph, own: dict[str, frozenset[int]], unknown: frozenset[int]
+) -> dict[str, frozenset[int]]:
+    """By rounds over all functions until nothing changes."""
+    found = {node: frozenset[int]() if node in graph else unknown for node in all_nodes(graph)}
+    while True:
+        again = {node: shifted(own[node], [found[one] for one in graph[node]]) for node in graph}
+        if all(found[node] == again[node] for node in graph):
+            return found
+        found |= again
+
+
+def shifted(own: frozenset[int], others: Iterable[frozenset[int]]) -> frozenset[int]:
+    """A transfer that is more than a union: what a callee has, its caller has twice as large, modulo a number."""
+    return own | {2 * one % 31 for other in others for one in other}
+
+
+def test_values_of_callees_are_the_least_fixed_point():
+    unknown = frozenset({5})
+    for seed, graph in enumerate(GRAPHS):
+        choose = random.Random(seed)
+        own = {node: frozenset(choose.sample(range(31), choose.randint(0, 2))) for node in graph}
+
+        def transfer(node: str, known: Mapping[str, frozenset[int]]) -> frozenset[int]:
+            return shifted(own[node], [known[one] for one in graph[node]])  # noqa: B023
+
+        repeated = least_fixed_point(graph, transfer, start=frozenset(), join=frozenset.union)
+        found = bottom_up(graph, transfer, recursive=repeated, unknown=unknown)
+        assert found == naive_fixed_point(graph, own, unknown)
+
+
+def test_callees_come_before_callers_each_once_and_recursions_as_a_whole():
+    for graph in GRAPHS:
+        pairs, asked = pairs_led_to(graph), list[str]()
+
+        def transfer(node: str, known: Mapping[str, bool]) -> bool:
+            assert all(one in known for one in graph[node])  # noqa: B023
+            asked.append(node)  # noqa: B023
+            return False
+
+        def recursive(nodes: Sequence[str], known: Mapping[str, bool]) -> dict[str, bool]:
+            assert all(one in known or one in nodes for node in nodes for one in graph[node])  # noqa: B023
+            return dict.fromkeys(nodes, True)
+
+        found = bottom_up(graph, transfer, recursive=recursive, unknown=False)
+        assert found == {node: (node, node) in pairs for node in all_nodes(graph)}
+        assert sorted(asked) == sorted(node for node in graph if (node, node) not in pairs)
 
 
 def test_reverse_postorder_is_that_of_a_depth_first_walk():

@@ -1,4 +1,5 @@
-"""Directed graphs: what is reached, what lies on cycles, in which order to go, and what dominates what.
+"""Directed graphs: what is reached, what lies on cycles, in which order to go, what dominates what, and values
+of callees before those of callers.
 
 A graph maps each node to the nodes that it leads to; what is only led to is a node too, and leads nowhere. Nodes are
 anything hashable. The *order given* is that of the mapping, then that in which the others are first led to; it settles
@@ -8,7 +9,8 @@ by number; none of them is recursive, so that long graphs do not overflow the st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     import rustworkx
 
 _T = TypeVar("_T", bound=Hashable)
+_V = TypeVar("_V")
 
 
 def reachable(starts: Iterable[_T], following: Callable[[_T], Iterable[_T]]) -> list[_T]:
@@ -72,6 +75,67 @@ def components(graph: Mapping[_T, Collection[_T]]) -> list[tuple[_T, ...]]:
 def cycles(graph: Mapping[_T, Collection[_T]]) -> list[tuple[_T, ...]]:
     """The components whose nodes come after themselves, in the order of :func:`components`."""
     return [found for found in components(graph) if len(found) > 1 or found[0] in graph.get(found[0], ())]
+
+
+def bottom_up(
+    calls: Mapping[_T, Collection[_T]],
+    transfer: Callable[[_T, Mapping[_T, _V]], _V],
+    *,
+    recursive: Callable[[Sequence[_T], Mapping[_T, _V]], Mapping[_T, _V]],
+    unknown: _V,
+) -> dict[_T, _V]:
+    """A value of each function, callees before callers: the functional approach of Sharir and Pnueli, Two approaches to
+    interprocedural data flow analysis, 1981.
+
+    Args:
+        calls: the functions, each with those that it calls.
+        transfer: the value of a function, by the values of those that it calls. It is asked once.
+        recursive: the values of functions that call one another, or of one that calls itself, by those of the others
+            that they call: :func:`least_fixed_point`, or what else is known of a recursion.
+        unknown: the value of what is called and is no key of ``calls``.
+    """
+    known: dict[_T, _V] = {}
+    for component in components(calls):
+        node = component[0]
+        if node not in calls:
+            known[node] = unknown
+        elif len(component) == 1 and node not in calls[node]:
+            known[node] = transfer(node, known)
+        else:
+            known |= recursive(component, known)
+    return known
+
+
+def least_fixed_point(
+    calls: Mapping[_T, Collection[_T]],
+    transfer: Callable[[_T, Mapping[_T, _V]], _V],
+    *,
+    start: _V,
+    join: Callable[[_V, _V], _V],
+) -> Callable[[Sequence[_T], Mapping[_T, _V]], Mapping[_T, _V]]:
+    """The ``recursive`` of :func:`bottom_up` that repeats ``transfer`` until nothing is added.
+
+    ``start`` is the least value. ``join`` gives the least value above what was known of a function and what is found
+    now, so each function's values rise; they must not do so for ever. A function is asked again only when the value of
+    a function that it calls has risen.
+    """
+
+    def solved(component: Sequence[_T], known: Mapping[_T, _V]) -> Mapping[_T, _V]:
+        inside = dict.fromkeys(component, start)
+        values = ChainMap(inside, known)  # type: ignore[arg-type]  # only the first is written
+        callers = predecessors({node: [one for one in calls[node] if one in inside] for node in component})
+        waiting = dict.fromkeys(component)
+        while waiting:
+            round_, waiting = list(waiting), {}
+            for node in round_:
+                waiting.pop(node, None)
+                found = join(inside[node], transfer(node, values))
+                if found != inside[node]:
+                    inside[node] = found
+                    waiting |= dict.fromkeys(callers[node])
+        return inside
+
+    return solved
 
 
 def reverse_postorder(graph: Mapping[_T, Collection[_T]], entry: _T) -> list[_T]:

@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from loopless import terms as t
 from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.flowgraph.memory.cells import Cell
 from loopless.flowgraph.memory.mod_ref import NOT_MAIN, ModuleFacts, facts_of
 from loopless.flowgraph.memory.places import Base
-from loopless.flowgraph.model import Call, Flowgraph, Havoc, Origin
-from loopless.paths.written import written_objects
+from loopless.flowgraph.memory.statement_effects import changed_by, changed_in, may_be_one, read_by, written_by
+from loopless.flowgraph.model import Call, Flowgraph, Havoc, Load, Origin, Store
 from runs_of_text import module, statements
 
 HEAD = """
@@ -285,9 +286,32 @@ def test_objects_that_calls_do_not_write_keep_what_they_hold() -> None:
     other = graph(text.replace("p[1]", "*kept_pointer"))
     (call,) = statements(other, Call)
     assert [other.unnumbered[number] for number in call.objects] == ["what kept_pointer points to"]
-    assert written_objects(other, other.blocks).anything
+    assert changed_in(other, other.blocks).anything
     (call,) = statements(graph(text.replace("p[1] = hidden", "stranger()")), Call)
     assert call.objects is None
+
+
+def test_what_pointers_in_memory_lead_to_is_apart_by_assumption_only() -> None:
+    g = graph("int f(int *a, int *b, int i) { a[i] = 1; kept_pointer[i] = 2; stranger(); return b[i]; }")
+    numbers = {held.name: number for number, held in g.objects.items()}
+    known, stored = statements(g, Store)
+    (unknown,) = statements(g, Call)
+    assert written_by(known) == frozenset({numbers["a"]})
+    (formal,) = written_by(stored) or ()
+    assert formal not in (numbers["a"], numbers["b"]) and written_by(unknown) is None
+    assert may_be_one(g, numbers["a"], formal) and may_be_one(g, numbers["a"], numbers["b"])
+
+    one = changed_by(g, known)
+    assert one.hits(numbers["a"]) and not one.hits(numbers["b"])
+    assert one.spares(g, frozenset({numbers["b"]})) and not one.spares(g, frozenset({numbers["a"]}))
+    assert not one.spares(g, frozenset({formal})) and not one.spares(g, None)
+    for every in (changed_by(g, stored), changed_by(g, unknown), changed_in(g, g.blocks)):
+        assert every.hits(numbers["b"]) and not every.spares(g, frozenset({numbers["b"]}))
+
+    (read,) = (statement for statement in statements(g, Load) if statement.address.object == t.const(numbers["b"]))
+    nothing = changed_by(g, read)
+    assert read_by(read) == frozenset({numbers["b"]}) and written_by(read) == frozenset()
+    assert nothing.spares(g, None) and not nothing.hits(numbers["b"])
 
 
 def test_bases_of_other_kinds_are_outside() -> None:

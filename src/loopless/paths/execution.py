@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import ClassVar, Final, Generic, TypeVar
 
 from loopless import terms as t
+from loopless.flowgraph.memory.statement_effects import changed_in, read_type
 from loopless.flowgraph.model import (
     Assume,
     Block,
@@ -37,7 +38,6 @@ from loopless.paths.joining import join
 from loopless.paths.library import Text, result_of
 from loopless.paths.model import Exit, Unknown
 from loopless.paths.readings import not_null, read_both_ways
-from loopless.paths.written import numbered, written_objects
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
@@ -97,7 +97,7 @@ class Execution(Domain[_S], ABC, Generic[_S]):
         self.graph = graph
         self.live = live
         self.where = where
-        self.written = written_objects(graph, labels)
+        self.written = changed_in(graph, labels)
         self.moving: frozenset[t.Var] = frozenset()
         """Pointers, by the variables that say into which object, behind which nothing is read: they may change."""
         self.behind: set[t.Var] = set()
@@ -185,16 +185,14 @@ class Execution(Domain[_S], ABC, Generic[_S]):
         """What ``load`` reads from an object that nothing writes; the name of the object where something may."""
         owner = not_null(self.inside(state, load.address.object))
         known = owner.value if isinstance(owner, t.Const) and owner.value in self.graph.objects else None
-        if known is not None and known not in self.written and load.target_object is None and not self.written.anything:
+        if known is not None and load.target_object is None and not self.written.hits(known):
             offset = self.inside(state, load.address.offset)
-            held = load.type if load.target.type.width is not None else t.IntType(None)
-            return self._element(self.graph.objects[known].name, offset, held)
+            return self._element(self.graph.objects[known].name, offset, read_type(load))
         if isinstance(owner, t.Var) and load.target_object is None and self._is_kept(load):
             name = self.graph.pointee_name(owner)
             if name is not None and owner not in self.moving:
                 self.behind.add(owner)
-                held = load.type if load.target.type.width is not None else t.IntType(None)
-                return self._element(name, self.inside(state, load.address.offset), held)
+                return self._element(name, self.inside(state, load.address.offset), read_type(load))
         return self.graph.objects[known].name if known else "memory"
 
     def _element(self, array: str, offset: t.Term, type: t.IntType) -> t.Term:
@@ -269,12 +267,7 @@ class Execution(Domain[_S], ABC, Generic[_S]):
 
     def _is_kept(self, load: Load) -> bool:
         """Whether nothing writes what a pointer leads to that is no known object."""
-        if self.written.anything:
-            return False
-        if not self.written.some:
-            return True
-        objects = numbered(self.graph, load.objects)
-        return objects is not None and objects.isdisjoint(self.written)
+        return self.written.spares(self.graph, load.objects)
 
     def inside(self, state: _S, term: t.Term) -> t.Term:
         """``term`` over the values at the beginning. Raises :class:`Unreadable` where it grows too large."""
@@ -303,7 +296,7 @@ class Execution(Domain[_S], ABC, Generic[_S]):
         read = (part.array for part in t.walk_inside(node) if isinstance(part, t.Read))
         arrays = {array for array in read if not array.endswith(t.STREAM)}
         held = [o for o in self.graph.objects.values() if o.name in arrays] if arrays else []
-        if any(not o.constant and (self.written.anything or o.number in self.written) for o in held):
+        if any(not o.constant and self.written.hits(o.number) for o in held):
             return False
         for name in sorted(arrays - {o.name for o in held}):
             pointer = self.graph.pointer_called(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from loopless import terms as t
+from loopless.flowgraph.memory.statement_effects import objects_at
 from loopless.flowgraph.model import Call, Flowgraph, Load, Pointer, Statement
 from loopless.source.vocabulary import COMPARISONS
 
@@ -36,7 +37,7 @@ def _readings(graph: Flowgraph, statement: Statement) -> Iterator[tuple[str, int
 def _arrays(graph: Flowgraph, owner: t.Term, objects: frozenset[int] | None) -> Iterator[str]:
     """What reads of an object may be called."""
     owner = not_null(owner)
-    numbers = {owner.value} if isinstance(owner, t.Const) else objects or ()
+    numbers = objects_at(owner, objects) or ()
     yield from (graph.objects[number].name for number in numbers if number in graph.objects)
     name = graph.pointee_name(owner) if isinstance(owner, t.Var) else None
     if name is not None:

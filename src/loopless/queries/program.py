@@ -30,6 +30,7 @@ from loopless.source.inlining import returns_twice
 if TYPE_CHECKING:
     from loopless.bounds.callees.effects import Transformers
     from loopless.flowgraph.callees.call_graph import CallGraph, ReachedFunctions
+    from loopless.flowgraph.callees.summaries import CalleeSummaries
     from loopless.flowgraph.model import Flowgraph, LoopInfo
     from loopless.queries.returning import Returning
     from loopless.source.ir import SourceFunction
@@ -101,7 +102,7 @@ class AnalyzedFunction:
                 self._graph, self._untold = built.refused, built
                 return
             built = self._without_overflow(built)
-            self._graph = self._written = built = told(built, self.program.returning)
+            self._graph = self._written = built = told(built, self.program.callees)
             found = as_loop(module.functions[self.code.name], module, options)
         except Exception as error:  # noqa: BLE001  # a bug in reading one function must not take the others with it
             self._graph = failure(error)
@@ -109,7 +110,7 @@ class AnalyzedFunction:
         if isinstance(found, Refused):
             self._recursion = found
         elif found is not None:
-            self._graph = told(self._without_overflow(found), self.program.returning)
+            self._graph = told(self._without_overflow(found), self.program.callees)
 
     def _without_overflow(self, graph: Flowgraph) -> Flowgraph:
         """The function without overflow, where the program is to be that way."""
@@ -375,6 +376,16 @@ class AnalyzedProgram:
         return Returning(self.call_graph, self.source.inlined)
 
     @functools.cached_property
+    def callees(self) -> CalleeSummaries:
+        """What is known of calls of the functions."""
+        from loopless.flowgraph.callees.summaries import CalleeSummaries
+        from loopless.queries.returning import RETURNS
+
+        found = CalleeSummaries()
+        found.provide(RETURNS, self.returning.of)
+        return found
+
+    @functools.cached_property
     def transformers(self) -> Transformers:
         """What calls of the functions do to the variables of their callers."""
         from loopless.bounds.callees.effects import Transformers
@@ -395,7 +406,7 @@ class AnalyzedProgram:
                 return None
             return graph, widths(function.code)
 
-        return Transformers(found, walked, self.settings.apart)
+        return Transformers(found, walked, self.settings.apart, self.callees)
 
     def __getitem__(self, name: str) -> AnalyzedFunction:
         """The function of that name in the source, or of that name in the IR. Raises ``UsageError``."""

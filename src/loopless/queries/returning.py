@@ -8,13 +8,15 @@ neither: loops in it, or calls of itself, may go on for ever.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from loopless.flowgraph.callees.call_graph import CallGraph, reached_instructions
+from loopless.flowgraph.callees.summaries import CalleeSummaries, Fact
+from loopless.flowgraph.memory.mod_ref import REPLACEABLE
 from loopless.flowgraph.model import ASSEMBLY, THROUGH_POINTER, Block, Call, Flowgraph, LoopInfo
-from loopless.graphs import components, cycles, predecessors, reachable
+from loopless.graphs import bottom_up, cycles, least_fixed_point, predecessors, reachable
 from loopless.paths.build import called
 from loopless.queries.loops.name import LoopName
 from loopless.records import dataclass
@@ -25,8 +27,8 @@ from loopless.source.vocabulary import COMES_BACK, LEAVES, Meaning, effect_of, l
 _ENDING: Final = frozenset({Meaning.ASSUME, Meaning.ASSERT, Meaning.ERROR, Meaning.ABORT, Meaning.EXIT, Meaning.TARGET})
 _TRAPS: Final = ("llvm.trap", "llvm.ubsantrap", "llvm.debugtrap", "llvm.eh.sjlj.longjmp")
 _THROWS: Final = ("__cxa_throw", "__cxa_rethrow")
-_REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
-"""Another module may define these otherwise."""
+_HANDED_OUT: Final = "~handed out"
+"""Stands among the names of functions for all whose addresses are taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,10 @@ class Return:
 
     leaves: str = ""
     certain: bool = False
+
+
+RETURNS: Final = Fact("returns", Return())
+"""Whether calls of a function return."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +82,21 @@ class Returning:
         self._reach = reach
         self._module = module
         self._bodies = {function.name: function for function in module.defined()}
-        self._leaves: dict[str, _Reason] = {}
         self._stranger = next((name for name in reach.strangers if self._stranger_leaves(name)), None)
-        self._handed_out: str | None = None
-        """The first function found whose address is taken and whose calls need not return."""
+        self._leaves: dict[str, _Reason] = {}
+        self._handed_out: _Reason | None = None
+        """Why a call of some function whose address is taken need not return, behind its name."""
         self._find_leaving()
-        self._certain: set[str] = set()
-        self._find_certain()
+        self._certain = self._find_certain()
 
     def of(self, name: str) -> Return:
         """What is known of calls of ``name``, as a flowgraph has it."""
         if name == THROUGH_POINTER:
-            return self._told(self._of_any("a pointer may lead to"))
+            return self._told(self._of_any("a pointer may lead to", self._handed_out))
         found = self.body(name)
         if found is not None:
             return Return(str(self._leaves.get(found, "")), found in self._certain)
-        reason = self._of_unknown(name)
+        reason = self._of_unknown(name, self._handed_out)
         known = library_function(name, self._module.stubs)
         known_to = name in COMES_BACK or (known is not None and not known.noreturn)
         return self._told(reason, certain=known_to)
@@ -109,18 +114,28 @@ class Returning:
 
     def _find_leaving(self) -> None:
         calls = {name: tuple(_calls(function)) for name, function in self._bodies.items()}
-        for name, function in self._bodies.items():
-            reason = self._by_itself(function, calls[name])
-            if reason is not None:
-                self._leaves[name] = reason
-        grown = True
-        while grown:
-            grown = False
-            self._handed_out = next((name for name in self._reach.taken if name in self._leaves), None)
-            for name in self._bodies:
-                if name not in self._leaves and (found := self._by_calls(calls[name])) is not None:
-                    self._leaves[name] = found
-                    grown = True
+        onward: dict[str, Sequence[str]] = {name: self._onward(found) for name, found in calls.items()}
+        onward[_HANDED_OUT] = self._reach.taken
+
+        def transfer(name: str, known: Mapping[str, _Reason | None]) -> _Reason | None:
+            if name == _HANDED_OUT:
+                return next((self._handed_on(one, found) for one in self._reach.taken if (found := known[one])), None)
+            return self._by_itself(self._bodies[name], calls[name]) or self._by_calls(calls[name], known)
+
+        repeated = least_fixed_point(onward, transfer, start=None, join=lambda one, other: one or other)
+        known = bottom_up(onward, transfer, recursive=repeated, unknown=None)
+        self._handed_out = known.pop(_HANDED_OUT)
+        self._leaves = {name: reason for name, reason in known.items() if reason is not None}
+
+    def _onward(self, calls: Iterable[Instruction]) -> list[str]:
+        """The functions that calls come to, :data:`_HANDED_OUT` for all whose addresses are taken."""
+        targets = [self._reach.target(instruction) for instruction in calls]
+        found = [name for name, _ in targets if name in self._bodies]
+        return [*found, _HANDED_OUT] if any(outside for _, outside in targets) else found
+
+    def _handed_on(self, name: str, reason: _Reason) -> _Reason:
+        shown = self._bodies[name].source_name if name in self._bodies else name
+        return _Reason(f"{shown}: {reason}", None)
 
     def _by_itself(self, function: SourceFunction, calls: Iterable[Instruction]) -> _Reason | None:
         """Why a call of a function need not return, by its own text."""
@@ -149,21 +164,21 @@ class Returning:
             return _Reason(f"{shown}, which does not return, is called", loc)
         return None
 
-    def _by_calls(self, calls: Iterable[Instruction]) -> _Reason | None:
+    def _by_calls(self, calls: Iterable[Instruction], known: Mapping[str, _Reason | None]) -> _Reason | None:
         """Why a run need not go on behind one of these calls, by what is known of the functions that they come to."""
         for instruction in calls:
             name, outside = self._reach.target(instruction)
-            if name in self._leaves:
-                return self._leaves[name]
+            if name in self._bodies and (found := known[name]) is not None:
+                return found
             if outside == "a pointer":
-                found = self._of_any("a pointer may lead to")
+                found = self._of_any("a pointer may lead to", known[_HANDED_OUT])
             else:
-                found = self._of_unknown(instruction.callee_name) if outside else None
+                found = self._of_unknown(instruction.callee_name, known[_HANDED_OUT]) if outside else None
             if found is not None:
                 return found
         return None
 
-    def _of_unknown(self, name: str | None) -> _Reason | None:
+    def _of_unknown(self, name: str | None, handed_out: _Reason | None) -> _Reason | None:
         """Why a call of what is not defined need not return: it may call back what the program hands out."""
         if name is None or name.startswith("llvm.") or effect_of(name, self._module.stubs) is not None:
             return None
@@ -171,14 +186,12 @@ class Returning:
             return None
         called = self._module.functions.get(name)
         shown = name if called is None else called.source_name
-        return self._of_any(f"{shown}, which is not defined, may call")
+        return self._of_any(f"{shown}, which is not defined, may call", handed_out)
 
-    def _of_any(self, how: str) -> _Reason | None:
+    def _of_any(self, how: str, handed_out: _Reason | None) -> _Reason | None:
         """Why a call of one of the functions whose addresses are taken need not return."""
-        name = self._handed_out
-        if name is not None:
-            shown = self._bodies[name].source_name if name in self._bodies else name
-            return _Reason(f"{how} {shown}: {self._leaves[name]}", None)
+        if handed_out is not None:
+            return _Reason(f"{how} {handed_out}", None)
         return None if self._stranger is None else _Reason(f"{how} {self._stranger}", None)
 
     def _stranger_leaves(self, name: str) -> bool:
@@ -188,26 +201,28 @@ class Returning:
 
     # -- calls that surely do -----------------------------------------------------------------------------------------
 
-    def _find_certain(self) -> None:
-        direct = {
+    def _find_certain(self) -> frozenset[str]:
+        onward = {
             name: [target for i in _calls(function) if (target := self._reach.target(i)[0])]
             for name, function in self._bodies.items()
         }
-        for component in components({name: [c for c in others if c in direct] for name, others in direct.items()}):
-            (name, *others) = component
-            function = self._bodies[name]
-            if others or name in direct[name] or name in self._leaves or function.linkage in _REPLACEABLE:
-                continue
-            if _may_repeat(function) or not all(self._goes_on(instruction) for instruction in _calls(function)):
-                continue
-            self._certain.add(name)
 
-    def _goes_on(self, instruction: Instruction) -> bool:
+        def transfer(name: str, known: Mapping[str, bool]) -> bool:
+            function = self._bodies[name]
+            if name in self._leaves or function.linkage in REPLACEABLE or _may_repeat(function):
+                return False
+            return all(self._goes_on(instruction, known) for instruction in _calls(function))
+
+        # A recursion may go on for ever.
+        found = bottom_up(onward, transfer, recursive=lambda names, _: dict.fromkeys(names, False), unknown=False)
+        return frozenset(name for name, certain in found.items() if certain)
+
+    def _goes_on(self, instruction: Instruction, known: Mapping[str, bool]) -> bool:
         """Whether a run surely goes on behind a call."""
         if isinstance(instruction.callee, OtherConst) and "asm" in instruction.callee.text:
             return False
         name, outside = self._reach.target(instruction)
-        return name in self._certain if name else not outside or instruction.callee_name in COMES_BACK
+        return known[name] if name else not outside or instruction.callee_name in COMES_BACK
 
 
 def _calls(function: SourceFunction) -> Iterator[Instruction]:
@@ -232,12 +247,11 @@ def _may_repeat(function: SourceFunction) -> bool:
     return bool(cycles({block.label: block.successors for block in function.blocks}))
 
 
-def told(graph: Flowgraph, returning: Returning) -> Flowgraph:
+def told(graph: Flowgraph, callees: CalleeSummaries) -> Flowgraph:
     """The flowgraph whose calls say what is known of their return."""
-    known: dict[str, Return] = {}
 
     def of(call: Call) -> Call:
-        found = known.setdefault(call.callee, returning.of(call.callee))
+        found = callees.ask(call.callee, RETURNS)
         return replace(call, leaves=found.leaves, returns=found.certain) if found != Return() else call
 
     def block_of(block: Block) -> Block:

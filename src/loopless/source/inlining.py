@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from loopless.graphs import components, cycles
+from loopless.graphs import bottom_up, cycles
 from loopless.limits.source import MAX_INLINED_LEAF, MAX_INLINED_SIZE, MAX_INLINING_GROWTH, SMALL_MODULE_SIZE
 from loopless.source.ir import ConstantAggregate, GlobalRef, Instruction, Module, OtherConst, SourceFunction, Value
 from loopless.source.vocabulary import RETURNS_TWICE, meaning_of
@@ -26,22 +27,32 @@ def choose(module: Module, *, everything: bool = False) -> tuple[str, ...]:
     called = {callee for found in calls.values() for callee in found}
     size = {name: sum(not i.is_debug for i in f.instructions()) for name, f in defined.items()}
     limit = MAX_INLINED_SIZE if everything or sum(size.values()) <= SMALL_MODULE_SIZE else MAX_INLINED_LEAF
-    chosen: set[str] = set()
     added = 0
-    for component in components(calls):
-        name = component[0]
-        for caller in component:
-            grown = sum(size[c] for c in calls[caller] if c in chosen)
-            added += grown
-            size[caller] += grown
-        recursive = len(component) > 1 or name in calls[name]
-        if recursive or name not in called or not _can_inline(defined[name], module):
-            continue
+
+    def grown(name: str, known: Mapping[str, int]) -> int:
+        """The size of a function with those that are inlined into it."""
+        nonlocal added
+        more = sum(known.get(callee, 0) for callee in calls[name])
+        added += more
+        return size[name] + more
+
+    def inlined(name: str, known: Mapping[str, int]) -> int:
+        """What a call of a function adds: its size, 0 where it is not inlined."""
+        own = grown(name, known)
+        if name not in called or not _can_inline(defined[name], module):
+            return 0
         sites = sum(found.count(name) for found in calls.values())
-        small = size[name] <= limit and added + sites * size[name] <= MAX_INLINING_GROWTH
-        if small or (ALWAYS in defined[name].attributes and sites * size[name] <= MAX_INLINING_GROWTH):
-            chosen.add(name)
-    return tuple(name for name in defined if name in chosen)
+        small = own <= limit and added + sites * own <= MAX_INLINING_GROWTH
+        chosen = small or (ALWAYS in defined[name].attributes and sites * own <= MAX_INLINING_GROWTH)
+        return own if chosen else 0
+
+    def recursive(names: Sequence[str], known: Mapping[str, int]) -> Mapping[str, int]:
+        for name in names:
+            grown(name, known)
+        return dict.fromkeys(names, 0)
+
+    adds = bottom_up(calls, inlined, recursive=recursive, unknown=0)
+    return tuple(name for name in defined if adds[name])
 
 
 def recursive_functions(module: Module) -> frozenset[str]:

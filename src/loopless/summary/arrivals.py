@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from loopless import terms as t
+from loopless.flowgraph.memory.statement_effects import changed_in
 from loopless.flowgraph.model import Flowgraph, Kind, LoopInfo, Origin
 from loopless.graphs import predecessors, reachable
 from loopless.limits.summary import ARRIVAL_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, budget
-from loopless.paths.written import written_objects
 from loopless.summary.function_paths import FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome
 
@@ -52,7 +52,7 @@ class Arrivals:
     def _is_unwritten(self, loop: LoopInfo) -> bool:
         """Whether nothing on the way to the loop, or in it, writes memory: it holds what the function was given."""
         before = predecessors({label: block.successors for label, block in self._graph.blocks.items()})
-        written = written_objects(self._graph, reachable((loop.header,), lambda label: before[label]))
+        written = changed_in(self._graph, reachable((loop.header,), lambda label: before[label]))
         return not written.some and not written.anything
 
     def _through(self, state: FunctionPath, states: t.Condition, may_read: bool) -> t.Condition:  # noqa: FBT001

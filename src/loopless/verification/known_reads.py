@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from loopless import terms as t
-from loopless.paths.written import Written
+from loopless.flowgraph.memory.statement_effects import Written
 from loopless.records import dataclass
 
 
@@ -33,7 +33,7 @@ def same_place(reads: Reads, new: KnownRead) -> list[t.Condition]:
 
 def unwritten(reads: Reads, written: Written) -> Reads:
     """What is still so behind a statement that may write these objects."""
-    return () if written.anything else tuple(one for one in reads if one.object not in written)
+    return tuple(one for one in reads if not written.hits(one.object))
 
 
 def on_all_ways(every: Sequence[Reads]) -> Reads:

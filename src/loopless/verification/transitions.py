@@ -13,6 +13,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.memory.statement_effects import Written, changed_by, changed_in, read_type
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
@@ -35,7 +36,6 @@ from loopless.graphs import reachable, reverse_postorder
 from loopless.limits.verification import MAX_APART, MAX_READS
 from loopless.paths.build import changed_variables
 from loopless.paths.model import Exit
-from loopless.paths.written import Written, numbered, written_by, written_objects
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
@@ -212,7 +212,7 @@ class _Maker:
     """The variables that some statement or edge assigns."""
 
     def __post_init__(self) -> None:
-        self.written = written_objects(self.graph, self.graph.blocks)
+        self.written = changed_in(self.graph, self.graph.blocks)
         self.moved = frozenset(assigned_in(self.graph)) if self.accesses else frozenset()
 
     def begin(self, start: str) -> None:
@@ -366,7 +366,7 @@ class _Maker:
 
     def _statement(self, label: str, index: int, statement: Statement, state: _State) -> None:
         values = state.values
-        state.reads = unwritten(state.reads, written_by(self.graph, statement)) if state.reads else ()
+        state.reads = unwritten(state.reads, changed_by(self.graph, statement)) if state.reads else ()
         match statement:
             case Assign():
                 values[statement.target] = t.substitute(statement.value, values)
@@ -439,14 +439,14 @@ class _Maker:
         owner = t.substitute(load.address.object, state.values)
         number = owner.value if isinstance(owner, t.Const) else None
         objects = self.graph.objects
-        kept = number in objects and number not in self.written and not self.written.anything
+        kept = number is not None and number in objects and not self.written.hits(number)
         if kept and number is not None and load.target_object is None:
-            held = load.type if load.target.type.width is not None else t.IntType(None)
-            return t.read(objects[number].name, t.substitute(load.address.offset, state.values), held)
+            offset = t.substitute(load.address.offset, state.values)
+            return t.read(objects[number].name, offset, read_type(load))
         if self.accesses and isinstance(owner, t.Var) and load.target_object is None and self._is_kept(owner, load):
             name = self.graph.pointee_name(owner)
             if name is not None:
-                held = load.type if load.target.type.width is not None else t.IntType(None)
+                held = read_type(load)
                 return t.read(name, t.substitute(load.address.offset, state.values), held)
         found = self._input(state, load.target, Origin.MEMORY, label, index)
         if number is not None and load.target_object is None and not self.accesses:
@@ -459,12 +459,7 @@ class _Maker:
 
     def _is_kept(self, owner: t.Var, load: Load) -> bool:
         """Whether a pointer leads to the same object all the time, and nothing writes what it leads to there."""
-        if owner in self.moved or self.written.anything:
-            return False
-        if not self.written.some:
-            return True
-        places = numbered(self.graph, load.objects)
-        return places is not None and places.isdisjoint(self.written)
+        return owner not in self.moved and self.written.spares(self.graph, load.objects)
 
 
 def _over(statement: Statement, values: Mapping[t.Var, t.Term]) -> Statement:

@@ -9,7 +9,7 @@ conquer with subtraction (Cormen, Leiserson, Rivest and Stein, Introduction to A
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from loopless import terms as t
@@ -19,7 +19,7 @@ from loopless.bounds.model import ceiling
 from loopless.flowgraph.callees.call_sites import Handed
 from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.model import Assign, Call, Flowgraph, Kind
-from loopless.graphs import components
+from loopless.graphs import bottom_up
 from loopless.records import dataclass
 
 _LOWEST: Final = (256, 128, 64, 32, 16, 10, 8, 7, 6, 5, 4, 3, 2, 1, 0, -1)
@@ -159,11 +159,15 @@ def _measure(var: t.Var, given: Collection[tuple[t.Condition, t.Term]]) -> tuple
 def _most(graph: Flowgraph, at: dict[str, int]) -> int | None:
     """The most calls that one way through the function comes to; None where one stands on a cycle."""
     following = {label: tuple(block.successors) for label, block in graph.blocks.items()}
-    most: dict[str, int] = {}
-    for component in components(following):
-        own = sum(at.get(label, 0) for label in component)
-        if own and (len(component) > 1 or component[0] in following[component[0]]):
-            return None
-        behind = [most[target] for label in component for target in following[label] if target in most]
-        most |= dict.fromkeys(component, own + max(behind, default=0))
+
+    def transfer(label: str, most: Mapping[str, int | None]) -> int | None:
+        behind = [most[target] for target in following[label]]
+        return None if None in behind else at.get(label, 0) + max((one for one in behind if one), default=0)
+
+    def again(labels: Sequence[str], most: Mapping[str, int | None]) -> Mapping[str, int | None]:
+        behind = [most[target] for label in labels for target in following[label] if target not in labels]
+        sure = None not in behind and at.keys().isdisjoint(labels)
+        return dict.fromkeys(labels, max((one for one in behind if one), default=0) if sure else None)
+
+    most: dict[str, int | None] = bottom_up(following, transfer, recursive=again, unknown=0)
     return most[graph.entry]

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from typing import Final
 
 from loopless import terms as t
 from loopless.bounds.iteration.facts import Facts, SymbolIntervals
 from loopless.bounds.iteration.meetings import Meetings, ways
 from loopless.flowgraph.callees.call_sites import Handed
+from loopless.flowgraph.callees.summaries import CalleeSummaries, Fact
 from loopless.flowgraph.model import Call, Flowgraph, Kind, Pointer
 from loopless.limits.bounds import MAX_CALLEE_BLOCKS, MAX_OUTCOMES, MAX_TOLD_FACTS
 from loopless.records import dataclass
@@ -51,6 +53,9 @@ class CallTransformer:
     intervals: SymbolIntervals
 
 
+TRANSFORMER: Final[Fact[CallTransformer | None]] = Fact("transformer", None)
+"""What calls of a function do to variables."""
+
 Walked = Callable[[Flowgraph, "Transformers"], tuple[Sequence[Returned], Meetings, SymbolIntervals] | None]
 """The returns of a function; None where they cannot be told."""
 
@@ -61,20 +66,20 @@ class Transformers:
 
     ``graphs``: gives the flowgraph of a function by its name in the IR, with the widths of its parameters, None where
     another may be called, or nothing is known; ``taken``: whether what is taken for granted in a callee may be listed
-    in its callers, else it has to hold there.
+    in its callers, else it has to hold there; ``callees``: has what was made.
     """
 
     graphs: Callable[[str], tuple[Flowgraph, Sequence[int | None]] | None]
     walked: Walked
     taken: bool = True
-    _known: dict[str, CallTransformer | None] = field(default_factory=dict)
+    callees: CalleeSummaries = field(default_factory=CalleeSummaries)
+
+    def __post_init__(self) -> None:
+        self.callees.provide(TRANSFORMER, self._made)
 
     def of(self, name: str) -> CallTransformer | None:
         """The transformer of a function; None where nothing is known, and while it is being made: it calls itself."""
-        if name not in self._known:
-            self._known[name] = None
-            self._known[name] = self._made(name)
-        return self._known[name]
+        return self.callees.ask(name, TRANSFORMER)
 
     def _made(self, name: str) -> CallTransformer | None:
         found = self.graphs(name)

@@ -8,9 +8,9 @@ from loopless.bounds.induction.fact_counts import Counts
 from loopless.bounds.iteration.body_facts import LoopBodyFacts, Point
 from loopless.bounds.looperman.nested import raised
 from loopless.bounds.model import Bounds, positive
+from loopless.flowgraph.memory.statement_effects import changed_in
 from loopless.flowgraph.model import Flowgraph
 from loopless.limits.bounds import LARGE_CONSTANT
-from loopless.paths.written import written_objects
 
 
 class EntryOf:
@@ -19,8 +19,7 @@ class EntryOf:
     def __init__(self, graph: Flowgraph, around: LoopBodyFacts, point: Point, visits: t.Term | None = None) -> None:
         self.around, self.point, self.visits = around, point, visits
         labels = graph.blocks if around.loop is None else around.loop.blocks
-        written = written_objects(graph, labels)
-        self._written = {o.name for n, o in graph.objects.items() if n in written or written.anything}
+        self._written = changed_in(graph, labels).names(graph)
         self._counts = Counts(around)
 
     def least_of(self, bounds: Bounds) -> t.Term | None:

@@ -13,7 +13,7 @@ from loopless import terms as t
 from loopless.bounds.induction.measures import Grows, Step, step
 from loopless.bounds.looperman.scopes import Iteration, Scope, Scopes, SymbolicState
 from loopless.bounds.model import Bounds, TermBound, both
-from loopless.paths.written import written_objects
+from loopless.flowgraph.memory.statement_effects import changed_in
 from loopless.refusals import Refused
 
 What = str | tuple[int, ...]
@@ -72,8 +72,8 @@ class LoopCounts(ABC):
             return False
         graph = self.scopes.graph
         loop = self.scopes.by_header.get(base)
-        written = written_objects(graph, graph.blocks if loop is None else loop.blocks)
-        return any(o.name in arrays and (written.anything or n in written) for n, o in graph.objects.items())
+        written = changed_in(graph, graph.blocks if loop is None else loop.blocks)
+        return not written.names(graph).isdisjoint(arrays)
 
     def grown(
         self,

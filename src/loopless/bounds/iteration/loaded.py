@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from loopless import terms as t
+from loopless.flowgraph.memory.statement_effects import Written
 from loopless.flowgraph.model import Load
-from loopless.paths.written import Written
 from loopless.records import dataclass
 
 
@@ -37,16 +37,12 @@ class LoadedCells:
         return found
 
     def written(self, written: Written, values: dict[t.Var, t.Term]) -> None:
-        """Forget what is written."""
-        if written.some:
-            self.forget(None if written.anything else written, values)
-
-    def forget(self, objects: Iterable[int] | None, values: dict[t.Var, t.Term]) -> None:
-        """Forget what these objects hold, and all that they may be; for None what any object holds."""
-        numbers = None if objects is None else frozenset(objects)
+        """Forget what is written, and what is read where that may be."""
+        if not written.some:
+            return
         for cell in [var for var in values if var in self.owners]:
             owner = self.owners[cell]
-            if numbers is None or not isinstance(owner, t.Const) or owner.value in numbers:
+            if not isinstance(owner, t.Const) or written.hits(owner.value):
                 del values[cell]
 
     def common(self, points: Iterable[Mapping[t.Var, t.Term]]) -> dict[t.Var, t.Term]:

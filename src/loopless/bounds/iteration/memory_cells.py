@@ -18,7 +18,7 @@ from loopless import terms as t
 from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals
 from loopless.flowgraph.def_use import defined_by
 from loopless.flowgraph.memory.places import HEAP
-from loopless.flowgraph.memory.pointees import POINTEE, STANDING_IN
+from loopless.flowgraph.memory.statement_effects import kind_of, may_be_one, objects_at, written_by
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -111,7 +111,7 @@ class _Rewriting:
     def of_loop(self, header: str) -> None:
         labels = self.loops[header].blocks
         statements = [s for label in labels for s in self.blocks[label].statements]
-        if header == self.graph.entry or any(isinstance(s, Call) and _writes_anything(s) for s in statements):
+        if header == self.graph.entry or any(isinstance(s, Call) and written_by(s) is None for s in statements):
             return
         found = self._candidates(labels, statements)
         writes = [write for label in sorted(labels) for write in _writes(self.blocks[label])] if found else []
@@ -153,7 +153,7 @@ class _Rewriting:
                 if not _is_beside(cell, write):
                     return None
                 continue
-            apart = self._apart(_objects(cell.object, load.objects), write.objects)
+            apart = self._apart(objects_at(cell.object, load.objects), write.objects)
             if apart is None:
                 return None
             granted += apart
@@ -166,7 +166,7 @@ class _Rewriting:
         found = []
         for one in ones:
             for other in others:
-                if not self._may_meet(one, other):
+                if not may_be_one(self.graph, one, other):
                     continue
                 if self._is_own(one) or self._is_own(other):
                     return None  # its address may have been stored where the pointer is read
@@ -175,19 +175,9 @@ class _Rewriting:
                     found.append(f"{left} and {right} do not overlap")
         return found
 
-    def _may_meet(self, one: int, other: int) -> bool:
-        """Whether two objects are different only by what is taken for granted."""
-        kinds = {self._kind(one), self._kind(other)}
-        return not kinds.isdisjoint(STANDING_IN) or kinds in ({"parameter"}, {"parameter", "global"})
-
-    def _kind(self, number: int) -> str:
-        if number in self.graph.objects:
-            return self.graph.objects[number].kind
-        return POINTEE if self.graph.unnumbered[number] else HEAP
-
     def _is_own(self, number: int) -> bool:
         """Whether the function makes the object itself."""
-        return self._kind(number) in ("local", HEAP)
+        return kind_of(self.graph, number) in ("local", HEAP)
 
     def _in_words(self, number: int) -> str:
         if number not in self.graph.objects:
@@ -243,10 +233,6 @@ class _Rewriting:
                 self.loops[other] = replace(around, blocks=around.blocks | {before})
 
 
-def _writes_anything(call: Call) -> bool:
-    return call.writes_memory and call.objects is None
-
-
 def _cell_of(access: Load | Store) -> _Cell | None:
     """The scalar that is read or written, None where it is no whole number of bytes."""
     width = access.type.width
@@ -261,10 +247,6 @@ def _cell_of(access: Load | Store) -> _Cell | None:
     return _Cell(access.address.object, access.address.offset, width, pointer)
 
 
-def _objects(owner: t.Term, objects: frozenset[int] | None) -> frozenset[int] | None:
-    return frozenset({owner.value}) if isinstance(owner, t.Const) else objects
-
-
 def _writes(block: Block) -> Iterator[_Write]:
     """What the statements of a block write, and what was checked before."""
     checked: list[t.Compare] = []
@@ -273,16 +255,16 @@ def _writes(block: Block) -> Iterator[_Write]:
             case Check(condition=condition) | Assume(condition=condition):
                 parts = (part for part in t.conjuncts(condition) if isinstance(part, t.Compare))
                 checked = [*checked, *parts][-MAX_REMEMBERED_CHECKS:]
-            case Store(address=at, type=type, objects=objects):
+            case Store(address=at, type=type):
                 size = None if type.width is None else -(-type.width // 8)
-                yield _Write(statement, at, size, _objects(at.object, objects), checked)
-            case Fill(address=at, length=length, objects=objects) | Copy(target=at, length=length, objects=objects):
+                yield _Write(statement, at, size, written_by(statement), checked)
+            case Fill(address=at, length=length) | Copy(target=at, length=length):
                 size = length.value if isinstance(length, t.Const) else None
-                yield _Write(statement, at, size, _objects(at.object, objects), checked)
+                yield _Write(statement, at, size, written_by(statement), checked)
             case Expire(object=number):
                 yield _Write(statement, None, None, frozenset({number}))
-            case Call(writes_memory=True, objects=objects):
-                yield _Write(statement, None, None, objects)
+            case Call(writes_memory=True):
+                yield _Write(statement, None, None, written_by(statement))
             case _:
                 pass
         changed = set(defined_by(statement))

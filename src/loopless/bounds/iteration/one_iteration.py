@@ -24,6 +24,7 @@ from loopless.bounds.iteration.walk_values import is_short, is_truth, substitute
 from loopless.bounds.reads.choices import Game
 from loopless.bounds.reads.moves import IterationMoves, Move
 from loopless.flowgraph.def_use import defined_by
+from loopless.flowgraph.memory.statement_effects import Written, changed_by, changed_in, read_type
 from loopless.flowgraph.model import (
     Assume,
     Block,
@@ -46,7 +47,6 @@ from loopless.graphs import reverse_postorder
 from loopless.limits.bounds import LARGE_CONSTANT, MAX_ALTERNATIVES, MAX_CONDITION_DEPTH, MAX_DISTANCE, MAX_WAYS
 from loopless.paths.build import changed_variables
 from loopless.paths.symbolic import obstacle
-from loopless.paths.written import Written, written_by, written_objects
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
@@ -120,7 +120,7 @@ class _Walk(Domain[_Here]):
 
     @functools.cached_property
     def written(self) -> Written:
-        return written_objects(self.graph, self.labels)
+        return changed_in(self.graph, self.labels)
 
     @functools.cached_property
     def start(self) -> str:
@@ -338,7 +338,7 @@ class _Walk(Domain[_Here]):
         return (state,)
 
     def write(self, state: _Here, statement: Store | Fill | Copy | Expire) -> Sequence[_Here]:
-        self.cells.written(written_by(self.graph, statement), state.values)
+        self.cells.written(changed_by(self.graph, statement), state.values)
         return (state,)
 
     def havoc(self, state: _Here, statement: Havoc) -> Sequence[_Here]:
@@ -363,7 +363,7 @@ class _Walk(Domain[_Here]):
     def _called(self, call: Call, before: _Here) -> _Here | None:
         """Behind a call, of which it may be known what it does; None where it does not return."""
         found = None if self.followed.isdisjoint(defined_by(call)) else self._behind(call, before)
-        written = written_by(self.graph, call)
+        written = changed_by(self.graph, call)
         if found is None:
             self.cells.written(written, before.values)
             return self.havocked(before, call)
@@ -415,7 +415,7 @@ class _Walk(Domain[_Here]):
         owner = self._value(statement.address.object, values, facts, t.INTEGERS)
         known = owner.value if isinstance(owner, t.Const) and owner.value in self.graph.objects else None
         offset = self._value(statement.address.offset, values, facts, t.INTEGERS)
-        hidden = known is None or known in self.written or self.written.anything
+        hidden = known is None or self.written.hits(known)
         if known is None or hidden or statement.target_object is not None:
             cells = self.cells.of(statement, owner, offset)
             cells = {term: cell for term, cell in cells.items() if term in self.followed}
@@ -426,8 +426,7 @@ class _Walk(Domain[_Here]):
             found = {target: t.wrap(values[cell], target.type) for target, cell in cells.items()}
             values.update({target: self.intervals.unwrapped(value, facts) for target, value in found.items()})
             return (state,)
-        held = statement.type if statement.target.type.width is not None else t.IntType(None)
-        values[statement.target] = t.read(self.graph.objects[known].name, offset, held)
+        values[statement.target] = t.read(self.graph.objects[known].name, offset, read_type(statement))
         return (state,)
 
     def _value(self, value: t.Term, values: Mapping[t.Var, t.Term], facts: Facts, type: t.IntType) -> t.Term:
@@ -452,7 +451,7 @@ class _Walk(Domain[_Here]):
             moved = effect.moved(var, values.get(var, var), times, self.intervals) if var in live else None
             moved = None if moved is None else self.intervals.unwrapped(moved, point.facts)
             values[var] = self.intervals.symbol(var.type) if moved is None else moved
-        self.cells.written(written_objects(self.graph, info.blocks), values)
+        self.cells.written(changed_in(self.graph, info.blocks), values)
         facts = effect.behind(point.values, values, point.facts, times, self.intervals)
         return Point(values, facts)
 

@@ -14,25 +14,22 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.memory.pointees import STANDING_IN
+from loopless.flowgraph.memory.statement_effects import Objects, Written, read_by, written_by
 from loopless.flowgraph.model import (
     NULL_OBJECT,
     OBJECT_PART,
     THROUGH_POINTER,
     Call,
-    Copy,
-    Fill,
     Flowgraph,
     Havoc,
     Load,
     Origin,
     Statement,
-    Store,
     VariableInfo,
 )
 from loopless.flowgraph.words import function_in_words
 from loopless.graphs import predecessors, reachable
 from loopless.limits.bounds import SHOWN_SOURCES
-from loopless.paths.written import Written
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.vocabulary import FROM_OUTSIDE, LibraryEffect, library_function
@@ -88,7 +85,7 @@ class Before:
 
     def chooser(self, load: Load) -> Chooser:
         """Who decides what is read."""
-        objects = _read_by(load)
+        objects = read_by(load)
         found = {self._of(number) for number in objects or () if number != NULL_OBJECT}
         first = next((one for one in Chooser if one in found), Chooser.UNSURE)
         # What another loop has looked at may be limited by what it found: all elements, say.
@@ -106,9 +103,9 @@ class Before:
             for statement in self.graph.blocks[label].statements:
                 match statement:
                     case Load() if label in inside:
-                        read = _read_by(statement)
-                    case Call(outside=False, looks=looks):
-                        read = looks
+                        read = read_by(statement)
+                    case Call(outside=False):
+                        read = read_by(statement)
                     case _:
                         continue
                 if objects is None or read is None or not read.isdisjoint(objects):
@@ -131,7 +128,7 @@ class Before:
         if held is None or (held.kind in _OUTER and not held.constant):
             given = held is not None or bool(self.graph.unnumbered.get(number))
             return Chooser.OUTSIDE if given and not self._is_written(number) else Chooser.UNSURE
-        changes = self.looping.anything or number in self.looping
+        changes = self.looping.hits(number)
         return Chooser.NOBODY if held.constant or (held.kind == "local" and not changes) else Chooser.UNSURE
 
     def _is_own(self, number: int) -> bool:
@@ -165,29 +162,17 @@ class Before:
         found: set[int] = set()
         for label in self._preceding():
             for statement in self.graph.blocks[label].statements:
-                objects = _written_by(statement)
+                objects = _left_by(statement)
                 if objects is None:
                     return None
                 found |= objects
         return frozenset(found)
 
 
-def _read_by(load: Load) -> frozenset[int] | None:
-    owner = load.address.object
-    return frozenset((owner.value,)) if isinstance(owner, t.Const) else load.objects
-
-
-def _written_by(statement: Statement) -> frozenset[int] | None:
-    """The objects that a statement may write, None for any; not by code outside of the program, which leaves what it
-    likes.
-    """
-    match statement:
-        case Store(address=at, objects=objects) | Fill(address=at, objects=objects) | Copy(target=at, objects=objects):
-            return frozenset((at.object.value,)) if isinstance(at.object, t.Const) else objects
-        case Call(writes_memory=True, outside=outside, callee=name, objects=objects):
-            return frozenset() if outside and _fills_freely(name) else objects
-        case _:
-            return frozenset()
+def _left_by(statement: Statement) -> Objects:
+    """The objects that a statement may write, but not code outside of the program, which leaves what it likes."""
+    is_free = isinstance(statement, Call) and statement.outside and _fills_freely(statement.callee)
+    return frozenset() if is_free else written_by(statement)
 
 
 def _fills_freely(name: str) -> bool:
@@ -198,7 +183,7 @@ def _fills_freely(name: str) -> bool:
 def free_objects(graph: Flowgraph, written: Written) -> frozenset[str]:
     """The objects of memory that hold anything at first, and that nobody writes."""
     unknown = (o for o in graph.objects.values() if o.kind in ("parameter", "global") and not o.constant)
-    return frozenset(o.name for o in unknown if not written.anything and o.number not in written)
+    return frozenset(o.name for o in unknown if not written.hits(o.number))
 
 
 _ANEW: Final = (Origin.NONDET, Origin.VOLATILE, Origin.CALL, Origin.MEMORY)

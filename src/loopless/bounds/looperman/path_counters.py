@@ -24,9 +24,9 @@ from loopless.bounds.looperman.nested import lifted
 from loopless.bounds.looperman.progressions import by_progression
 from loopless.bounds.looperman.scopes import Iteration, Scope, Scopes
 from loopless.bounds.model import Bounds, TermBound, both, by_types, ceiling, kept, plus, positive, size
+from loopless.flowgraph.memory.statement_effects import changed_in
 from loopless.limits.bounds import MAX_COUNTER_MEASURES
 from loopless.paths.build import changed_variables
-from loopless.paths.written import written_objects
 from loopless.records import dataclass
 
 ITERATIONS = "iterations"
@@ -185,8 +185,8 @@ class PathCounters(LoopCounts):
                     plain = term if term.variables <= self.variables else straight(term, havocs)
                     if plain is not None and plain.variables <= self.variables:
                         found[plain, two_sided] = None
-        written = written_objects(self.scopes.graph, self.scopes.by_header[base].blocks)
-        names = {o.name for number, o in self.scopes.graph.objects.items() if number in written or written.anything}
+        graph = self.scopes.graph
+        names = changed_in(graph, self.scopes.by_header[base].blocks).names(graph)
         usable = [(value, q) for value, q in found if all(_means_something(n, names) for n in t.walk(value))]
         usable.sort(key=lambda pair: (pair[1], size(pair[0]), pair[0].key))
         return usable[:MAX_COUNTER_MEASURES]

@@ -7,8 +7,8 @@ from dataclasses import field
 
 from loopless import terms as t
 from loopless.bounds.iteration.outside import Before, Chooser, free_objects, left_by, read_from
+from loopless.flowgraph.memory.statement_effects import Written
 from loopless.flowgraph.model import Flowgraph, Load, Statement
-from loopless.paths.written import Written
 from loopless.records import dataclass
 
 Place = tuple[str, int]

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from loopless import terms as t
+from loopless.flowgraph.memory.statement_effects import written_by
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -195,11 +196,7 @@ def _filled(fill: Fill, one: _Cell, label: str, index: int, fresh: dict[t.Var, V
 
 def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, _Cell]) -> Iterator[Statement]:
     """The cells of which nothing is known any more."""
-    if isinstance(statement, Call) and not statement.writes_memory:
-        return
-    objects = frozenset((statement.object,)) if isinstance(statement, Expire) else statement.objects
-    if isinstance(statement, Copy) and isinstance(statement.target.object, t.Const):
-        objects = frozenset((statement.target.object.value,))
+    objects = frozenset((statement.object,)) if isinstance(statement, Expire) else written_by(statement)
     anything = objects is None or any(number < 0 for number in objects)
     for one in cells.values():
         if anything or (objects is not None and one.object in objects):

@@ -34,7 +34,7 @@ from loopless.flowgraph.memory.cells import (
 from loopless.flowgraph.memory.lifetimes import with_lifetimes_and_points
 from loopless.flowgraph.memory.places import Base, PointerTargets, PointsTo
 from loopless.flowgraph.memory.points_to import reachable_objects
-from loopless.graphs import components
+from loopless.graphs import bottom_up, least_fixed_point
 from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.vocabulary import LibraryEffect, LibraryFunction, Meaning, meaning_of
@@ -433,17 +433,13 @@ def _keeps(
 def facts_of(module: ir.Module) -> ModuleFacts:
     """The effects of all functions of a module; worked out once."""
     bodies = {function.name: _body(function, module) for function in module.defined()}
-    effects: dict[str, Effects] = {}
-    for component in components({name: body.callees & bodies.keys() for name, body in bodies.items()}):
-        again = len(component) > 1 or component[0] in bodies[component[0]].callees
-        changed = True
-        while changed:
-            changed = False
-            for name in component:
-                found = _effects(bodies[name], module, effects)
-                if found != effects.get(name):
-                    effects[name] = found
-                    changed = again
+    calls = {name: body.callees & bodies.keys() for name, body in bodies.items()}
+
+    def transfer(name: str, effects: Mapping[str, Effects]) -> Effects:
+        return _effects(bodies[name], module, effects)
+
+    repeated = least_fixed_point(calls, transfer, start=NO_EFFECTS, join=_joined)
+    effects = bottom_up(calls, transfer, recursive=repeated, unknown=NO_EFFECTS)
     kept, given = _kept_globals(bodies, module)
     exposed = kept | {name for name, found in module.globals.items() if not is_internal(found)}
     strange = _strange(module, effects, exposed)
@@ -462,13 +458,22 @@ def _effects(body: _Body, module: ir.Module, effects: Mapping[str, Effects]) -> 
     body.kept = body.escaped | kept_by(body.calls, body.points, module, module, effects)
     own = {param.name: body.points.parameters[param.name] for param in body.function.params if _points(param)}
     keeps = frozenset(name for name, base in own.items() if base in body.kept)
-    old = effects.get(body.function.name, NO_EFFECTS)
-    # What was found before stays: so the repetition comes to an end.
     seen_reads, seen_writes = (
-        collapsed((*before, *seen_by_callers(cells, body.function, body.points, body.named)))
-        for before, cells in ((old.reads, reads), (old.writes, writes))
+        collapsed(seen_by_callers(cells, body.function, body.points, body.named)) for cells in (reads, writes)
     )
     return Effects(seen_reads, seen_writes, strange, looks, keeps, holders_of((seen_reads, seen_writes), body.named))
+
+
+def _joined(one: Effects, other: Effects) -> Effects:
+    """What one or the other may do."""
+    return Effects(
+        collapsed((*one.reads, *other.reads)),
+        collapsed((*one.writes, *other.writes)),
+        one.strange or other.strange,
+        one.looks or other.looks,
+        one.keeps | other.keeps,
+        {**one.holders, **other.holders},
+    )
 
 
 def _points(param: ir.Param) -> bool:

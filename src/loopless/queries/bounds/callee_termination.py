@@ -15,7 +15,7 @@ from loopless import terms as t
 from loopless.bounds import Claim, claim_of_call
 from loopless.bounds.claims.joint import at_most, unless_ended
 from loopless.flowgraph.model import Call
-from loopless.graphs import components, reachable
+from loopless.graphs import bottom_up, least_fixed_point, reachable
 from loopless.paths.build import called, calls_return
 from loopless.queries.bounds.answers import FunctionBound, LoopIterations
 from loopless.queries.loops.answer import LoopAnswer
@@ -102,15 +102,20 @@ def _called(function: AnalyzedFunction) -> list[str]:
 def _ends(
     called_by: Mapping[str, list[str]], bodies: Mapping[str, AnalyzedFunction], known: Mapping[str, FunctionBound]
 ) -> dict[str, _End]:
-    ends: dict[str, _End] = {}
-    for component in components(called_by):
-        again = len(component) > 1 or component[0] in called_by[component[0]]
-        for name in component:
-            own = _own_end(bodies[name], known.get(name))
-            others = [ends.get(other, _UNKNOWN) for other in called_by[name]]
-            never = next((end.never for end in (own, *others) if end.never), "")
-            ends[name] = _End(not again and not never and all(end.sure for end in (own, *others)), never)
-    return ends
+    own = {name: _own_end(bodies[name], known.get(name)) for name in called_by}
+
+    def transfer(name: str, ends: Mapping[str, _End]) -> _End:
+        every = (own[name], *(ends[other] for other in called_by[name]))
+        never = next((end.never for end in every if end.never), "")
+        return _End(not never and all(end.sure for end in every), never)
+
+    # A recursion is not sure to come to an end; that one of its loops never does, all of it learns.
+    repeated = least_fixed_point(called_by, transfer, start=_UNKNOWN, join=_joined)
+    return bottom_up(called_by, transfer, recursive=repeated, unknown=_UNKNOWN)
+
+
+def _joined(one: _End, other: _End) -> _End:
+    return one if one.never else other
 
 
 def _own_end(function: AnalyzedFunction, bound: FunctionBound | None) -> _End:

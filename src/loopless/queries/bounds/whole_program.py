@@ -15,7 +15,7 @@ from loopless import terms as t
 from loopless.bounds.callees.activations import activations_of
 from loopless.bounds.claims.joint import always
 from loopless.flowgraph.callees.call_sites import widths
-from loopless.graphs import components, reachable
+from loopless.graphs import bottom_up, cycles, reachable
 from loopless.limits.bounds import LARGE_CONSTANT
 from loopless.queries.bounds.answering import answers_by_themselves
 from loopless.queries.bounds.answers import FunctionBound, LoopIterations
@@ -27,6 +27,7 @@ from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.returning import calls_in
 from loopless.queries.settings import Settings
 from loopless.queries.verification.closed_world import (
+    COUNTS,
     HARMLESS,
     CallCounts,
     LoopCount,
@@ -95,19 +96,31 @@ class _Asked:
 
     def run(self) -> ProgramBounds:
         """The bounds of the whole run."""
-        bound: FunctionBound | None = None
-        for component in components(self.calls):
-            again = len(component) > 1 or component[0] in self.calls[component[0]]
-            for name in component:
-                if again:
-                    tree = self._tree(name) if len(component) == 1 and name != self.entry.code.name else None
-                    self.world.counts[name] = tree or self._uncounted(component)
-                if not again or name == self.entry.code.name:
-                    found = self._count(self.functions[name], keep=not again)
-                    bound = found if name == self.entry.code.name else bound
-        assert bound is not None  # the entry function is the last one
+        bounds = bottom_up(self.calls, self._counted, recursive=self._recursive, unknown=None)
+        bound = bounds[self.entry.code.name]
+        assert bound is not None
         loops = tuple(self._loops(bound))
         return ProgramBounds(self._shown(bound, loops), loops)
+
+    def _tell(self, name: str, counts: CallCounts) -> None:
+        self.world.callees.tell(name, COUNTS, counts)
+
+    def _told(self, name: str) -> CallCounts:
+        found = self.world.callees.ask(name, COUNTS)
+        assert found is not None  # callees are counted before callers
+        return found
+
+    def _counted(self, name: str, _: object) -> FunctionBound | None:
+        """The bounds of a function, which leaves its counts to its callers."""
+        return self._count(self.functions[name], keep=True)
+
+    def _recursive(self, names: Sequence[str], _: object) -> dict[str, FunctionBound | None]:
+        """The bounds of the entry function, where it is among these that call one another."""
+        entry = self.entry.code.name
+        for name in names:
+            tree = self._tree(name) if len(names) == 1 and name != entry else None
+            self._tell(name, tree or self._uncounted(names))
+        return {name: self._count(self.functions[name], keep=False) if name == entry else None for name in names}
 
     # -- one function -------------------------------------------------------------------------------------------------
 
@@ -117,7 +130,7 @@ class _Asked:
         if not function.loops and function.code.name != self.entry.code.name and keep:
             plain_graph = None if isinstance(graph, Refused) else graph
             found = CallCounts({}, plain_graph) if plain_graph is not None else self._uncounted([function.code.name])
-            self.world.counts[function.code.name] = found
+            self._tell(function.code.name, found)
             return FunctionBound(function.name, function.place)
         alone = self._answers([function])
         others = awaited([function], alone)
@@ -129,7 +142,7 @@ class _Asked:
         for name, own in copies.items():
             self.copies.setdefault(name, {}).update({id(copy): copy for copy in own})
         if isinstance(graph, Refused):
-            self.world.counts[function.code.name] = self._uncounted([function.code.name])
+            self._tell(function.code.name, self._uncounted([function.code.name]))
             return bound
         sites = {loop.answer.loop.name: loop for loop in bound.counts if is_site(loop.answer.loop)}
         uses: dict[str, list[Use]] = {}
@@ -142,7 +155,7 @@ class _Asked:
         code = self.world.source.inlined.functions[function.code.name]
         # What users say of functions holds wherever they are called; the entry function lists it.
         granted = tuple(text for text in bound.granted if text not in function.stubs)
-        self.world.counts[function.code.name] = CallCounts(loops, graph, widths(code), granted)
+        self._tell(function.code.name, CallCounts(loops, graph, widths(code), granted))
         return bound
 
     def _tree(self, name: str) -> CallCounts | None:
@@ -150,7 +163,7 @@ class _Asked:
         measure of its activations.
         """
         function = self.functions[name]
-        self.world.counts[name] = CallCounts()  # what it takes apart from its calls of itself
+        self._tell(name, CallCounts())  # what it takes apart from its calls of itself
         graph = function.graph()
         if isinstance(graph, Refused):
             return None
@@ -160,7 +173,7 @@ class _Asked:
             return None
         before = {loop: dict(copies) for loop, copies in self.copies.items()}
         self._count(function, keep=True)
-        one = self.world.counts[name]
+        one = self._told(name)
         if any(text not in HARMLESS for text in one.assumptions):
             self.copies = before
             return None
@@ -190,7 +203,7 @@ class _Asked:
 
     def _loops(self, bound: FunctionBound) -> list[RunBound]:
         """The loops of the run in the order of the source."""
-        counts = self.world.counts[self.entry.code.name].loops
+        counts = self._told(self.entry.code.name).loops
         reached = {*self.entry.reached.names, self.entry.code.name}
         unseen = self._unseen()
         runs: dict[str, RunBound] = {}
@@ -227,8 +240,7 @@ class _Asked:
             return found
         if any(run.total is None for run in loops) or self._unseen():
             return found
-        several = [name for group in components(self.calls) for name in group if len(group) > 1]
-        recursive = [*several, *(name for name, others in self.calls.items() if name in others)]
+        recursive = [name for group in cycles(self.calls) for name in group]
         recursive += [
             name for name in self.calls if any(is_recursion(loop.id) for loop in self.functions[name].plain.loops)
         ]

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from loopless import terms as t
 from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.memory.statement_effects import written_by
 from loopless.flowgraph.model import OBJECT_PART, Call, Copy, Fill, Flowgraph, LoopInfo, MemoryObject, Store
 from loopless.flowgraph.words import afterwards
 from loopless.paths import LoopPaths
@@ -91,12 +92,10 @@ def _written(graph: Flowgraph, loop: LoopInfo) -> Iterator[str]:
     for label in sorted(loop.blocks):
         for statement in graph.blocks[label].statements:
             match statement:
-                case Store(address=at) | Fill(address=at) | Copy(target=at):
-                    owner = at.object
-                    numbers = (owner.value,) if isinstance(owner, t.Const) else statement.objects or ()
-                    yield from _named(graph, numbers) or ["what a pointer points to"]
-                case Call(writes_memory=True, outside=False):
-                    yield from _named(graph, statement.objects or ())
+                case Store() | Fill() | Copy():
+                    yield from _named(graph, written_by(statement) or ()) or ["what a pointer points to"]
+                case Call(outside=False):
+                    yield from _named(graph, written_by(statement) or ())
                 case _:
                     pass
 

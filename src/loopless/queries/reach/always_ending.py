@@ -12,7 +12,7 @@ from dataclasses import replace
 from loopless import clock
 from loopless import terms as t
 from loopless.flowgraph.callees.call_graph import CallGraph, reached_instructions
-from loopless.graphs import components
+from loopless.graphs import cycles
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
@@ -89,8 +89,8 @@ def _calls_itself(calls: CallGraph, names: Sequence[str]) -> str:
     """A function that can come to itself again; empty where there is none."""
     functions = calls.module.functions
     onward = {name: [one for one in calls.calls(functions[name])[0] if one in names] for name in names}
-    again = next((part[0] for part in components(onward) if len(part) > 1 or part[0] in onward[part[0]]), None)
-    return "" if again is None else functions[again].source_name
+    again = cycles(onward)
+    return functions[again[0][0]].source_name if again else ""
 
 
 def _outside(calls: CallGraph, names: Sequence[str]) -> list[str]:

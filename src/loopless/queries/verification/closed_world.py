@@ -18,6 +18,7 @@ from loopless.bounds.model import size
 from loopless.flowgraph.callees.call_graph import NOT_BY_NAME
 from loopless.flowgraph.callees.call_sites import MARK, Handed, with_sites
 from loopless.flowgraph.callees.dispatch import dispatched
+from loopless.flowgraph.callees.summaries import Fact
 from loopless.flowgraph.memory.initial_memory import begins_at, begun, never_written
 from loopless.flowgraph.memory.mod_ref import NOT_MAIN
 from loopless.flowgraph.model import Call, Flowgraph
@@ -57,6 +58,10 @@ class CallCounts:
     assumptions: tuple[str, ...] = ()
 
 
+COUNTS: Final[Fact[CallCounts | None]] = Fact("counts", None)
+"""How many iterations calls of a function take."""
+
+
 def resolved(program: AnalyzedProgram) -> AnalyzedProgram:
     """The program in which calls through pointers are branches, where nothing can write what they come to."""
     found = program.source
@@ -84,8 +89,9 @@ class Use(NamedTuple):
 class RunProgram(AnalyzedProgram):
     """A program as a run from the function with the name ``entry`` in the IR sees it.
 
-    ``counts``, by the names of functions in the IR, grows from callees to callers: a function's flowgraph must be asked
-    for when what it calls is counted. ``given``: names in the source of globals that are inputs all the same.
+    :data:`COUNTS` are told from callees to callers, first ``counts``, by the names of functions in the IR: a function's
+    flowgraph must be asked for when what it calls is counted. ``given``: names in the source of globals that are inputs
+    all the same.
     """
 
     def __init__(
@@ -93,16 +99,17 @@ class RunProgram(AnalyzedProgram):
         program: AnalyzedProgram,
         entry: str,
         given: Collection[str] = (),
-        counts: dict[str, CallCounts] | None = None,
+        counts: Mapping[str, CallCounts | None] | None = None,
     ) -> None:
         # Nobody is there who could see to it that pointers in memory point to objects of their own.
         settings = replace(program.settings, apart=False)
         super().__init__(program.source, settings)
         self.open = program if program.settings == settings else AnalyzedProgram(program.source, settings)
         self.entry, self.given = entry, frozenset(given)
-        self.counts: dict[str, CallCounts] = {} if counts is None else counts
         self.__dict__["call_graph"] = program.call_graph
         self.__dict__["returning"] = program.returning
+        for name, count in (counts or {}).items():
+            self.callees.tell(name, COUNTS, count)
 
     @functools.cached_property
     def functions(self) -> tuple[AnalyzedFunction, ...]:
@@ -129,7 +136,7 @@ class RunProgram(AnalyzedProgram):
         return begins_at(module, self.entry) and self.entry not in called and self.entry not in self.call_graph.taken
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"open": self.open, "entry": self.entry, "given": self.given, "counts": self.counts}
+        return {"open": self.open, "entry": self.entry, "given": self.given, "counts": self.callees.told(COUNTS)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         RunProgram.__init__(self, state["open"], state["entry"], state["given"], state["counts"])
@@ -189,7 +196,7 @@ class _Plan:
         """The numbers of iterations that a call stands for."""
         del label
         name = self.world.returning.body(call.callee)
-        known = self.world.counts.get(name) if name is not None else None
+        known = self.world.callees.ask(name, COUNTS) if name is not None else None
         if known is None:
             return []
         terms: dict[t.Term, None] = {}
