@@ -19,6 +19,7 @@ _OUTCOME: Final = 3
 _REST: Final = 4
 _DECIMAL: Final = 5
 _HEXADECIMAL: Final = 6
+_MORE: Final = 7
 _SIGNED_OR_SPACE: Final = b"+- \t\n\v\f\r"
 
 
@@ -48,6 +49,8 @@ def laid_out(draws: Sequence[int]) -> LaidOut | None:
         if kind == _OUTCOME:
             ended = value < 0
             continue  # the number, or what is in its way, comes next
+        if kind == _MORE:
+            continue  # whether a call gets fewer bytes: a file never does so
         if kind in (_DECIMAL, _HEXADECIMAL):
             text += (str(value) if kind == _DECIMAL else f"{value:x}").encode()
         else:
