@@ -25,8 +25,9 @@ class SourceProgram:
     """One program.
 
     ``module`` is as written; ``inlined`` has small functions inlined into their callers (the same object where there
-    is nothing to inline). ``data_model`` is ``ILP32``, ``LP64`` or ``LLP64``, by the module's target. ``unfollowed_input``: why
-    what the program reads from standard input is not followed, where it is not although the options ask for it.
+    is nothing to inline). ``data_model`` is ``ILP32``, ``LP64`` or ``LLP64``, by the module's target.
+    ``unfollowed_input``: why what the program reads from standard input is not followed, where the options ask for it
+    and it is not.
     """
 
     module: Module
