@@ -53,8 +53,8 @@ _DEFINED: Final = re.compile(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILI
 _FORMAT: Final = re.compile(r'^@("[^"]+"|[\w$.\-]+) = .*\bconstant \[\d+ x i8\] c"((?:[^"\\]|\\.)*)\\00"', re.MULTILINE)
 _LOAD: Final = re.compile(rf"^  (%\S+) = load ptr, ptr @(?:{'|'.join(_STREAMS)})(?:,.*)?$")
 _CALL: Final = re.compile(
-    r"^(?P<head>  (?:%\S+ = )?(?:tail |notail )?call (?:noundef )?)(?P<type>i32 |i64 |ptr )(?:\([^@]*\) )?@(?P<name>[\w.]+)"
-    r"\((?P<arguments>.*)\)(?P<rest>(?: #\d+)?(?:, ![^)]*)?)$"
+    r"^(?P<head>  (?:%\S+ = )?(?:tail |notail )?call (?:noundef )?)(?P<type>i32 |i64 |ptr )(?:\([^@]*\) )?"
+    r"@(?P<name>[\w.]+)\((?P<arguments>.*)\)(?P<rest>(?: #\d+)?(?:, ![^)]*)?)$"
 )
 _ASSEMBLY: Final = re.compile(r"^module asm |^ .*\b(?:call|invoke|callbr)\b.* asm ", re.MULTILINE)
 _CALLED: Final = re.compile(r"\bcall [^@(]*@([\w.]+)\(")
@@ -108,8 +108,8 @@ def with_inputs(text: str, options: SourceOptions) -> str:
 
 
 def followed(text: str, options: SourceOptions) -> Followed:
-    """The module in which the calls that read standard input draw inputs; as it is, with the reason, where a call has no
-    body here, or what is not known may read, too: a function, a stub, assembly.
+    """The module in which the calls that read standard input draw inputs; as it is, with the reason, where a call has
+    no body here, or what is not known may read, too: a function, a stub, assembly.
     """
     declared = {name.strip('"') for name in _DECLARED.findall(text)}
     defined = {name.strip('"') for name in _DEFINED.findall(text)}
@@ -262,7 +262,9 @@ def _split(arguments: str) -> list[str]:
     return [*parts, arguments[begin:].strip()] if arguments else []
 
 
-_DIRECTIVE: Final = re.compile(r"%(hh|h|ll|l|j|z|t)?([diuxXc])|%(\d*)s|([ \t\n\v\f\r]+)|(%\S*?[A-Za-z\[%]|.)", re.DOTALL)
+_DIRECTIVE: Final = re.compile(
+    r"%(hh|h|ll|l|j|z|t)?([diuxXc])|%(\d*)s|([ \t\n\v\f\r]+)|(%\S*?[A-Za-z\[%]|.)", re.DOTALL
+)
 _TYPES: Final = {"hh": "char", "h": "short", "": "int", "l": "long", "ll": "longlong", "j": "longlong"}
 
 

@@ -223,7 +223,11 @@ class EndlessDriver(Driver):
             if self.found is not None:
                 taken = as_taken(tuple(unrolled(longer.nondet)), self.found.inputs)
                 if outcome.stdin is not None:
-                    return True, said, replace(longer, nondet=runs_of(outcome.nondet), repeats=False, stdin=outcome.stdin)
+                    return (
+                        True,
+                        said,
+                        replace(longer, nondet=runs_of(outcome.nondet), repeats=False, stdin=outcome.stdin),
+                    )
                 return True, said, replace(longer, nondet=runs_of(taken), repeats=bool(taken))
             said = f"{said}; {self.calls.why}"
         return False, said, longer
