@@ -15,10 +15,11 @@ from loopless.check.certificates.property import Property
 from loopless.check.oracle.standard_input import laid_out
 from loopless.queries.program import load
 from loopless.queries.reach.answering import reach
+from loopless.queries.reach.hang import hang
 from loopless.queries.settings import Settings
 from loopless.queries.verification.answering import verify
 from loopless.source.compile import SourceOptions, compile_ir
-from loopless.source.standard_input import is_followed, with_inputs
+from loopless.source.standard_input import followed, is_followed, with_inputs
 from loopless.source.targets import SourceTarget
 
 _HEAD = "#include <stdio.h>\n#include <stdlib.h>\nvoid reach_error(void);\n"
@@ -65,7 +66,26 @@ int main(void) {
   if (scanf("%d", &x) == 0 && scanf("%d", &x) == 0 && getchar() == 'k') reach_error();
 }
 """
+LINE = """
+#include <string.h>
+int main(void) { char b[8]; if (fgets(b, 8, stdin) && strcmp(b, "ab\\n") == 0) reach_error(); }
+"""
+WORD = 'int main(void) { char b[10]; if (scanf("%9s", b) == 1 && b[0] == 97 && b[1] == 0) reach_error(); }'
+SUM = """
+int main(void) {
+  int s = 0, x;
+  while (scanf("%d", &x) == 1) { if (x < 0 || x > 100) return 0; s += x; if (s == 250) reach_error(); }
+}
+"""
+DESCRIPTOR = """
+#include <unistd.h>
+int main(void) { char b[3]; if (read(0, b, 3) == 3 && b[0] == 'x' && b[2] == 'z' && read(0, b, 1) == 0) reach_error(); }
+"""
 REACHED = {
+    "line": LINE,
+    "word": WORD,
+    "sum": SUM,
+    "descriptor": DESCRIPTOR,
     "password": PASSWORD,
     "menu": MENU,
     "number": NUMBER_THEN_BYTE,
@@ -73,6 +93,9 @@ REACHED = {
     "left byte": LEFT_BYTE,
 }
 NEVER = {
+    "a line that is full": """
+int main(void) { char b[3]; if (fgets(b, 3, stdin) && b[2] != 0) reach_error(); }
+""",
     "ended": "int main(void) { while (getchar() != EOF); if (getchar() != EOF) reach_error(); }",
     "a byte": "int main(void) { int c = getchar(); if (c < -1 || c > 255) reach_error(); }",
     "a digit behind a number": """
@@ -157,7 +180,7 @@ def test_verdicts_of_random_programs_agree_with_native_runs(seed: int, tmp_path:
     "text",
     [
         "int main(void) { FILE *f = stdin; return getc(f); }",
-        "int main(void) { char b[9]; fgets(b, 9, stdin); return getchar(); }",
+        "int main(void) { char b[9]; ungetc(1, stdin); return getchar(); }",
         'int main(void) { float x; scanf("%f", &x); return getchar(); }',
         "void strange(void); int main(void) { strange(); return getchar(); }",
         "int main(void) { int (*f)(void) = getchar; return f() + getchar(); }",
@@ -172,6 +195,60 @@ def test_verdicts_of_random_programs_agree_with_native_runs(seed: int, tmp_path:
 def test_other_ways_to_read_leave_the_module(text: str) -> None:
     module = compile_ir(_HEAD + text, SourceOptions())
     assert with_inputs(module, SourceOptions()) == module
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("int main(void) { ungetc(getchar(), stdin); }", "it is given to ungetc"),
+        ('int main(void) { float x; scanf("%f", &x); return getchar(); }', "'%f' in the format"),
+        ("void strange(void); int main(void) { strange(); return getchar(); }", "strange has no body"),
+        (
+            "long read(int, void *, unsigned long); int main(void) { char c; read(0, &c, 1); getchar(); }",
+            "past the buffer",
+        ),
+        ("long read(int, void *, unsigned long); int main(int n, char **v) { char c; read(n, &c, 1); }", "other than"),
+        ("int main(void) { FILE *f = stdin; return getc(f); }", "a variable holds its stream"),
+        ("int main(void) { int (*f)(void) = getchar; return f() + getchar(); }", "the address of getchar is taken"),
+    ],
+)
+def test_the_reason_is_said(text: str, why: str) -> None:
+    given = followed(compile_ir(_HEAD + text, SourceOptions()), SourceOptions())
+    assert why in given.unfollowed
+
+
+def test_an_answer_has_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(_HEAD + "int main(void) { if (ungetc(getchar(), stdin) == 7) reach_error(); }")
+    verdict = verify(load([tmp_path / "p.c"], _SETTINGS), Property.UNREACH_CALL, _SETTINGS, seconds=5.0)
+    assert verdict.verdict == "unknown"
+    assert "standard input is not followed: it is given to ungetc" in verdict.reason
+
+
+HANGS = {
+    "end": "int main(void) { while (getchar() != '\\n'); }",
+    "empty line": """
+int main(void) {
+  char b[8];
+  while (fgets(b, 8, stdin)) {
+    int i = 0;
+    while (b[i] != '\\n' || i == 0) { if (b[i] == '\\n') continue; if (b[i] == 0) break; i++; }
+  }
+}
+""",
+    "number": 'int main(void) { int x = 0; while (x != 7) scanf("%d", &x); }',
+}
+
+
+@pytest.mark.parametrize("name", HANGS)
+def test_bytes_with_which_a_program_never_ends(name: str, tmp_path: Path) -> None:
+    text = HANGS[name]
+    program = _compiled(text, tmp_path)
+    found = hang([tmp_path / "p.c"], None, _SETTINGS, seconds=30.0)
+    assert found.verdict == "reached", found.reason
+    assert found.inputs is not None
+    assert found.inputs.stdin is not None
+    with pytest.raises(subprocess.TimeoutExpired):
+        subprocess.run([program], input=found.inputs.stdin, capture_output=True, check=False, timeout=2)
 
 
 def test_stubs_leave_the_module(tmp_path: Path) -> None:

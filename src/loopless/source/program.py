@@ -14,7 +14,7 @@ from loopless.source.database import CompileDatabase
 from loopless.source.inlining import choose
 from loopless.source.ir import Module
 from loopless.source.reader import read_module
-from loopless.source.standard_input import with_inputs
+from loopless.source.standard_input import followed
 from loopless.source.stubs import NO_STUBS, Stubs, read_stubs
 from loopless.source.targets import by_bodies
 from loopless.source.worker import WORKER
@@ -26,6 +26,8 @@ class SourceProgram:
 
     ``module`` is as written; ``inlined`` has small functions inlined into their callers (the same object where there
     is nothing to inline). ``data_model`` is ``ILP32``, ``LP64`` or ``LLP64``, by the module's target.
+    ``unfollowed_input``: why what the program reads from standard input is not followed, where the options ask for it
+    and it is not.
     """
 
     module: Module
@@ -35,6 +37,7 @@ class SourceProgram:
     pointer_bits: int
     data_model: str
     options: SourceOptions = field(default_factory=SourceOptions)
+    unfollowed_input: str = ""
 
 
 def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None = None) -> SourceProgram:
@@ -56,8 +59,10 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
     text = _link(parts, files, options)
     if options.target is not None:
         text = by_bodies(text)
+    unfollowed = ""
     if options.reads_stdin:
-        text = with_inputs(text, options)
+        given = followed(text, options)
+        text, unfollowed = given.text, given.unfollowed
     module = read_module(text, names)
     _check_target(module, files, options)
     stubs = _stubs(files, options, database)
@@ -71,7 +76,7 @@ def load(paths: Iterable[Path | str] | Path | str, options: SourceOptions | None
         inlined = stubs.told(read_module(WORKER.inline(text, chosen, options.timeout_s, what), names))
     model = "LLP64" if "windows" in module.triple else {32: "ILP32", 64: "LP64"}.get(module.pointer_bits, "other")
     shown = tuple(str(f) for f in files)
-    return SourceProgram(module, inlined, shown, module.triple, module.pointer_bits, model, options)
+    return SourceProgram(module, inlined, shown, module.triple, module.pointer_bits, model, options, unfollowed)
 
 
 def _stubs(files: Sequence[Path], options: SourceOptions, database: CompileDatabase | None) -> Stubs:

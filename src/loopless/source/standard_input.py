@@ -3,8 +3,9 @@
 A call such as ``getchar()`` is replaced by a call of a function whose body draws what is read by input functions
 (``__VERIFIER_nondet_stdin_*``). All calls read one sequence of bytes. What is known of the next byte is kept between
 calls: that the sequence has ended, that a number has just been read, which byte a conversion left (C11 7.21.6.2,
-7.21.7). The bodies allow every result that the C library may give for a file or a pipe; behind the end nothing more
-comes. Where a program may read or move standard input in a way that has no body here, the module stays as it is.
+7.21.7; POSIX, read). The bodies allow every result that the C library may give for a file or a pipe; behind the end
+nothing more comes. Where a program may read or move standard input in a way that has no body here, the module stays as
+it is, and the reason is told.
 """
 
 from __future__ import annotations
@@ -30,13 +31,20 @@ _SCANS: Final[Mapping[str, int]] = {
     name: at for base, at in (("scanf", 0), ("fscanf", 1)) for name in (base, f"__isoc99_{base}", f"__isoc23_{base}")
 }
 """Functions that read by a format, and which argument that is; those before it are streams."""
-READERS: Final = frozenset((*_BYTE_READERS, *_SCANS))
+_BLOCK_READERS: Final[Mapping[str, tuple[str, int]]] = {
+    **dict.fromkeys(("fgets", "fgets_unlocked"), ("line", 2)),
+    **dict.fromkeys(("fread", "fread_unlocked"), ("items", 3)),
+}
+"""Functions that read into memory, with the body of each and its argument that is the stream, the last one."""
+_DESCRIPTOR_READER: Final = "read"
+"""The function that reads by a descriptor, its first argument, past the buffer of the stream."""
+READERS: Final = frozenset((*_BYTE_READERS, *_SCANS, *_BLOCK_READERS, _DESCRIPTOR_READER))
 """Functions that have bodies here where they read standard input."""
 _STREAMS: Final = ("stdin", "__stdinp")
 _OTHERS: Final = frozenset(("qsort", "bsearch", "atexit", "localtime", "asctime", "ctime", "__assert_rtn", "srand48"))
 """Further functions of the C library that do not move the standard input of this program."""
 _MOVES: Final = frozenset(
-    ("read", "recv", "gets", "lseek", "lseek64", "close", "dup2", "dup3", "fcntl", "fcntl64", "fdopen", "setlocale")
+    ("recv", "gets", "lseek", "lseek64", "close", "dup2", "dup3", "fcntl", "fcntl64", "fdopen", "setlocale")
 )
 """Functions of the C library that may read or move standard input without its stream, or change what white space is."""
 
@@ -45,22 +53,25 @@ _DEFINED: Final = re.compile(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILI
 _FORMAT: Final = re.compile(r'^@("[^"]+"|[\w$.\-]+) = .*\bconstant \[\d+ x i8\] c"((?:[^"\\]|\\.)*)\\00"', re.MULTILINE)
 _LOAD: Final = re.compile(rf"^  (%\S+) = load ptr, ptr @(?:{'|'.join(_STREAMS)})(?:,.*)?$")
 _CALL: Final = re.compile(
-    r"^(?P<head>  (?:%\S+ = )?(?:tail |notail )?call )(?P<type>i32 )(?:\([^@]*\) )?@(?P<name>[\w.]+)"
-    r"\((?P<arguments>.*)\)(?P<rest>(?: #\d+)?(?:, ![^)]*)?)$"
+    r"^(?P<head>  (?:%\S+ = )?(?:tail |notail )?call (?:noundef )?)(?P<type>i32 |i64 |ptr )(?:\([^@]*\) )?"
+    r"@(?P<name>[\w.]+)\((?P<arguments>.*)\)(?P<rest>(?: #\d+)?(?:, ![^)]*)?)$"
 )
 _ASSEMBLY: Final = re.compile(r"^module asm |^ .*\b(?:call|invoke|callbr)\b.* asm ", re.MULTILINE)
+_CALLED: Final = re.compile(r"\bcall [^@(]*@([\w.]+)\(")
 _SYMBOL: Final = re.compile(r'@("[^"]+"|[\w$.\-]+)')
 
 
 @dataclass(frozen=True, slots=True)
 class _Conversion:
-    """One directive of a format: "space" is white space; "byte" is ``%c``; "number" has a ``type`` in C, by the word in
-    the names of input functions, and a ``base``: "dec", "hex" or "any".
+    """One directive of a format: "space" is white space; "byte" is ``%c``; "word" is ``%s`` of at most ``width`` bytes,
+    0 for any number; "number" has a ``type`` in C, by the word in the names of input functions, and a ``base``: "dec",
+    "hex" or "any".
     """
 
     kind: str
     type: str = ""
     base: str = ""
+    width: int = 0
 
 
 @dataclass(slots=True)
@@ -68,6 +79,20 @@ class _Bodies:
     """The bodies that calls of one module need: names of formats' functions by the conversions."""
 
     scans: dict[tuple[_Conversion, ...], str] = field(default_factory=dict)
+    others: set[str] = field(default_factory=set)
+    """The bodies that do not depend on a format: "byte", "line", "items", "some"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A module whose calls that read standard input draw inputs; or, with the reason ``unfollowed``, as it was."""
+
+    text: str
+    unfollowed: str = ""
+
+
+class _Unfollowed(Exception):
+    """Standard input is read in a way that has no body; the text says which."""
 
 
 def reads(names: Sequence[str]) -> bool:
@@ -76,24 +101,54 @@ def reads(names: Sequence[str]) -> bool:
 
 
 def with_inputs(text: str, options: SourceOptions) -> str:
-    """The text of a module in which the calls that read standard input draw inputs; as it is where a call has no body
-    here, or what is not known may read, too: a function, a stub, assembly.
+    """The text of a module in which the calls that read standard input draw inputs; as it is where :func:`followed`
+    gives a reason.
+    """
+    return followed(text, options).text
+
+
+def followed(text: str, options: SourceOptions) -> Followed:
+    """The module in which the calls that read standard input draw inputs; as it is, with the reason, where a call has
+    no body here, or what is not known may read, too: a function, a stub, assembly.
     """
     declared = {name.strip('"') for name in _DECLARED.findall(text)}
     defined = {name.strip('"') for name in _DEFINED.findall(text)}
-    if options.stubs or not READERS.isdisjoint(defined) or _ASSEMBLY.search(text):
-        return text
-    if not reads(sorted(declared)) or not all(map(_harmless, declared)):
-        return text
+    if not reads(sorted(declared)):
+        return Followed(text)
     bodies = _Bodies()
-    rewritten = _rewritten(text, bodies)
-    if rewritten is None:
-        return text
+    try:
+        _check_surroundings(text, options, declared, defined)
+        rewritten = _rewritten(text, bodies)
+    except _Unfollowed as why:
+        return Followed(text, str(why) if _touches(text, declared) else "")
+    if not bodies.scans and not bodies.others:
+        return Followed(text)
     narrow = "p:32:32" in text.partition("\n@")[0]
-    model = _model(tuple(bodies.scans.items()), narrow=narrow, clang=options.clang)
+    model = _model(tuple(bodies.scans.items()), frozenset(bodies.others), narrow=narrow, clang=options.clang)
     known = declared | defined
     lines = [line for line in model.splitlines() if not _repeats(line, known)]
-    return "\n".join([rewritten, *lines, ""])
+    return Followed("\n".join([rewritten, *lines, ""]))
+
+
+def _check_surroundings(text: str, options: SourceOptions, declared: set[str], defined: set[str]) -> None:
+    """Raises ``_Unfollowed`` where what is not known may read or move standard input."""
+    if options.stubs:
+        raise _Unfollowed("stubs are given, which may read it")
+    if own := sorted(READERS & defined):
+        raise _Unfollowed(f"the program has a {own[0]} of its own")
+    if _ASSEMBLY.search(text):
+        raise _Unfollowed("there is assembly, which may read it")
+    if unknown := sorted(name for name in declared if not _harmless(name)):
+        moves = re.sub(r"^\x01_", "", unknown[0]) in _MOVES
+        raise _Unfollowed(
+            f"{unknown[0]} may read or move it" if moves else f"{unknown[0]} has no body, and so may read it"
+        )
+
+
+def _touches(text: str, declared: set[str]) -> bool:
+    """Whether a module may read standard input at all, not only other files."""
+    without = {"getchar", "getchar_unlocked", _DESCRIPTOR_READER, *(name for name in _SCANS if _SCANS[name] == 0)}
+    return bool(declared & without) or any(f"ptr @{stream}" in text for stream in _STREAMS)
 
 
 def is_followed(text: str) -> bool:
@@ -118,8 +173,8 @@ def _harmless(name: str) -> bool:
 # -- the calls --------------------------------------------------------------------------------------------------------
 
 
-def _rewritten(text: str, bodies: _Bodies) -> str | None:
-    """The module with other functions called; None where standard input is read in another way."""
+def _rewritten(text: str, bodies: _Bodies) -> str:
+    """The module with other functions called. Raises ``_Unfollowed`` where standard input is read in another way."""
     formats = {name.strip('"'): content for name, content in _FORMAT.findall(text)}
     out: list[str] = []
     streams: set[str] = set()
@@ -132,73 +187,110 @@ def _rewritten(text: str, bodies: _Bodies) -> str | None:
             continue
         called = _CALL.match(line)
         if called is not None and called["name"] in READERS:
-            new = _called(called, streams, formats, bodies)
-            if new is None:
-                return None
-            line = new
+            line = _called(called, streams, formats, bodies)
         elif (
             line.startswith("  ")
             and (
                 _names(line) & (READERS | set(_STREAMS)) or (streams and streams & set(re.findall(r"%[\w.\-]+", line)))
             )
         ) or (line.startswith("@") and not line.startswith(declared) and _names(line) & (READERS | set(_STREAMS))):
-            return None
+            raise _Unfollowed(_other_use(line))
         out.append(line)
+    if "some" in bodies.others and (bodies.scans or len(bodies.others) > 1):
+        raise _Unfollowed("read(0, ...) takes bytes past the buffer of the stream, which the program reads, too")
     return "\n".join(out)
+
+
+def _other_use(line: str) -> str:
+    """The reason why a line that names standard input or a reader is not followed."""
+    if (called := _CALLED.search(line)) is not None and called[1] not in READERS:
+        return f"it is given to {called[1]}"
+    readers = sorted(_names(line) & READERS)
+    return f"the address of {readers[0]} is taken" if readers and called is None else "a variable holds its stream"
 
 
 def _names(line: str) -> set[str]:
     return {name.strip('"') for name in _SYMBOL.findall(line)} if "@" in line else set()
 
 
-def _called(call: re.Match[str], streams: set[str], formats: Mapping[str, str], bodies: _Bodies) -> str | None:
-    """The call of the body instead; None where there is none. A stream that is not standard input leaves the call."""
+def _called(call: re.Match[str], streams: set[str], formats: Mapping[str, str], bodies: _Bodies) -> str:
+    """The call of the body instead. A stream that is not standard input leaves the call. Raises ``_Unfollowed``."""
     name = call["name"]
-    arguments = [one.strip() for one in call["arguments"].split(",")] if call["arguments"] else []
+    arguments = _split(call["arguments"])
     values = [one.rpartition(" ")[2] for one in arguments]
     if name in _BYTE_READERS:
         given = [values[at] for at in _BYTE_READERS[name]]
         if given and given[0] not in streams:
             return call[0]
-        return f"{call['head']}i32 @{_BODY}byte(){call['rest']}"
+        return _call_of(call, "byte", [], bodies)
+    if name in _BLOCK_READERS:
+        body, at = _BLOCK_READERS[name]
+        return _call_of(call, body, arguments[:at], bodies) if values[at] in streams else call[0]
+    if name == _DESCRIPTOR_READER:
+        if values[0] != "0":
+            raise _Unfollowed("read is called with a descriptor other than the constant 0, which may be the same file")
+        return _call_of(call, "some", arguments[1:], bodies)
     at = _SCANS[name]
     if at and values[0] not in streams:
         return call[0]
-    conversions = _conversions(formats.get(values[at].removeprefix("@").strip('"'), "%"))
+    conversions = _conversions(formats.get(values[at].removeprefix("@").strip('"')))
     places = arguments[at + 1 :]
-    stored = [one for one in conversions or () if one.kind != "space"]
-    if conversions is None or len(stored) != len(places) or any(not one.startswith("ptr ") for one in places):
-        return None
+    stored = [one for one in conversions if one.kind != "space"]
+    if len(stored) != len(places) or any(not one.startswith("ptr ") for one in places):
+        raise _Unfollowed("the arguments of a scanf do not fit its format")
     own = bodies.scans.setdefault(conversions, f"{_BODY}scan_{len(bodies.scans)}")
     return f"{call['head']}i32 @{own}({', '.join(places)}){call['rest']}"
 
 
-_DIRECTIVE: Final = re.compile(r"%(hh|h|ll|l|j|z|t)?([diuxXc])|([ \t\n\v\f\r]+)|(.)", re.DOTALL)
+def _call_of(call: re.Match[str], body: str, arguments: Sequence[str], bodies: _Bodies) -> str:
+    """The call of a body that does not depend on a format."""
+    bodies.others.add(body)
+    return f"{call['head']}{call['type']}@{_BODY}{body}({', '.join(arguments)}){call['rest']}"
+
+
+def _split(arguments: str) -> list[str]:
+    """The arguments of a call: parts between the commas that stand in no brackets."""
+    parts, depth, begin = [], 0, 0
+    for at, letter in enumerate(arguments):
+        if letter in "([{<":
+            depth += 1
+        elif letter in ")]}>":
+            depth -= 1
+        elif letter == "," and not depth:
+            parts.append(arguments[begin:at].strip())
+            begin = at + 1
+    return [*parts, arguments[begin:].strip()] if arguments else []
+
+
+_DIRECTIVE: Final = re.compile(
+    r"%(hh|h|ll|l|j|z|t)?([diuxXc])|%(\d*)s|([ \t\n\v\f\r]+)|(%\S*?[A-Za-z\[%]|.)", re.DOTALL
+)
 _TYPES: Final = {"hh": "char", "h": "short", "": "int", "l": "long", "ll": "longlong", "j": "longlong"}
 
 
-def _conversions(content: str) -> tuple[_Conversion, ...] | None:
-    """The directives of a format as LLVM writes it; None where one has no body here."""
+def _conversions(content: str | None) -> tuple[_Conversion, ...]:
+    """The directives of a format as LLVM writes it. Raises ``_Unfollowed`` where one has no body here."""
+    if not content:
+        raise _Unfollowed("the format of a scanf is no constant that is followed")
     plain = re.sub(r"\\([0-9A-Fa-f]{2})", lambda found: chr(int(found[1], 16)), content)
     found: list[_Conversion] = []
-    for length, letter, space, other in _DIRECTIVE.findall(plain):
-        if other:
-            return None
+    for directive in _DIRECTIVE.finditer(plain):
+        length, letter, width, space, other = directive.groups()
+        if other or (letter == "c" and length) or (letter and (length or "") not in _TYPES) or width == "0":
+            raise _Unfollowed(f"{directive[0]!r} in the format of a scanf is not followed")
         if space:
             found.append(_Conversion("space"))
+        elif width is not None:
+            found.append(_Conversion("word", width=int(width or 0)))
         elif letter == "c":
-            if length:
-                return None
             found.append(_Conversion("byte"))
         else:
-            if length not in _TYPES:
-                return None
             signed = letter in "di"
-            word = _TYPES[length]
+            word = _TYPES[length or ""]
             word = word if signed and word != "char" else "schar" if signed else f"u{word}"
             base = {"d": "dec", "u": "dec", "i": "any"}.get(letter, "hex")
             found.append(_Conversion("number", word, base))
-    return tuple(found) if found else None
+    return tuple(found)
 
 
 # -- the bodies -------------------------------------------------------------------------------------------------------
@@ -291,6 +383,71 @@ static int comes(int decimal) {{
 }}
 """
 """The bodies for programs that read numbers, too."""
+_WORDS: Final = """\
+static int word(char *to, unsigned long most) {
+    unsigned long at = 0;
+    int c;
+    skip();
+    c = __loopless_read_byte();
+    if (c < 0) return -1;
+    for (;;) {
+        to[at++] = (char)c;
+        if (at == most) break;
+        c = __loopless_read_byte();
+        if (c < 0) break;
+        if (is_space(c)) { ahead = c; break; }
+    }
+    to[at] = 0;
+    return 1;
+}
+"""
+"""The body of ``%s``: ``most`` is its width, 0 where there is none."""
+_OTHERS_BODIES: Final[Mapping[str, str]] = {
+    "byte": "",
+    "line": """\
+char *__loopless_read_line(char *to, int n) {
+    int at = 0, c;
+    if (n < 1) return 0;
+    while (at < n - 1) {
+        c = __loopless_read_byte();
+        if (c < 0) { if (at == 0) return 0; break; }
+        to[at++] = (char)c;
+        if (c == 10) break;
+    }
+    to[at] = 0;
+    return to;
+}
+""",
+    "items": """\
+__SIZE_TYPE__ __loopless_read_items(char *to, __SIZE_TYPE__ size, __SIZE_TYPE__ n) {
+    __SIZE_TYPE__ at, all = size * n;
+    int c;
+    if (!all) return 0;
+    for (at = 0; at < all; at++) {
+        c = __loopless_read_byte();
+        if (c < 0) return at / size;
+        to[at] = (char)c;
+    }
+    return n;
+}
+""",
+    "some": f"""\
+int {STANDARD_INPUT_DRAW}more(void);
+__SIZE_TYPE__ __loopless_read_some(char *to, __SIZE_TYPE__ n) {{
+    __SIZE_TYPE__ at = 0;
+    int c;
+    while (at < n) {{
+        c = __loopless_read_byte();
+        if (c < 0) break;
+        to[at++] = (char)c;
+        /* A pipe may give fewer bytes than are left. Most values mean that more come, as from a file. */
+        if (at < n && {STANDARD_INPUT_DRAW}more() == -1) break;
+    }}
+    return at;
+}}
+""",
+}
+"""The bodies for functions that read into memory, by their names."""
 
 
 def _scan(name: str, conversions: Sequence[_Conversion]) -> Iterator[str]:
@@ -312,6 +469,8 @@ def _scan(name: str, conversions: Sequence[_Conversion]) -> Iterator[str]:
             yield f"    found = {_BODY}byte();"
             yield f"    if (found < 0) return {at or -1};"
             yield f"    *p{at} = (char)found;"
+        elif one.kind == "word":
+            yield f"    if (word(p{at}, {one.width}) < 0) return {at or -1};"
         else:
             yield f"    found = comes({int(one.base == 'dec')});"
             yield f"    if (found < 1) {failed}"
@@ -322,9 +481,14 @@ def _scan(name: str, conversions: Sequence[_Conversion]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=8)
-def _model(scans: tuple[tuple[tuple[_Conversion, ...], str], ...], *, narrow: bool, clang: str | None) -> str:
+def _model(
+    scans: tuple[tuple[tuple[_Conversion, ...], str], ...], others: frozenset[str], *, narrow: bool, clang: str | None
+) -> str:
     """The bodies as LLVM assembly, without what describes the source: inlined code is then at the place of its call."""
     lines = [_SCANNING if scans else _BYTES]
+    if any(one.kind == "word" for conversions, _ in scans for one in conversions):
+        lines.append(_WORDS)
+    lines += [_OTHERS_BODIES[name] for name in sorted(others)]
     for conversions, name in scans:
         lines += _scan(name, conversions)
     options = SourceOptions(data_model="ILP32" if narrow else None, clang=clang)

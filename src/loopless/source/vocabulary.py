@@ -24,10 +24,14 @@ STANDARD_INPUT_DRAW: Final = "__VERIFIER_nondet_stdin_"
 """What the names of the functions begin with that draw what standard input gives
 (:mod:`loopless.source.standard_input`). Behind it stands "byte", a byte or -1; "skipped", the same behind white space;
 "outcome", whether a number comes (1), none does (0) or the input ends (-1); "rest", the byte that is in the way of a
-number; or a base ("dec", "hex", "any"), ``_`` and a type, a number.
+number; "more", whether a call that may get fewer bytes gets another one (-1: no);
+or a base ("dec", "hex", "any"), ``_`` and a type, a number.
 """
 
-ENDS_ONCE: Final = "nothing else reads standard input, and behind its end nothing more comes (a file or a pipe)"
+ENDS_ONCE: Final = (
+    "nothing else reads standard input, reading it does not fail, and behind its end nothing more comes "
+    "(a file or a pipe)"
+)
 """What is taken for granted where standard input is drawn."""
 
 

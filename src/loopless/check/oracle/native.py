@@ -400,6 +400,8 @@ class NativeOracle:
         found = laid_out(drawn.drawn) if drawn.drawn is not None else None
         if found is None or (drawn.status == "unknown" and drawn.detail.startswith("inputs exhausted")):
             return Outcome("unknown", detail="what it reads from standard input is more than is laid out")
+        if drawn.status == "timeout" and not found.same:
+            return Outcome("unknown", detail="bytes of standard input that are read in the same way are not known")
         if self._plain is None:
             assert self._make_plain is not None
             self._plain = self._make_plain(limits=self.limits)

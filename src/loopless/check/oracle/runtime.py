@@ -182,6 +182,7 @@ int loopless_stdin_outcome(void) {
     drew(3, value);
     return (int)value;
 }
+int loopless_stdin_more(void) { int value = (int)drawn(); drew(7, value); return value; }
 int loopless_stdin_rest(void) { int value = byte_of(drawn()); drew(4, value); return value; }
 #define NUMBER(name, type) \
     type loopless_stdin_dec_##name(void) { type value = (type)drawn(); drew(5, (wide)value); return value; } \

@@ -72,12 +72,20 @@ def reach(  # noqa: PLR0913
     entry = entry_of(program, target, function)
     job = Reach(program, target, entry, with_target, seconds, minimize, summaries, driver, proofs)
     if not settings.sandboxed:
-        return _with_program(job.run(), files, settings)
+        return _with_program(with_input_reason(job.run(), program), files, settings)
     limits = Limits(None, settings.loop_memory_mb, deadline + FENCE_MARGIN_S)
     (found,) = run_all([job.run], limits, fresh=True)
     if not isinstance(found, Overrun):
-        return _with_program(found, files, settings)
+        return _with_program(with_input_reason(found, program), files, settings)
     return Reached(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
+
+
+def with_input_reason(found: Reached, program: AnalyzedProgram) -> Reached:
+    """The answer, where it is "unknown" with the reason why standard input is not followed, if it is not."""
+    why = program.source.unfollowed_input
+    if found.verdict != "unknown" or not why:
+        return found
+    return replace(found, reason=f"{found.reason}; standard input is not followed: {why}")
 
 
 def _with_program(found: Reached, files: Sequence[Path], settings: Settings) -> Reached:

@@ -38,6 +38,7 @@ from loopless.queries.settings import Settings
 from loopless.queries.verification.replays import as_taken, is_overflow
 from loopless.records import dataclass
 from loopless.source.ir import Loc
+from loopless.source.vocabulary import STANDARD_INPUT_DRAW
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,7 @@ class EndlessDriver(Driver):
     def replay(self, inputs: Inputs) -> tuple[bool, str, Inputs]:
         """Whether a run with these inputs never ends, how it goes on else, and the inputs that it was given."""
         said, longer = "", inputs
-        for one in _again(inputs):
+        for one in _again(inputs, ends=is_followed(self.calls.program)):
             outcome, longer = self.long_enough(one)
             said = f"{outcome.status} {outcome.detail}".strip()
             if not (self.is_there(outcome) or (is_overflow(outcome.detail) and self._goes_on(longer))):
@@ -221,6 +222,12 @@ class EndlessDriver(Driver):
             self.found = self.calls.endless(longer, wired(longer.arguments, self.signature))
             if self.found is not None:
                 taken = as_taken(tuple(unrolled(longer.nondet)), self.found.inputs)
+                if outcome.stdin is not None:
+                    return (
+                        True,
+                        said,
+                        replace(longer, nondet=runs_of(outcome.nondet), repeats=False, stdin=outcome.stdin),
+                    )
                 return True, said, replace(longer, nondet=runs_of(taken), repeats=bool(taken))
             said = f"{said}; {self.calls.why}"
         return False, said, longer
@@ -267,11 +274,20 @@ class EndlessDriver(Driver):
         return next((one for one in likely[:HANG_CANDIDATES] if self.replay(one)[0]), inputs)
 
 
-def _again(inputs: Inputs) -> Iterator[Inputs]:
-    """The same with the last input again and again, and with zeros without end behind the inputs."""
+def is_followed(program: AnalyzedProgram) -> bool:
+    """Whether what the program reads from standard input are its inputs."""
+    return any(name.startswith(STANDARD_INPUT_DRAW) for name in program.source.module.functions)
+
+
+def _again(inputs: Inputs, *, ends: bool) -> Iterator[Inputs]:
+    """The same with the last input again and again, with zeros without end behind the inputs, and, where standard input
+    ``ends``, with its end behind them.
+    """
     if inputs.nondet and inputs.repeats:
         yield inputs
         return
+    if ends:
+        yield replace(inputs, nondet=joined([*inputs.nondet, RepeatedValue(1, -1)]), repeats=True)
     if inputs.nondet:
         yield replace(inputs, repeats=True)
     yield replace(inputs, nondet=joined([*inputs.nondet, RepeatedValue(1, 0)]), repeats=True)

@@ -27,7 +27,7 @@ from loopless.queries.jobs.running import run_all
 from loopless.queries.jobs.sandbox import Limits
 from loopless.queries.program import AnalyzedProgram, load
 from loopless.queries.reach.always_ending import always_ends, most_rounds
-from loopless.queries.reach.answering import answered
+from loopless.queries.reach.answering import answered, with_input_reason
 from loopless.queries.reach.by_summaries import route_by_summaries, route_of
 from loopless.queries.reach.endless_calls import EndlessDriver, RepeatingCalls
 from loopless.queries.reach.entry import begun_with
@@ -73,6 +73,8 @@ def hang(
     if seconds is None:
         seconds = DEFAULT_REACH_S if until is None else max(0.0, until - clock.now())
     deadline = until if until is not None else clock.now() + seconds
+    if rounds is None and not settings.mathematical:
+        settings = replace(settings, source=replace(settings.source, reads_stdin=True))
     program = load(files, settings)
     entry = begun_with(program, function)
     target = ENDLESS if rounds is None else SourceTarget(rounds=rounds)
@@ -86,6 +88,7 @@ def hang(
         (found,) = run_all([job.run], Limits(None, settings.loop_memory_mb, deadline + FENCE_MARGIN_S), fresh=True)
     if isinstance(found, Overrun):
         found = Reached(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
+    found = with_input_reason(found, program)
     return replace(found, files=tuple(map(str, files)), options=settings.source)
 
 

@@ -63,13 +63,20 @@ def verify(
     program = reading_stdin(program, settings)
     job = Verify(program, property_, settings, seconds)
     if not settings.sandboxed:
-        return replace(job.run(), files=program.files, options=settings.source)
+        return replace(_with_input_reason(job.run(), program), files=program.files, options=settings.source)
     limits = Limits(None, settings.loop_memory_mb, deadline + FENCE_MARGIN_S)
     (found,) = run_all([job.run], limits, fresh=True)
     if not isinstance(found, Overrun):
-        return replace(found, files=program.files, options=settings.source)
+        return replace(_with_input_reason(found, program), files=program.files, options=settings.source)
     cut = found.detail if found.is_limit else ""
     return Verdict(property_, "unknown", reason=found.in_words, trouble=found.traceback, cut=cut)
+
+
+def _with_input_reason(found: Verdict, program: AnalyzedProgram) -> Verdict:
+    why = program.source.unfollowed_input
+    if found.verdict != "unknown" or not why:
+        return found
+    return replace(found, reason=f"{found.reason}; standard input is not followed: {why}")
 
 
 @dataclass(frozen=True, slots=True)
