@@ -17,7 +17,7 @@ from loopless.check.certificates.property import Follows, Property, violates
 from loopless.errors import SourceError, UsageError
 from loopless.source import SourceOptions
 from loopless.terms import INTEGERS, Valuation, Var
-from loopless.verification.transitions import cutpoints_of
+from loopless.transition.building import cutpoints_of
 from programs_in_c import HEAD, graph, program
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"

@@ -17,7 +17,7 @@ from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
 from loopless.navigation.search import Navigator
 from loopless.terms import Const, sub
-from loopless.verification.transitions import START
+from loopless.transition.relation import START
 from reaching import HEAD, counters, system
 
 REFUTED = {

@@ -17,10 +17,11 @@ from loopless.portfolio import answered
 from loopless.refusals import Reason, Refused
 from loopless.source import SourceProgram, load
 from loopless.terms import Var
+from loopless.transition.building import system_of
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.portfolio import TERMINATION, TerminationMethod, TerminationQuestion
 from loopless.verification.proofs import Proof, Search
 from loopless.verification.termination import Ranked, TerminationSearch, Trap
-from loopless.verification.transitions import TransitionSystem, system_of
 
 HEAD = "extern void reach_error(void); extern int __VERIFIER_nondet_int(void);\n"
 

@@ -10,7 +10,8 @@ from loopless.navigation.counters import CounterSystem
 from loopless.navigation.product import product_of
 from loopless.navigation.splitting import without_wraps
 from loopless.source import load
-from loopless.verification.transitions import START, TransitionSystem, system_of
+from loopless.transition.building import system_of
+from loopless.transition.relation import START, TransitionSystem
 
 HEAD = "extern void reach_error(void);\n"
 

@@ -8,10 +8,10 @@ from loopless import clock
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.refusals import Reason, Refused
 from loopless.terms import TRUE, conjunction, holds
+from loopless.transition.building import system_of
 from loopless.verification.contracts import contracted
 from loopless.verification.proofs import GOALS, Search
 from loopless.verification.runs import Runner
-from loopless.verification.transitions import system_of
 from programs_in_c import program
 
 MAIN = "int main(void) {{ int x = __VERIFIER_nondet_int(); if ({}) return 0; int r = f(x); {} return 0; }}"

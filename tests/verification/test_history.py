@@ -8,7 +8,7 @@ from loopless.check.certificates.history import with_history
 from loopless.check.certificates.judge import CertifiedClaim, judged
 from loopless.check.certificates.property import Follows, Property, violates
 from loopless.queries.verification.evidence import claim_of, told, without_history
-from loopless.verification.acceleration import accelerated, leaps_of
+from loopless.transition.star import accelerated, leaps_of
 from loopless.verification.proofs import GOALS, Proof
 from loopless.verification.safe_states import safe_states
 from programs_in_c import graph, program, search, system

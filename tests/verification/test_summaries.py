@@ -8,14 +8,14 @@ import pytest
 
 from loopless import terms as t
 from loopless.check.certificates.property import Property
+from loopless.transition.relation import DIVERGES, START, VIOLATION
+from loopless.transition.star import accelerated, leaps_of
 from loopless.verification import exploration
-from loopless.verification.acceleration import accelerated, leaps_of
 from loopless.verification.exploration import explored
 from loopless.verification.proofs import GOALS, SUMMARIES, Proof, Suspect
 from loopless.verification.runs import Runner
 from loopless.verification.safe_states import safe_states, unsafe_states
 from loopless.verification.termination import Ranked, Trap
-from loopless.verification.transitions import DIVERGES, START, VIOLATION
 from programs_in_c import named, proves, search, system, termination
 
 NEST = """int main(void) {

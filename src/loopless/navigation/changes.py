@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from loopless import terms as t
 from loopless.navigation.product import Product, ProductEdge
 from loopless.records import dataclass
-from loopless.verification.transitions import TransitionSystem
+from loopless.transition.relation import TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from loopless.navigation.product import Product, ProductEdge
 from loopless.navigation.totals import inner_totals
 from loopless.navigation.trips import constant_trips
 from loopless.records import dataclass
-from loopless.verification.transitions import TransitionSystem
+from loopless.transition.relation import TransitionSystem
 
 COUNT: Final = t.IntType(None)
 

@@ -19,7 +19,7 @@ from loopless.flowgraph.model import Store as StoreTo
 from loopless.limits.navigation import MAX_FILLED_BYTES
 from loopless.navigation.store import NotFollowed, PathDemands, size_of
 from loopless.records import dataclass
-from loopless.verification.transitions import assigned_in
+from loopless.transition.building import assigned_in
 
 
 class NoWay(Exception):

@@ -16,7 +16,7 @@ from loopless.graphs import components, reachable
 from loopless.limits.navigation import MAX_FINITE_VALUES, MAX_PRODUCT_EDGES
 from loopless.logic.feasible import feasible
 from loopless.records import dataclass
-from loopless.verification.transitions import VIOLATION, CutpointTransition, TransitionSystem
+from loopless.transition.relation import VIOLATION, Step, TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def few_valued(system: TransitionSystem, label: str, known: Mapping[t.Var, int])
     return _few_valued(system, _relevant(system, label, frozenset((VIOLATION,))), label, known)
 
 
-def _relevant(system: TransitionSystem, label: str, goals: frozenset[str]) -> list[tuple[int, CutpointTransition]]:
+def _relevant(system: TransitionSystem, label: str, goals: frozenset[str]) -> list[tuple[int, Step]]:
     """The transitions, by their numbers, that lead from ``label`` towards a goal."""
     towards = _leading_to(system, goals)
     transitions = [(n, step) for n, step in enumerate(system.transitions) if step.target in towards]
@@ -99,7 +99,7 @@ def _leading_to(system: TransitionSystem, goals: frozenset[str]) -> frozenset[st
     return frozenset(reachable(goals, lambda at: back.get(at, ())))
 
 
-Numbered = Iterable[tuple[int, CutpointTransition]]
+Numbered = Iterable[tuple[int, Step]]
 
 
 def _few_valued(
@@ -151,7 +151,7 @@ class _Exploration:
         self, system: TransitionSystem, transitions: Numbered, finite: frozenset[t.Var], goals: frozenset[str]
     ) -> None:
         self.system, self.finite, self.goals = system, finite, goals
-        self.onward: dict[str, list[tuple[int, CutpointTransition]]] = {}
+        self.onward: dict[str, list[tuple[int, Step]]] = {}
         for number, transition in transitions:
             self.onward.setdefault(transition.source, []).append((number, transition))
         self.nodes: list[ProductNode] = []

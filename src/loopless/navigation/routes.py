@@ -9,7 +9,7 @@ from loopless import terms as t
 from loopless.navigation.memory import Led
 from loopless.navigation.store import ElementRange
 from loopless.records import dataclass
-from loopless.verification.transitions import TransitionInput
+from loopless.transition.relation import TransitionInput
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from loopless.navigation.routes import Route, RouteStep, Searched
 from loopless.navigation.steps import Steps
 from loopless.navigation.store import ElementRange, Mark, PathDemands, size_of, small_model
 from loopless.records import dataclass
-from loopless.verification.transitions import START, VIOLATION, CutpointTransition, TransitionSystem
+from loopless.transition.relation import START, VIOLATION, Step, TransitionSystem
 
 
 @dataclass(slots=True)
@@ -305,7 +305,7 @@ class Navigator:
     # -- many steps at once -------------------------------------------------------------------------------------------
 
     def _repeat(
-        self, transition: CutpointTransition, number: int, values: Mapping[t.Var, t.Term], most: int
+        self, transition: Step, number: int, values: Mapping[t.Var, t.Term], most: int
     ) -> tuple[dict[t.Var, t.Term], int] | None:
         """Take a way many times that demands the same of each element that it reads; None where that is not so."""
         steps: dict[t.Var, int] = {}

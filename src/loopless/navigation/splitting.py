@@ -12,7 +12,7 @@ from dataclasses import replace
 from loopless import terms as t
 from loopless.limits.navigation import MAX_SPLIT_TRANSITIONS, MAX_TURNS
 from loopless.logic.feasible import feasible
-from loopless.verification.transitions import CutpointTransition, TransitionSystem
+from loopless.transition.relation import Step, TransitionSystem
 
 
 def without_wraps(system: TransitionSystem) -> TransitionSystem:
@@ -21,8 +21,8 @@ def without_wraps(system: TransitionSystem) -> TransitionSystem:
     return replace(system, transitions=tuple(parts))
 
 
-def _divided(transition: CutpointTransition) -> list[CutpointTransition]:
-    waiting, done = [transition], list[CutpointTransition]()
+def _divided(transition: Step) -> list[Step]:
+    waiting, done = [transition], list[Step]()
     while waiting:
         one = waiting.pop()
         wrapped = next(_wraps(one), None) if len(waiting) + len(done) < MAX_SPLIT_TRANSITIONS else None
@@ -39,7 +39,7 @@ def _divided(transition: CutpointTransition) -> list[CutpointTransition]:
     return done
 
 
-def _wraps(transition: CutpointTransition) -> Iterator[t.Wrap]:
+def _wraps(transition: Step) -> Iterator[t.Wrap]:
     """Values that wrap around by few multiples, innermost first."""
     for node in (transition.condition, *transition.update.values()):
         for part in t.walk(node):

@@ -12,13 +12,7 @@ from loopless.limits.navigation import MAX_LIBRARY_OUTCOMES, MAX_PLACES
 from loopless.navigation.library import FOLLOWED, LibraryOutcome, Text, outcomes
 from loopless.navigation.memory import NoWay, PathMemory
 from loopless.navigation.store import NotFollowed, PathDemands, size_of
-from loopless.verification.transitions import (
-    START,
-    CutpointTransition,
-    TransitionAccess,
-    TransitionInput,
-    TransitionSystem,
-)
+from loopless.transition.relation import START, Step, TransitionAccess, TransitionInput, TransitionSystem
 
 NOT_FOLLOWED: Final = "it reads at places that are not known, or something that is not followed"
 
@@ -41,7 +35,7 @@ class Steps:
         self._fresh = self._left = 0
 
     def _given(
-        self, transition: CutpointTransition, values: Mapping[t.Var, t.Term]
+        self, transition: Step, values: Mapping[t.Var, t.Term]
     ) -> tuple[dict[t.Var, t.Term], dict[TransitionInput, t.Term]]:
         """What stands for the variables and the inputs of a transition."""
         given = dict(values)
@@ -53,9 +47,7 @@ class Steps:
             inputs[one] = given[one.var] = value
         return given, inputs
 
-    def once(
-        self, transition: CutpointTransition, values: Mapping[t.Var, t.Term]
-    ) -> tuple[dict[t.Var, t.Term], Taken] | None:
+    def once(self, transition: Step, values: Mapping[t.Var, t.Term]) -> tuple[dict[t.Var, t.Term], Taken] | None:
         """The values behind one step, and what it takes from outside; None where it cannot be taken."""
         given, inputs = self._given(transition, values)
         waiting = frozenset(var for access in transition.accesses for var in access.gives if var is not None)

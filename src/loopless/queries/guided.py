@@ -7,7 +7,7 @@ from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.product import product_of
 from loopless.queries.program import AnalyzedProgram
-from loopless.verification.transitions import START, TransitionSystem
+from loopless.transition.relation import START, TransitionSystem
 
 
 def counters_of(system: TransitionSystem, *, trips: bool) -> CounterSystem | SmtAnswer:

@@ -27,7 +27,8 @@ from loopless.limits.verification import (
     MAX_RELATED_VARIABLES,
 )
 from loopless.recurrences.relations import relations
-from loopless.verification.transitions import TransitionSystem, apart
+from loopless.transition.algebra import apart
+from loopless.transition.relation import TransitionSystem
 
 States = Mapping[str, Sequence[Mapping[t.Var, int]]]
 """By cutpoint, states that runs came to."""

@@ -30,8 +30,8 @@ from loopless.logic.induction import entailed, inductive_subset
 from loopless.records import dataclass
 from loopless.recurrences.relations import relations
 from loopless.refusals import Refused
+from loopless.transition.relation import START, Step, TransitionSystem, Violates
 from loopless.verification.proofs import Invariants, Search
-from loopless.verification.transitions import START, CutpointTransition, TransitionSystem, Violates
 
 Contracts = Mapping[str, tuple[t.Condition, ...]]
 """By function, conditions on the variables of its signature."""
@@ -155,8 +155,6 @@ def _without_needless(parts: Sequence[t.Condition], until: float) -> tuple[t.Con
     kept = list(parts)
     for part in sorted(parts, key=lambda one: (-len(one.key), one.key)):
         others = [other for other in kept if other is not part]
-        if clock.counted() < until and entailed(
-            CutpointTransition(START, START, t.TRUE, {}, ()), others, part, CONTRACT_CHECK_MS
-        ):
+        if clock.counted() < until and entailed(Step(START, START, t.TRUE, {}, ()), others, part, CONTRACT_CHECK_MS):
             kept = others
     return tuple(kept)

@@ -1,13 +1,13 @@
 """Paths of a system without cycles, from the beginning, shortest first, each by one question to the logic.
 
-Where the summaries of loops are steps (:mod:`loopless.verification.acceleration`) paths are few and short, and no
+Where the summaries of loops are steps (:mod:`loopless.transition.star`) paths are few and short, and no
 product of cases is ever formed but of those that follow one another on a path.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from loopless import clock
 from loopless import terms as t
@@ -16,23 +16,33 @@ from loopless.logic.smt import satisfiable
 from loopless.logic.solver import SmtAnswer
 from loopless.records import dataclass
 from loopless.summary.rewrite.univariate import as_intervals
-from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
+from loopless.transition.algebra import compose, identity, numbered
+from loopless.transition.relation import START, NothingFollowsError, Step, TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)
 class SystemPath:
-    """The steps ``taken`` from the beginning, what must hold of what they take from outside, and what variables hold
-    then. What a step takes from outside has the name of the step's number in it.
+    """The steps ``taken`` from the beginning, and the ``whole`` of them as one step. What a step takes from outside has
+    the name of the step's number in it.
     """
 
-    taken: tuple[CutpointTransition, ...]
-    condition: t.Condition
-    values: Mapping[t.Var, t.Term]
+    taken: tuple[Step, ...]
+    whole: Step
+
+    @property
+    def condition(self) -> t.Condition:
+        """What must hold of what the steps take from outside."""
+        return self.whole.condition
+
+    @property
+    def values(self) -> Mapping[t.Var, t.Term]:
+        """What variables hold behind the last step."""
+        return self.whole.update
 
     @property
     def location(self) -> str:
         """Where it leads."""
-        return self.taken[-1].target if self.taken else START
+        return self.whole.target
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +61,15 @@ class Explored:
 def explored(system: TransitionSystem, goals: Collection[str], seconds: float) -> Explored:
     """The shortest path into one of ``goals`` that the logic finds in so many seconds of counted work.
 
-    Products take longer than is counted, so twice as many seconds of processor time end the search, too.
+    Some run takes a path of exact and under steps only. That there is no path says nothing where a step is an under
+    step. Products take longer than is counted, so twice as many seconds of processor time end the search, too.
     """
     until, fence = clock.counted() + seconds, clock.now() + UNCOUNTED_FACTOR * seconds
-    onward: dict[str, list[CutpointTransition]] = {}
+    onward: dict[str, list[Step]] = {}
     for transition in system.transitions:
         onward.setdefault(transition.source, []).append(transition)
-    complete, number = True, 0
-    front = [SystemPath((), t.TRUE, {})]
+    complete, number = all(step.kind.proves for step in system.transitions), 0
+    front = [SystemPath((), identity(START))]
     for _ in range(MAX_EXPLORED_STEPS):
         following: list[SystemPath] = []
         for path in front:
@@ -70,7 +81,7 @@ def explored(system: TransitionSystem, goals: Collection[str], seconds: float) -
                     return Explored()
                 try:
                     longer = _longer(path, step)
-                except t.TermTooLarge:
+                except (t.TermTooLarge, NothingFollowsError):
                     complete = False  # where the step leads is not known
                     continue
                 outcome = satisfiable(longer.condition, PATH_CHECK_MS)
@@ -78,7 +89,7 @@ def explored(system: TransitionSystem, goals: Collection[str], seconds: float) -
                     continue
                 if longer.location not in goals:
                     following.append(longer)
-                elif outcome.model is not None:
+                elif outcome.model is not None and longer.whole.kind.refutes:
                     return Explored(longer, outcome.model.values, outcome.model.elements)
                 else:
                     complete = False
@@ -88,15 +99,8 @@ def explored(system: TransitionSystem, goals: Collection[str], seconds: float) -
     return Explored()
 
 
-def named_at(var: t.Var, number: int) -> t.Var:
-    """What the step of this number on a path takes from outside as ``var``."""
-    return t.Var(f"{var.name}@{number}", var.type)
-
-
-def _longer(path: SystemPath, step: CutpointTransition) -> SystemPath:
+def _longer(path: SystemPath, step: Step) -> SystemPath:
     """The path with one more step. Raises :class:`loopless.terms.TermTooLarge`."""
-    number = len(path.taken)
-    values = {**path.values, **{one.var: named_at(one.var, number) for one in step.inputs}}
-    condition = as_intervals(t.without_exact_quotients(path.condition & t.substitute(step.condition, values)))
-    update = {var: t.substitute(term, values) for var, term in step.update.items()}
-    return SystemPath((*path.taken, step), condition, {**path.values, **update})
+    whole = compose(path.whole, numbered(step, len(path.taken)))
+    condition = as_intervals(t.without_exact_quotients(whole.condition))
+    return SystemPath((*path.taken, step), replace(whole, condition=condition))

@@ -21,8 +21,8 @@ from loopless.paths.build import changed_variables
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.records import dataclass
 from loopless.summary import LoopSummary, summarize
-from loopless.verification.acceleration import Leaps
-from loopless.verification.transitions import START, TransitionSystem
+from loopless.transition.relation import START, TransitionSystem
+from loopless.transition.star import Leaps
 
 _GONE: Final = t.Var("gone round", t.INTEGERS)
 _TIMES: Final = t.Var("times to go round", t.INTEGERS)

@@ -7,6 +7,7 @@ computed from. Counters beside these, and memory, are left out. So a run has to 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -14,8 +15,9 @@ from loopless import terms as t
 from loopless.graphs import components
 from loopless.limits.verification import MAX_LASSO_TRANSITIONS, MAX_LASSOS
 from loopless.logic.feasible import feasible
+from loopless.transition.algebra import compose
+from loopless.transition.relation import VIOLATION, Step, TransitionSystem
 from loopless.verification.runs import is_input
-from loopless.verification.transitions import VIOLATION, CutpointTransition, TransitionSystem
 
 
 def with_lassos(system: TransitionSystem) -> TransitionSystem:
@@ -23,7 +25,7 @@ def with_lassos(system: TransitionSystem) -> TransitionSystem:
     input value again and again.
     """
     kept = [one for one in system.transitions if one.target in system.cutpoints]
-    lassos: list[CutpointTransition] = []
+    lassos: list[Step] = []
     for within in _components(system.cutpoints, kept):
         own = [one for one in kept if one.source in within and one.target in within]
         leaving = [one for one in system.transitions if one.source in within]
@@ -35,7 +37,7 @@ def with_lassos(system: TransitionSystem) -> TransitionSystem:
     return replace(system, transitions=(*kept, *lassos), failing=())
 
 
-def _components(labels: Sequence[str], transitions: Sequence[CutpointTransition]) -> list[Collection[str]]:
+def _components(labels: Sequence[str], transitions: Sequence[Step]) -> list[Collection[str]]:
     """The parts of the system in which runs can go round, by their cutpoints."""
     onward: dict[str, dict[str, None]] = {label: {} for label in labels}
     for one in transitions:
@@ -45,7 +47,7 @@ def _components(labels: Sequence[str], transitions: Sequence[CutpointTransition]
     return [part for part in found if len(part) > 1 or part[0] in onward[part[0]]]
 
 
-def _deciding(transitions: Sequence[CutpointTransition]) -> frozenset[t.Var]:
+def _deciding(transitions: Sequence[Step]) -> frozenset[t.Var]:
     """The variables on which it depends what is taken of these transitions, now and later."""
     found: set[t.Var] = set()
     for one in transitions:
@@ -61,28 +63,24 @@ def _deciding(transitions: Sequence[CutpointTransition]) -> frozenset[t.Var]:
         found = more
 
 
-def _cycles(transitions: Sequence[CutpointTransition]) -> Iterator[tuple[CutpointTransition, ...]]:
+def _cycles(transitions: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
     """The cycles of few transitions, short ones first, from each of their cutpoints."""
-    paths: list[tuple[CutpointTransition, ...]] = [(one,) for one in transitions]
+    paths: list[tuple[Step, ...]] = [(one,) for one in transitions]
     for _ in range(MAX_LASSO_TRANSITIONS):
         yield from (path for path in paths if path[0].source == path[-1].target)
         paths = [(*path, one) for path in paths for one in transitions if one.source == path[-1].target]
 
 
-def _lassos(
-    system: TransitionSystem, cycle: tuple[CutpointTransition, ...], deciding: Collection[t.Var]
-) -> Iterator[CutpointTransition]:
+def _lassos(system: TransitionSystem, cycle: tuple[Step, ...], deciding: Collection[t.Var]) -> Iterator[Step]:
     """The cycle as transitions into the violation: where a state comes back to itself by it, and where it does but for
     counters over ℤ that move away from all that would end it.
     """
     first, *others = cycle
     if others and any(one.inputs or one.taken or one.accesses for one in cycle):
         return
-    condition, update = first.condition, dict(first.update)
     try:
-        for one in others:
-            condition &= t.substitute(one.condition, update)
-            update |= {var: t.substitute(term, update) for var, term in one.update.items()}
+        around = functools.reduce(compose, cycle)
+        condition, update = around.condition, around.update
         changed = sorted(deciding & update.keys(), key=lambda var: var.key)
         same = {var: t.equal(update[var], var) for var in changed}
         steps = {var: step for var in changed if (step := _step(var, update[var]))}

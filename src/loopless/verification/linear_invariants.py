@@ -23,14 +23,14 @@ from loopless.limits.verification import MAX_COEFFICIENT, MAX_TEMPLATE_VARIABLES
 from loopless.logic.farkas import Farkas, FarkasClaim
 from loopless.ranking.templates import Template, plain, total
 from loopless.records import dataclass
-from loopless.verification.transitions import CutpointTransition, TransitionSystem
+from loopless.transition.relation import Step, TransitionSystem
 
 Known = Mapping[str, Sequence[t.Condition]]
 """By cutpoint, what holds whenever a run is there."""
 
 
 def linear_invariants(
-    system: TransitionSystem, goals: Sequence[CutpointTransition], known: Known
+    system: TransitionSystem, goals: Sequence[Step], known: Known
 ) -> Iterator[Mapping[str, t.Condition]]:
     """For each way into one of the ``goals``, conditions at the cutpoints from which runs come to it that may exclude
     it: affine terms that are 0 or more. Ways of which none are found are passed over.
@@ -65,7 +65,7 @@ class _Search:
     relaxed: dict[int, tuple[_Relaxed, ...]] = field(default_factory=dict)
     """By the identity of a transition of the system, its affine steps."""
 
-    def excluding(self, goal: CutpointTransition) -> Mapping[str, t.Condition] | None:
+    def excluding(self, goal: Step) -> Mapping[str, t.Condition] | None:
         """What excludes one way into a violation."""
         labels = self._leading_to(goal.source)
         over = {label: self._variables(label) for label in labels}
@@ -105,14 +105,14 @@ class _Search:
         info = self.system.graph.variables
         return [var for var in self.system.state[label] if var not in info or not info[var].pointer_part]
 
-    def _steps(self, transition: CutpointTransition) -> tuple[_Relaxed, ...]:
+    def _steps(self, transition: Step) -> tuple[_Relaxed, ...]:
         """The transition as affine ones, of which each has one value for each variable."""
         found = self.relaxed.get(id(transition))
         if found is None:
             found = self.relaxed[id(transition)] = tuple(self._linear(part) for part in self.split(transition))
         return found
 
-    def split(self, transition: CutpointTransition) -> Iterator[CutpointTransition]:
+    def split(self, transition: Step) -> Iterator[Step]:
         """The transition as several, with what is known at its source, without alternatives."""
         known = t.conjunction(self.known.get(transition.source, ()))
         for extra, condition, update in alternatives_of(
@@ -120,7 +120,7 @@ class _Search:
         ):
             yield replace(transition, condition=extra & condition, update=update)
 
-    def _linear(self, step: CutpointTransition) -> _Relaxed:
+    def _linear(self, step: Step) -> _Relaxed:
         condition = step.condition
         changed = condition.variables.union(*(term.variables for term in step.update.values()))
         linearizer = Linearizer(condition, "", changed)

@@ -42,9 +42,12 @@ from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
 from loopless.records import dataclass
 from loopless.terms.ideals import independent
-from loopless.verification.acceleration import Leaps, accelerated, leaps_of
+from loopless.transition.algebra import named_at, pre
+from loopless.transition.building import system_of
+from loopless.transition.relation import OPEN, START, VIOLATION, Step, TransitionSystem, Violates, multiplies
+from loopless.transition.star import Leaps, accelerated, leaps_of
 from loopless.verification.candidates import Proposals, conjuncts_under
-from loopless.verification.exploration import SystemPath, explored, named_at
+from loopless.verification.exploration import SystemPath, explored
 from loopless.verification.history import history_invariants, instrumented
 from loopless.verification.linear_invariants import linear_invariants
 from loopless.verification.runs import Choose, ProgramRun, Runner
@@ -56,16 +59,6 @@ from loopless.verification.shapes import (
     is_one_or_equation,
     is_plain,
     is_plainest,
-)
-from loopless.verification.transitions import (
-    OPEN,
-    START,
-    VIOLATION,
-    CutpointTransition,
-    TransitionSystem,
-    Violates,
-    multiplies,
-    system_of,
 )
 
 Invariants = Mapping[str, tuple[t.Condition, ...]]
@@ -208,7 +201,7 @@ class Search:
 
     def excluded(
         self,
-        transition: CutpointTransition,
+        transition: Step,
         known: Mapping[str, Sequence[t.Condition]],
         check_ms: int = EXCLUDED_MS,
         context: Any = None,
@@ -311,7 +304,7 @@ class Search:
                 proposed[label][~condition] = None
                 for transition in self.inner:
                     if transition.target == label and transition.source in proposed and not transition.inputs:
-                        before = transition.condition & t.substitute(condition, transition.update)
+                        before = pre(transition, condition)
                         if not self.excluded(replace(transition, condition=before), self.found, EXCLUDED_BEFORE_MS):
                             further.append((transition.source, before))
             coming = further
@@ -452,7 +445,7 @@ class Search:
                 origin: Origin,
                 block: str,
                 number: int,
-                transition: CutpointTransition = transition,
+                transition: Step = transition,
                 values: Mapping[t.Var, int] = values,
             ) -> int:
                 del target, origin
@@ -463,7 +456,7 @@ class Search:
             found[tuple(run.inputs[: run.before_cutpoint])] = None
         return list(found)
 
-    def _followed(self, chosen: Sequence[tuple[CutpointTransition, Mapping[t.Var, int]]]) -> Suspect | None:
+    def _followed(self, chosen: Sequence[tuple[Step, Mapping[t.Var, int]]]) -> Suspect | None:
         """The inputs of the run that takes these transitions."""
         position = 0
         labels = [transition.target for transition, _ in chosen]
@@ -489,7 +482,7 @@ class Search:
     # -- shorter proofs -----------------------------------------------------------------------------------------------
 
     def shortened(
-        self, known: Invariants, goals: Sequence[tuple[CutpointTransition, t.Condition]], seconds: float
+        self, known: Invariants, goals: Sequence[tuple[Step, t.Condition]], seconds: float
     ) -> dict[str, tuple[t.Condition, ...]]:
         """Of ``known``, which is inductive, what is enough for itself and for ``goals``: conditions behind transitions.
         First what the proofs of Z3 use, then without each conjunct in turn, as far as time allows.
@@ -522,7 +515,7 @@ class Search:
 
     def _aside(
         self, known: Mapping[str, Sequence[t.Condition]], until: float, context: Any
-    ) -> list[tuple[CutpointTransition, t.Condition]]:
+    ) -> list[tuple[Step, t.Condition]]:
         """What undefined behaviour is excluded stays so: else it would be taken for granted."""
         excluded = (
             term
@@ -534,7 +527,7 @@ class Search:
     def _enough(
         self,
         known: dict[str, tuple[t.Condition, ...]],
-        goals: Sequence[tuple[CutpointTransition, t.Condition]],
+        goals: Sequence[tuple[Step, t.Condition]],
         until: float,
         context: Any,
     ) -> dict[str, tuple[t.Condition, ...]] | None:
@@ -552,7 +545,7 @@ class Search:
     def _without_each(
         self,
         kept: dict[str, tuple[t.Condition, ...]],
-        goals: Sequence[tuple[CutpointTransition, t.Condition]],
+        goals: Sequence[tuple[Step, t.Condition]],
         until: float,
         context: Any,
     ) -> dict[str, tuple[t.Condition, ...]]:
@@ -571,7 +564,7 @@ class Search:
                 kept[label] = rest
         return kept
 
-    def safety_goals(self) -> list[tuple[CutpointTransition, t.Condition]]:
+    def safety_goals(self) -> list[tuple[Step, t.Condition]]:
         """That no transition into a violation is taken."""
         return [(replace(transition, update={}), t.FALSE) for transition in self.bad]
 

@@ -15,9 +15,10 @@ from loopless import terms as t
 from loopless.limits.verification import MAX_CHOICES, MAX_COEFFICIENT, MAX_RANK_VARIABLES, NEAR_END
 from loopless.logic.farkas import Farkas, affine
 from loopless.ranking.affine import Kept, Lowered, RankedStep, ranking_functions
-from loopless.verification.transitions import CutpointTransition, apart
+from loopless.transition.algebra import apart, behind
+from loopless.transition.relation import Step
 
-Shown = Callable[[CutpointTransition, t.Condition], bool]
+Shown = Callable[[Step, t.Condition], bool]
 """Whether a condition holds before a transition that is taken."""
 
 
@@ -30,9 +31,9 @@ def alike(terms: Iterable[t.Term], labels: Sequence[str]) -> Iterator[Component]
     return (dict.fromkeys(labels, cut(term)) for term in terms)
 
 
-def behind_and_before(transition: CutpointTransition, rank: Component) -> tuple[t.Term, t.Term]:
+def behind_and_before(transition: Step, rank: Component) -> tuple[t.Term, t.Term]:
     """The component where a transition has led, and where it begins, over the variables there."""
-    return t.substitute(rank[transition.target], transition.update), rank[transition.source]
+    return behind(transition, rank[transition.target]), rank[transition.source]
 
 
 def cut(term: t.Term) -> t.Term:
@@ -52,7 +53,7 @@ class AffineRanks:
         return Farkas()
 
     def components(
-        self, state: Mapping[str, Collection[t.Var]], transitions: Sequence[CutpointTransition]
+        self, state: Mapping[str, Collection[t.Var]], transitions: Sequence[Step]
     ) -> Iterator[Mapping[str, t.Term]]:
         """For each cutpoint of ``state``, its variables, a term, so that no transition raises the terms, and all, or
         some, lower them by 1 or more where they are 0 or more.
@@ -78,7 +79,7 @@ class AffineRanks:
     def _solved(
         self,
         over: Mapping[str, Sequence[t.Var]],
-        transitions: Sequence[CutpointTransition],
+        transitions: Sequence[Step],
         rows: Sequence[tuple[t.Term, ...]],
         falling: Sequence[int],
     ) -> Mapping[str, t.Term] | None:
@@ -101,7 +102,7 @@ class AffineRanks:
             return None  # several components in one, by the width of a type
         return terms
 
-    def _rows(self, transition: CutpointTransition) -> tuple[t.Term, ...]:
+    def _rows(self, transition: Step) -> tuple[t.Term, ...]:
         """Affine terms that are 0 or more where the transition is taken."""
         found: dict[t.Term, None] = {}
         for condition in (*t.conjuncts(transition.condition), *self.known(transition.source)):
@@ -117,7 +118,7 @@ class AffineRanks:
             found.update(dict.fromkeys(_range(var, var.type)))
         return tuple(found)
 
-    def _cut_off(self, transition: CutpointTransition, condition: t.Condition) -> Iterator[t.Term]:
+    def _cut_off(self, transition: Step, condition: t.Condition) -> Iterator[t.Term]:
         """Of the terms that a condition cuts off below 0 those that are 0 or less there."""
         for node in t.walk(condition):
             if not isinstance(node, t.Op) or node.op != "max":
@@ -127,7 +128,7 @@ class AffineRanks:
                     yield -part
 
 
-def borders(transitions: Sequence[CutpointTransition], shared: Collection[t.Var]) -> Iterator[t.Term]:
+def borders(transitions: Sequence[Step], shared: Collection[t.Var]) -> Iterator[t.Term]:
     """Terms that are below 0 behind a transition since its condition bounds them before: they fall before it is taken,
     or are used up for good.
     """
@@ -138,7 +139,7 @@ def borders(transitions: Sequence[CutpointTransition], shared: Collection[t.Var]
             for side in _positive(part):
                 if not side.variables or not side.variables <= frozenset(shared):
                     continue
-                change = t.substitute(side, transition.update) - side
+                change = behind(transition, side) - side
                 if not change.variables and t.polynomial(change).get((), 0) < 0:
                     yield -side + change - 1
 
@@ -189,7 +190,7 @@ def counts_to_end(rank: t.Term) -> bool:
     return any(abs(abs(value) - (1 << bits)) <= NEAR_END for value in constants for bits in (31, 32, 63, 64))
 
 
-def choices_of(transition: CutpointTransition) -> list[t.Compare]:
+def choices_of(transition: Step) -> list[t.Compare]:
     """The comparisons that choose what variables become."""
     nodes = (node for term in transition.update.values() for node in t.walk(term))
     return list(dict.fromkeys(node for node in nodes if isinstance(node, t.Compare)))

@@ -33,7 +33,7 @@ from loopless.limits.verification import BLOCK_S, MAX_LEAP, MAX_LEAPS, MAX_OPEN_
 from loopless.records import dataclass
 from loopless.source.ir import Loc
 from loopless.summary import LoopSummary
-from loopless.verification.transitions import Violates
+from loopless.transition.relation import Violates
 
 Choose = Callable[[t.Var, Origin, str, int], int]
 """The value that comes from outside: for which variable, why, and where."""

@@ -13,8 +13,9 @@ from loopless import terms as t
 from loopless.limits.verification import MAX_ALTERNATIVES, MAX_SAFE_SIZE, SAFE_STATES_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, is_quasi_affine
 from loopless.summary.rewrite.univariate import as_intervals
+from loopless.transition.algebra import pre
+from loopless.transition.relation import START, Step, TransitionSystem
 from loopless.verification.shapes import is_plain
-from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
 
 SafeStates = Mapping[str, tuple[t.Condition, ...]]
 
@@ -42,10 +43,11 @@ def unsafe_states(
     """By cutpoint, alternative conditions: each state from which steps lead to ``goals`` fulfils one of them.
 
     ``given`` is what holds at cutpoints; other states are left out. Where values from outside decide whether steps lead
-    to ``goals``, more states may fulfil a condition. None where there are cycles, or where conditions grow too large.
+    to ``goals``, more states may fulfil a condition. None where there are cycles, where
+    some step is an under step, or where conditions grow too large.
     """
     order = _backward(system)
-    if order is None:
+    if order is None or not all(step.kind.proves for step in system.transitions):
         return None
     unsafe: dict[str, tuple[t.Condition, ...]] = dict.fromkeys(goals, (t.TRUE,))
     try:
@@ -111,12 +113,12 @@ def _backward(system: TransitionSystem) -> list[str] | None:
     return [label for label in done if label != START]
 
 
-def _before(step: CutpointTransition, unsafe: tuple[t.Condition, ...], given: t.Condition) -> list[t.Condition]:
+def _before(step: Step, unsafe: tuple[t.Condition, ...], given: t.Condition) -> list[t.Condition]:
     """From which states in which ``given`` holds the step may lead into one of these."""
     fixed = _fixed(given)
     found = []
     for part in unsafe:
-        before = as_intervals(step.condition & t.substitute(part, step.update))
+        before = as_intervals(pre(step, part))
         before = t.without_exact_quotients(t.substitute(before, fixed) if fixed else before)
         chosen = before.variables.intersection(one.var for one in step.inputs)
         if chosen:

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo
 from loopless.summary import LoopSummary
-from loopless.verification.acceleration import Leaps
+from loopless.transition.algebra import behind
+from loopless.transition.relation import Step, TransitionSystem
+from loopless.transition.star import Leaps
 from loopless.verification.rank_components import cut
-from loopless.verification.transitions import CutpointTransition, TransitionSystem
 
 
 def ranks_of(system: TransitionSystem, leaps: Leaps) -> Mapping[str, tuple[t.Term, ...]] | None:
@@ -67,8 +68,8 @@ class _Ranks:
             raise _Unknown
         term: t.Term = t.ZERO
         for step in self._steps(label, outer):
-            behind = self._left(step.target, outer, (*passed, label))
-            after = t.substitute(behind, step.update)
+            left = self._left(step.target, outer, (*passed, label))
+            after = behind(step, left)
             taken = {one.var for one in step.inputs}
             if after.variables & taken:
                 raise _Unknown
@@ -77,7 +78,7 @@ class _Ranks:
             term = after if term is t.ZERO else t.ite(step.condition, after, term)
         return term
 
-    def _steps(self, label: str, outer: LoopInfo) -> list[CutpointTransition]:
+    def _steps(self, label: str, outer: LoopInfo) -> list[Step]:
         return [step for step in self.system.transitions if step.source == label and step.target in outer.blocks]
 
 

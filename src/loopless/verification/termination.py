@@ -40,7 +40,9 @@ from loopless.logic.induction import Entailing, entailed, inductive_subset, solv
 from loopless.logic.operators import BIT_OPERATORS
 from loopless.records import dataclass
 from loopless.refusals import Refused
-from loopless.verification.acceleration import Leaps, accelerated, leaps_of
+from loopless.transition.algebra import behind, given
+from loopless.transition.relation import DIVERGES, START, Step, TransitionSystem
+from loopless.transition.star import Leaps, accelerated, leaps_of
 from loopless.verification.exploration import Explored, explored
 from loopless.verification.proofs import GOALS, SUMMARIES, Invariants, Search
 from loopless.verification.rank_components import (
@@ -56,7 +58,6 @@ from loopless.verification.rank_components import (
 )
 from loopless.verification.runs import ProgramRun
 from loopless.verification.summary_ranks import ranks_of
-from loopless.verification.transitions import DIVERGES, START, CutpointTransition, TransitionSystem
 
 BOUNDS: Final = "bounds"
 """The method of ranks that are bounds on loops."""
@@ -259,7 +260,7 @@ class TerminationSearch:
     def _rank(
         self,
         labels: Sequence[str],
-        transitions: Sequence[CutpointTransition],
+        transitions: Sequence[Step],
         ranks: dict[str, list[t.Term]],
         until: float,
         depth: int,
@@ -289,7 +290,7 @@ class TerminationSearch:
     def _part(
         self,
         labels: Sequence[str],
-        transitions: Sequence[CutpointTransition],
+        transitions: Sequence[Step],
         ranks: dict[str, list[t.Term]],
         until: float,
         depth: int,
@@ -309,7 +310,7 @@ class TerminationSearch:
     def _divided(
         self,
         labels: Sequence[str],
-        transitions: Sequence[CutpointTransition],
+        transitions: Sequence[Step],
         ranks: dict[str, list[t.Term]],
         until: float,
         depth: int,
@@ -333,7 +334,7 @@ class TerminationSearch:
             if atom in self._dividing or ~atom in self._dividing:
                 continue
             over = ~atom
-            both = [(transition, t.substitute(atom, transition.update)) for transition in transitions]
+            both = [(transition, behind(transition, atom)) for transition in transitions]
             if not all(self._shown(term, atom | ~after) for term, after in both):
                 continue
             holding = [replace(transition, condition=transition.condition & atom & after) for transition, after in both]
@@ -371,8 +372,8 @@ class TerminationSearch:
             ranks[label] += [t.ite(atom, a, b) for a, b in zip(one, other, strict=True)]
 
     def _components(
-        self, labels: Sequence[str], transitions: Sequence[CutpointTransition], until: float
-    ) -> list[tuple[Component, list[CutpointTransition]]]:
+        self, labels: Sequence[str], transitions: Sequence[Step], until: float
+    ) -> list[tuple[Component, list[Step]]]:
         """Components that no transition raises and some lower, each with what is left of the transitions: one that some
         lower for good, else a few that some lower on some ways.
         """
@@ -387,7 +388,7 @@ class TerminationSearch:
         far = [term for term in terms if term not in near]
         state = {label: self.system.state[label] for label in labels}
         affine = ({at: cut(term) for at, term in one.items()} for one in self.affine.components(state, transitions))
-        partial: list[tuple[Component, list[CutpointTransition]]] = []
+        partial: list[tuple[Component, list[Step]]] = []
         for some in (alike(near, labels), affine, alike(far, labels)):
             found = self._components_of(some, transitions, until)
             if any(len(left) < len(transitions) for _, left in found):
@@ -396,9 +397,9 @@ class TerminationSearch:
         return partial[:MAX_PARTIAL_RANKS]
 
     def _components_of(
-        self, ranks: Iterable[Component], transitions: Sequence[CutpointTransition], until: float
-    ) -> list[tuple[Component, list[CutpointTransition]]]:
-        partial: list[tuple[Component, list[CutpointTransition]]] = []
+        self, ranks: Iterable[Component], transitions: Sequence[Step], until: float
+    ) -> list[tuple[Component, list[Step]]]:
+        partial: list[tuple[Component, list[Step]]] = []
         for rank in ranks:
             if clock.counted() > until:
                 break
@@ -417,11 +418,11 @@ class TerminationSearch:
     def _known(self, label: str) -> tuple[t.Condition, ...]:
         return tuple(self.safety.found.get(label, ()))
 
-    def _keeps(self, transition: CutpointTransition, rank: Component) -> bool:
+    def _keeps(self, transition: Step, rank: Component) -> bool:
         """Whether the rank is no larger behind the transition."""
         return self._shown(transition, t.less_equal(*behind_and_before(transition, rank)))
 
-    def _left(self, transition: CutpointTransition, rank: Component) -> CutpointTransition | None:
+    def _left(self, transition: Step, rank: Component) -> Step | None:
         """The part of a transition that does not lower the rank; None where there is none."""
         after, before = behind_and_before(transition, rank)
         if self._shown(transition, after.lt(before)):
@@ -437,14 +438,14 @@ class TerminationSearch:
     def _asking(self, known: tuple[t.Condition, ...], condition: t.Condition) -> Entailing:
         return Entailing((*known, condition), self._context)
 
-    def _shown(self, transition: CutpointTransition, wanted: t.Condition) -> bool:
+    def _shown(self, transition: Step, wanted: t.Condition) -> bool:
         if wanted is t.TRUE:
             return True
         if self._before(self._known(transition.source), transition.condition).entails(wanted, COMPONENT_CHECK_MS):
             return True
         return bool(self._only) and self._shown_on_bits(transition, wanted)
 
-    def _shown_on_bits(self, transition: CutpointTransition, wanted: t.Condition) -> bool:
+    def _shown_on_bits(self, transition: Step, wanted: t.Condition) -> bool:
         """The same where the bits of values decide, which have no words over the integers."""
         failing = t.conjunction((*self._known(transition.source), transition.condition, ~wanted))
         if not any(isinstance(node, t.Op) and node.op in BIT_OPERATORS for node in t.walk(failing)):
@@ -455,7 +456,7 @@ class TerminationSearch:
         except BudgetExceeded:
             return False
 
-    def _terms(self, labels: Sequence[str], transitions: Sequence[CutpointTransition]) -> list[t.Term]:
+    def _terms(self, labels: Sequence[str], transitions: Sequence[Step]) -> list[t.Term]:
         """Terms that may fall: what conditions compare, variables, their differences and sums."""
         shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
         found: dict[t.Term, None] = {}
@@ -486,9 +487,9 @@ class TerminationSearch:
         ordered = [value for value in (*firsts, *found, *pairs) if not isinstance(value, t.Const)]
         return [term for term in dict.fromkeys(ordered) if t.smt(cut(term)) is not None][:MAX_RANK_TERMS]
 
-    def goals(self, ranks: Mapping[str, Sequence[t.Term]]) -> list[tuple[CutpointTransition, t.Condition]]:
+    def goals(self, ranks: Mapping[str, Sequence[t.Term]]) -> list[tuple[Step, t.Condition]]:
         """That the ranks fall with each transition that may be taken again, and nothing is left unfollowed."""
-        found: list[tuple[CutpointTransition, t.Condition]] = []
+        found: list[tuple[Step, t.Condition]] = []
         onward: dict[str, list[str]] = {label: [] for label in self.system.cutpoints}
         for transition in self.cyclic:
             onward[transition.source].append(transition.target)
@@ -499,7 +500,7 @@ class TerminationSearch:
             falls: list[t.Condition] = []
             same: list[t.Condition] = []
             for old, new in zip(ranks[transition.source], ranks[transition.target], strict=True):
-                after = t.substitute(new, transition.update)
+                after = behind(transition, new)
                 falls.append(t.conjunction((*same, after.lt(old), old.ge(0))))
                 same.append(after.eq(old))
             found.append((replace(transition, update={}), t.disjunction(falls)))
@@ -553,7 +554,7 @@ class TerminationSearch:
         for label in labels:
             staying = t.disjunction(transition.condition for transition in inside if transition.source == label)
             facts = (fact for transition in inside if transition.source == label for fact in transition.facts)
-            stuck = CutpointTransition(label, "", t.conjunction((~staying, *facts)), {}, ())
+            stuck = Step(label, "", t.conjunction((~staying, *facts)), {}, ())
             fixed = self._with_chosen(stuck, chosen, self._inputs_at(label))
             if not entailed(fixed, kept[label], t.FALSE, STUCK_CHECK_MS):
                 return None
@@ -572,14 +573,11 @@ class TerminationSearch:
         ]
 
     def _with_chosen(
-        self, transition: CutpointTransition, chosen: Mapping[tuple[str, int], int], inputs: Iterable[Any] | None = None
-    ) -> CutpointTransition:
+        self, transition: Step, chosen: Mapping[tuple[str, int], int], inputs: Iterable[Any] | None = None
+    ) -> Step:
         """The transition in which inputs of the program have these values."""
         values: dict[t.Var, t.Term] = {}
         for one in transition.inputs if inputs is None else inputs:
             if one.origin is not Origin.MEMORY and (one.block, one.index) in chosen:
                 values[one.var] = t.const(chosen[one.block, one.index])
-        if not values:
-            return transition
-        update = {var: t.substitute(term, values) for var, term in transition.update.items()}
-        return replace(transition, condition=t.substitute(transition.condition, values), update=update)
+        return given(transition, values)

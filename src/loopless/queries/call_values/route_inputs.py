@@ -28,8 +28,8 @@ from loopless.queries.call_values.reached import (
     joined,
     runs_of,
 )
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.runs import is_input
-from loopless.verification.transitions import TransitionSystem
 
 PROGRAM: Final = b"program"
 """The first word of argv, where the run does not depend on it."""

@@ -34,8 +34,8 @@ from loopless.queries.settings import Settings
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.targets import SourceTarget
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.proofs import SUMMARIES
-from loopless.verification.transitions import TransitionSystem
 
 
 def reach(  # noqa: PLR0913

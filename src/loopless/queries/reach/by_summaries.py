@@ -6,9 +6,10 @@ from collections.abc import Collection
 
 from loopless import terms as t
 from loopless.navigation.routes import Route, RouteStep
-from loopless.verification.acceleration import accelerated, leaps_of
-from loopless.verification.exploration import Explored, explored, named_at
-from loopless.verification.transitions import VIOLATION, TransitionSystem
+from loopless.transition.algebra import named_at
+from loopless.transition.relation import VIOLATION, TransitionSystem
+from loopless.transition.star import accelerated, leaps_of
+from loopless.verification.exploration import Explored, explored
 
 
 def route_by_summaries(system: TransitionSystem, seconds: float, goals: Collection[str] = (VIOLATION,)) -> Route | None:

@@ -16,7 +16,7 @@ from loopless.check.certificates.regions import CutpointRegion
 from loopless.errors import LooplessError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.limits.queries import GROWING_QUESTION_MS, GROWING_S, MAX_GROWING_VARIABLES
-from loopless.verification.transitions import cutpoints_of
+from loopless.transition.building import cutpoints_of
 
 
 def never_left(graph: Flowgraph, loop: LoopInfo, state: Mapping[t.Var, int]) -> bool:

@@ -13,7 +13,7 @@ from loopless.queries.reach.native_runs import RunsToTarget
 from loopless.queries.reach.question import ReachQuestion
 from loopless.queries.reach.start_values import least_length, smallest, some_length
 from loopless.queries.reach.unreachable import unreachable
-from loopless.verification.transitions import TransitionSystem
+from loopless.transition.relation import TransitionSystem
 
 
 class GuidedSearch:

@@ -40,9 +40,9 @@ from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.rounds import CountedLoop
 from loopless.source.targets import SourceTarget
+from loopless.transition.relation import DIVERGES, VIOLATION, TransitionSystem
 from loopless.verification.exploration import explored
 from loopless.verification.lassos import with_lassos
-from loopless.verification.transitions import DIVERGES, VIOLATION, TransitionSystem
 
 ENDLESS: Final = SourceTarget(endless=True)
 """What ``--hang`` asks for."""

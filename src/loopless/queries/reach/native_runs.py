@@ -12,7 +12,7 @@ from loopless.queries.call_values.reached import Inputs, Reached
 from loopless.queries.call_values.route_inputs import NotDriven, inputs_of
 from loopless.queries.reach.question import ReachQuestion
 from loopless.source.ir import FloatConst, Module
-from loopless.verification.transitions import TransitionSystem
+from loopless.transition.relation import TransitionSystem
 
 
 class RunsToTarget:

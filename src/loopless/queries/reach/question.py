@@ -21,7 +21,8 @@ from loopless.queries.verification.verdict import Verdict
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.targets import SourceTarget
-from loopless.verification.transitions import TransitionSystem, system_of
+from loopless.transition.building import system_of
+from loopless.transition.relation import TransitionSystem
 
 
 def graph_with_errors(program: AnalyzedProgram, entry: str, settings: Settings) -> Flowgraph:

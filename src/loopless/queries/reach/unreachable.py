@@ -12,8 +12,8 @@ from loopless.queries.reach.native_runs import RunsToTarget
 from loopless.queries.reach.question import ReachQuestion
 from loopless.queries.verification.answering import proved
 from loopless.queries.verification.certification import UNDEFINED, WILD
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.proofs import Search
-from loopless.verification.transitions import TransitionSystem
 
 
 def proof(question: ReachQuestion, until: float) -> Reached | None:

@@ -36,9 +36,9 @@ from loopless.queries.verification.verdict import Verdict
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.standard_input import reads
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.contracts import contracted
 from loopless.verification.proofs import Invariants
-from loopless.verification.transitions import TransitionSystem
 
 
 def verify(

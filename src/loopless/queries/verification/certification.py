@@ -26,9 +26,9 @@ from loopless.queries.verification.evidence import (
 )
 from loopless.queries.verification.question import VerificationQuestion
 from loopless.queries.verification.verdict import Verdict
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.contracts import Contracts
 from loopless.verification.proofs import NO_INVARIANT, Proof, Search
-from loopless.verification.transitions import TransitionSystem
 
 CONTRACTS: Final = "contracts of functions"
 """What is told of proofs that rest on what functions return."""

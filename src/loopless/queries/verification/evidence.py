@@ -19,7 +19,7 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo, VariableInfo
 from loopless.limits.queries import JUDGE_GRACE_S, JUDGE_QUESTION_S, WITHOUT_HISTORY_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
 from loopless.records import dataclass
-from loopless.verification.transitions import TransitionSystem
+from loopless.transition.relation import TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from loopless.queries.guided import begun_globals, counters_of
 from loopless.queries.verification.question import VerificationQuestion
 from loopless.queries.verification.replays import Replays
 from loopless.refusals import Refused
+from loopless.transition.building import system_of
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.proofs import Suspect
-from loopless.verification.transitions import TransitionSystem, system_of
 
 
 def guided(question: VerificationQuestion, replays: Replays, seconds: float) -> Suspect | None:

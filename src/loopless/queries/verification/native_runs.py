@@ -10,8 +10,8 @@ from loopless.limits.queries import EXTREME_INPUTS_S
 from loopless.queries.verification.question import VerificationQuestion, takes_inputs
 from loopless.queries.verification.replays import Replay, Replays
 from loopless.queries.verification.verdict import Verdict
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.proofs import Search, Suspect, input_lists
-from loopless.verification.transitions import TransitionSystem
 
 NATIVE_PER_S: Final = 10_000_000_000
 """More iterations than a native run makes in a second, of a loop that is left of all that compilers take away."""

@@ -15,8 +15,9 @@ from loopless.queries.program import AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.queries.verification.verdict import Verdict
 from loopless.refusals import Reason, Refused
+from loopless.transition.building import system_of
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.contracts import Contracts
-from loopless.verification.transitions import TransitionSystem, system_of
 
 CUT: Final = "the time was over (--timeout raises it)"
 

@@ -9,9 +9,9 @@ from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.native_runs import NativeRuns
 from loopless.queries.verification.question import VerificationQuestion
 from loopless.queries.verification.verdict import Verdict
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.portfolio import SAFETY, SafetyQuestion
 from loopless.verification.proofs import Invariants, Proof, Search, Suspect
-from loopless.verification.transitions import TransitionSystem
 
 
 def safe(

@@ -18,10 +18,10 @@ from loopless.queries.verification.native_runs import NativeRuns
 from loopless.queries.verification.question import VerificationQuestion, takes_inputs
 from loopless.queries.verification.replays import Replay
 from loopless.queries.verification.verdict import Verdict
+from loopless.transition.relation import TransitionSystem
 from loopless.verification.portfolio import TERMINATION, TerminationQuestion
 from loopless.verification.proofs import Invariants, short_inputs
 from loopless.verification.termination import BOUNDS, Ranked, TerminationSearch, Trap
-from loopless.verification.transitions import TransitionSystem
 
 REPEATED: Final = "repeated state"
 """What found a run that never ends since it comes to a state in which it was before."""

@@ -26,7 +26,8 @@ from loopless.records import dataclass
 from loopless.summary import LoopSummary, Outcome, from_entry, paths_of, summarize
 from loopless.summary.methods.entry_invariants import lasting_facts
 from loopless.summary.nests import KnownLoops
-from loopless.verification.transitions import TransitionSystem, system_of
+from loopless.transition.building import system_of
+from loopless.transition.relation import TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)

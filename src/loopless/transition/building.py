@@ -1,4 +1,4 @@
-"""A program as transitions between cutpoints, each all ways from one to the next at once.
+"""The relation of a program from its flowgraph: steps between cutpoints, each all ways from one to the next at once.
 
 Cutpoints lie on every cycle, so a run is a sequence of transitions. Ways between two cutpoints that meet on the way
 become one, whose values are choices (large-block encoding: Beyer et al., Software model checking via large-block
@@ -7,7 +7,7 @@ encoding, FMCAD 2009). What comes from outside on the way is an input of the tra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
 
@@ -21,105 +21,43 @@ from loopless.flowgraph.model import (
     Block,
     Call,
     Check,
-    Copy,
-    End,
-    Fill,
     Flowgraph,
     Havoc,
     Load,
     Origin,
-    Pointer,
     Statement,
-    Store,
 )
 from loopless.graphs import reachable, reverse_postorder
-from loopless.limits.verification import MAX_APART, MAX_READS
+from loopless.limits.verification import MAX_READS
 from loopless.paths.build import changed_variables
 from loopless.paths.model import Exit
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.summary import LoopSummary
-from loopless.verification.known_reads import KnownRead, Reads, on_all_ways, same_place, unwritten
+from loopless.transition.accesses import over, together
+from loopless.transition.algebra import apart, join
+from loopless.transition.known_reads import KnownRead, Reads, on_all_ways, same_place, unwritten
+from loopless.transition.relation import (
+    DIVERGES,
+    OPEN,
+    START,
+    UNDEFINED,
+    VIOLATION,
+    Kind,
+    Passes,
+    Step,
+    TransitionAccess,
+    TransitionInput,
+    TransitionSystem,
+    Violates,
+    multiplies,
+)
 
-START: Final = ""
-"""Where a run begins, among the cutpoints."""
-VIOLATION: Final = "~violation"
-"""Where a run is once the property is violated."""
-UNDEFINED: Final = "~undefined"
-"""Where a run is that met undefined behaviour: it has ended."""
-OPEN: Final = "~open"
-"""Where a run is that comes to something that is not followed: it may violate the property behind it."""
-
-DIVERGES: Final = "~diverges"
-"""Where a run is that never leaves a loop, as its summary says."""
 _ROOTS: Final = "~roots"
 """Leads to the blocks with which ways begin."""
-
-Violates = Callable[[Statement | End], bool]
-"""Whether the failing check, or the end, is what must not happen."""
-Passes = Callable[[Call], Refused | None]
-"""Why a call cannot be passed over; None where it can."""
-
-
-@dataclass(frozen=True, slots=True)
-class TransitionInput:
-    """A value from outside that a transition takes: ``var`` stands for it, the havoc (or load, call, allocation) is
-    statement ``index`` of ``block``.
-    """
-
-    var: t.Var
-    origin: Origin
-    block: str
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class TransitionAccess:
-    """A statement that reads or changes memory, over the variables at the source and the inputs of a transition; None:
-    ways meet that differ in what they have done to memory. ``gives``: the inputs that stand for what it reads or
-    returns, of a pointer the offset and the object.
-    """
-
-    statement: Statement | None
-    gives: tuple[t.Var | None, t.Var | None] = (None, None)
-
-
-@dataclass(frozen=True, slots=True)
-class CutpointTransition:
-    """All ways from the cutpoint ``source`` to ``target`` under ``condition``, over the variables at the source and the
-    ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed. ``taken``: all values
-    from outside that are taken on the way, in their order, also those on which nothing depends. ``accesses``: what it
-    does to memory, in its order, where that is asked for (``accesses`` of :func:`system_of`). ``facts``: of the
-    condition, what holds whichever transition is taken.
-    """
-
-    source: str
-    target: str
-    condition: t.Condition
-    update: Mapping[t.Var, t.Term]
-    inputs: tuple[TransitionInput, ...]
-    loc: Loc | None = None
-    taken: tuple[TransitionInput, ...] = ()
-    accesses: tuple[TransitionAccess, ...] = ()
-    facts: tuple[t.Condition, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TransitionSystem:
-    """A program with a property. ``cutpoints`` without :data:`START`; ``state``: by cutpoint, the variables whose
-    values matter there. ``failing``: ways to undefined behaviour, which ends runs. ``violates`` and ``calls`` are those
-    that it was made for (:func:`system_of`).
-    """
-
-    graph: Flowgraph
-    cutpoints: tuple[str, ...]
-    transitions: tuple[CutpointTransition, ...]
-    state: Mapping[str, tuple[t.Var, ...]]
-    failing: tuple[CutpointTransition, ...] = ()
-    open: tuple[Refused, ...] = ()
-    violates: Violates = field(default=lambda _: False, compare=False)
-    calls: Passes = field(default=lambda _: None, compare=False)
+_UNTOLD: Final = -1
+"""The place of an input that no statement takes: any value of a variable that a summary says nothing of."""
 
 
 def system_of(  # noqa: PLR0913
@@ -200,8 +138,8 @@ class _Maker:
     ways: int
     accesses: bool
     leaps: Mapping[str, LoopSummary]
-    transitions: list[CutpointTransition] = field(default_factory=list)
-    failing: list[CutpointTransition] = field(default_factory=list)
+    transitions: list[Step] = field(default_factory=list)
+    failing: list[Step] = field(default_factory=list)
     open: list[Refused] = field(default_factory=list)
     start: str = START
     inputs: list[TransitionInput] = field(default_factory=list)
@@ -272,7 +210,7 @@ class _Maker:
 
     def _untold(self, header: str, var: t.Var, case: int) -> t.Var:
         """Any value of a variable that a case of a summary says nothing of, for which runs take nothing."""
-        found = TransitionInput(t.Var(f"?{header}>{var.name}.{case}", var.type), Origin.UNSUPPORTED, header, -1)
+        found = TransitionInput(t.Var(f"?{header}>{var.name}.{case}", var.type), Origin.UNSUPPORTED, header, _UNTOLD)
         self.inputs.append(found)
         return found.var
 
@@ -283,7 +221,7 @@ class _Maker:
         if any(what is not None and self.violates(what) for what in (end, checked)):
             self._emit(VIOLATION, replace(state, values={}), end.loc if end is not None else None)
         elif exit.kind == "undefined":
-            self.failing.append(CutpointTransition(self.start, UNDEFINED, state.condition, {}, ()))
+            self.failing.append(Step(self.start, UNDEFINED, state.condition, {}, ()))
         elif exit.kind in ("unsupported", "unknown"):
             self._opened(exit.refused or Refused(Reason.UNSUPPORTED_INSTRUCTION, exit.block, "not followed"), state)
 
@@ -297,7 +235,8 @@ class _Maker:
         used = condition.variables.union(*(term.variables for term in update.values()))
         inputs = tuple(one for one in self.inputs if one.var in used)
         told = (state.taken, state.accesses, tuple(self.facts))
-        self.transitions.append(CutpointTransition(self.start, target, condition, update, inputs, loc, *told))
+        kind = Kind.OVER if any(one.index == _UNTOLD for one in inputs) else Kind.EXACT
+        self.transitions.append(Step(self.start, target, condition, update, inputs, loc, *told, kind))
 
     def _kept(self, label: str, states: Sequence[_State]) -> Sequence[_State]:
         """The states with which runs go on from ``label``: those that come to the same are one, and so are all where
@@ -318,20 +257,11 @@ class _Maker:
         """One state for all that meet; their conditions exclude one another."""
         if len(states) == 1:
             return states[0]
-        every = [dict.fromkeys(t.conjuncts(state.condition)) for state in states]
-        common = [part for part in every[0] if all(part in other for other in every)]
-        own = [t.conjunction(part for part in parts if part not in common) for parts in every]
-        wanted = self.live[label]
-        changed = dict.fromkeys(var for state in states for var in state.values if var in wanted)
-        values: dict[t.Var, t.Term] = {}
-        for var in changed:
-            term = states[-1].values.get(var, var)
-            for state, condition in zip(reversed(states[:-1]), reversed(own[:-1]), strict=True):
-                term = t.ite(condition, state.values.get(var, var), term)
-            values[var] = term
+        condition, values = join([(state.condition, state.values) for state in states], self.live[label])
         taken = tuple(dict.fromkeys(one for state in states for one in state.taken))
         reads = on_all_ways([state.reads for state in states])
-        return _State(t.conjunction((*common, t.disjunction(own))), values, taken, _together(states), reads)
+        accesses = together([state.accesses for state in states])
+        return _State(condition, dict(values), taken, accesses, reads)
 
     def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
         refused = self.graph.blocked.get(block.label)
@@ -349,7 +279,7 @@ class _Maker:
                 unknown = Refused(Reason.UNSUPPORTED_INSTRUCTION, self.graph.source_name, "not followed")
                 self._opened(block.end.refused or unknown, state)
             elif block.end.kind == "undefined":
-                self.failing.append(CutpointTransition(self.start, UNDEFINED, state.condition, {}, (), block.end.loc))
+                self.failing.append(Step(self.start, UNDEFINED, state.condition, {}, (), block.end.loc))
             return
         for edge in block.edges:
             condition = state.condition & t.substitute(edge.condition, state.values)
@@ -411,7 +341,7 @@ class _Maker:
         if not self.accesses or (isinstance(statement, Load) and not isinstance(value, t.Var)):
             return
         given = before if before is not None else state.values
-        shown = _over(statement, given)
+        shown = over(statement, given)
         gives = (value if isinstance(value, t.Var) else None, state.values.get(owner) if owner is not None else None)
         state.accesses = (*state.accesses, TransitionAccess(shown, gives))  # type: ignore[arg-type]
 
@@ -423,7 +353,7 @@ class _Maker:
         else:
             failing = state.condition & ~condition
             if failing is not t.FALSE:
-                self.failing.append(CutpointTransition(self.start, UNDEFINED, failing, {}, (), check.loc))
+                self.failing.append(Step(self.start, UNDEFINED, failing, {}, (), check.loc))
         state.condition = state.condition & condition
 
     def _input(self, state: _State, target: t.Var, origin: Origin, label: str, index: int, part: str = "") -> t.Var:
@@ -460,90 +390,3 @@ class _Maker:
     def _is_kept(self, owner: t.Var, load: Load) -> bool:
         """Whether a pointer leads to the same object all the time, and nothing writes what it leads to there."""
         return owner not in self.moved and self.written.spares(self.graph, load.objects)
-
-
-def _over(statement: Statement, values: Mapping[t.Var, t.Term]) -> Statement:
-    """The statement with these values in it."""
-
-    def at(pointer: Pointer) -> Pointer:
-        return Pointer(t.substitute(pointer.object, values), t.substitute(pointer.offset, values))
-
-    match statement:
-        case Load(address=address):
-            return replace(statement, address=at(address))
-        case Store(address=address, value=value, value_object=owner):
-            held = t.substitute(owner, values) if owner is not None else None
-            return replace(statement, address=at(address), value=t.substitute(value, values), value_object=held)
-        case Fill(address=address, byte=byte, length=length):
-            return replace(
-                statement, address=at(address), byte=t.substitute(byte, values), length=t.substitute(length, values)
-            )
-        case Copy(target=target, source=source, length=length):
-            return replace(statement, target=at(target), source=at(source), length=t.substitute(length, values))
-        case Allocate(size=size):
-            return replace(statement, size=t.substitute(size, values))
-        case Call(arguments=arguments):
-            given = tuple(at(one) if isinstance(one, Pointer) else t.substitute(one, values) for one in arguments)
-            return replace(statement, arguments=given)
-        case _:
-            return statement
-
-
-def _together(states: Sequence[_State]) -> tuple[TransitionAccess, ...]:
-    """What states that meet have all done to memory, up to where they differ."""
-    every = [state.accesses for state in states]
-    common = 0
-    while all(len(one) > common and one[common] == every[0][common] for one in every):
-        common += 1
-    differ = any(len(one) > common for one in every)
-    return (*every[0][:common], *((TransitionAccess(None),) if differ else ()))
-
-
-def variables_of(transitions: Iterable[CutpointTransition]) -> frozenset[t.Var]:
-    """The variables that occur, inputs included."""
-    found: set[t.Var] = set()
-    for transition in transitions:
-        found |= transition.condition.variables
-        found |= transition.update.keys()
-        for term in transition.update.values():
-            found |= term.variables
-    return frozenset(found)
-
-
-def multiplies(transitions: Iterable[CutpointTransition]) -> bool:
-    """Whether there are products of variables, in what is assigned or in what is asked of them."""
-    nodes = (
-        part
-        for transition in transitions
-        for term in (transition.condition, *transition.update.values())
-        for part in t.walk(term)
-    )
-    return any(isinstance(n, t.Sum) and any(sum(e for _, e in m) > 1 for m, _ in n.items) for n in nodes)
-
-
-def apart(transition: CutpointTransition) -> list[CutpointTransition]:
-    """The transition as several without choices in what it updates, which make products hard; it alone where these
-    would be too many.
-    """
-    waiting, done = [transition], list[CutpointTransition]()
-    while waiting:
-        if len(waiting) + len(done) > MAX_APART:
-            return [transition]
-        one = waiting.pop()
-        choice = next((n for term in one.update.values() for n in t.walk(term) if isinstance(n, t.Ite)), None)
-        if choice is None:
-            done.append(one)
-            continue
-        for condition in (choice.condition, ~choice.condition):
-            whole = one.condition & condition
-            if whole is not t.FALSE:
-                update = {
-                    v: _chosen(term, choice.condition, condition is choice.condition) for v, term in one.update.items()
-                }
-                waiting.append(replace(one, condition=whole, update=update))
-    return done
-
-
-def _chosen(term: t.Term, condition: t.Condition, holds: bool) -> t.Term:  # noqa: FBT001  which branch
-    choices = [n for n in t.walk(term) if isinstance(n, t.Ite) and n.condition is condition]
-    return t.replace_terms(term, {n: n.then if holds else n.otherwise for n in choices}) if choices else term

@@ -9,8 +9,9 @@ from loopless.check.interpreter.run import Interpreter
 from loopless.flowgraph import build
 from loopless.flowgraph.model import Origin
 from loopless.terms import Valuation, add, const
+from loopless.transition.building import cutpoints_of
+from loopless.transition.relation import OPEN, START, VIOLATION
 from loopless.verification.runs import Runner
-from loopless.verification.transitions import OPEN, START, VIOLATION, cutpoints_of
 from programs_in_c import graph, named, program, search, system
 
 COUNTS = "int main(void) { int x = 0; while (x < 10) x++; if (x == 11) reach_error(); return x; }"
