@@ -15,6 +15,7 @@ from loopless.limits.verification import MAX_EXPLORED_PATHS, MAX_EXPLORED_STEPS,
 from loopless.logic.smt import SmtAnswer, satisfiable
 from loopless.records import dataclass
 from loopless.summary.rewrite.univariate import as_intervals
+from loopless.terms.relation import compose
 from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
 
 
@@ -26,7 +27,7 @@ class SystemPath:
 
     taken: tuple[CutpointTransition, ...]
     condition: t.Condition
-    values: Mapping[t.Var, t.Term]
+    update: Mapping[t.Var, t.Term]
 
     @property
     def location(self) -> str:
@@ -95,7 +96,7 @@ def named_at(var: t.Var, number: int) -> t.Var:
 def _longer(path: SystemPath, step: CutpointTransition) -> SystemPath:
     """The path with one more step. Raises :class:`loopless.terms.TermTooLarge`."""
     number = len(path.taken)
-    values = {**path.values, **{one.var: named_at(one.var, number) for one in step.inputs}}
-    condition = as_intervals(t.without_exact_quotients(path.condition & t.substitute(step.condition, values)))
-    update = {var: t.substitute(term, values) for var, term in step.update.items()}
-    return SystemPath((*path.taken, step), condition, {**path.values, **update})
+    names = {one.var: named_at(one.var, number) for one in step.inputs}
+    whole = compose(path, step, names)
+    condition = as_intervals(t.without_exact_quotients(whole.condition))
+    return SystemPath((*path.taken, step), condition, whole.update)

@@ -14,6 +14,7 @@ from loopless import terms as t
 from loopless.graphs import components
 from loopless.limits.verification import MAX_LASSO_TRANSITIONS, MAX_LASSOS
 from loopless.logic.feasible import feasible
+from loopless.terms.relation import Guarded, compose
 from loopless.verification.runs import is_input
 from loopless.verification.transitions import VIOLATION, CutpointTransition, TransitionSystem
 
@@ -76,13 +77,13 @@ def _lassos(
     counters over ℤ that move away from all that would end it.
     """
     first, *others = cycle
+    composed: Guarded = first
     if others and any(one.inputs or one.taken or one.accesses for one in cycle):
         return
-    condition, update = first.condition, dict(first.update)
     try:
         for one in others:
-            condition &= t.substitute(one.condition, update)
-            update |= {var: t.substitute(term, update) for var, term in one.update.items()}
+            composed = compose(composed, one)
+        condition, update = composed.condition, composed.update
         changed = sorted(deciding & update.keys(), key=lambda var: var.key)
         same = {var: t.equal(update[var], var) for var in changed}
         steps = {var: step for var in changed if (step := _step(var, update[var]))}

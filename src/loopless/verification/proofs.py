@@ -31,6 +31,7 @@ from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
 from loopless.records import dataclass
 from loopless.terms.ideals import independent
+from loopless.terms.relation import pre
 from loopless.verification.acceleration import Leaps, accelerated, leaps_of
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.exploration import SystemPath, explored, named_at
@@ -300,7 +301,7 @@ class Search:
                 proposed[label][~condition] = None
                 for transition in self.inner:
                     if transition.target == label and transition.source in proposed and not transition.inputs:
-                        before = transition.condition & t.substitute(condition, transition.update)
+                        before = pre(transition, condition)
                         if not self.excluded(replace(transition, condition=before), self.found, 200):
                             further.append((transition.source, before))
             coming = further

@@ -15,6 +15,7 @@ from math import lcm
 from loopless import terms as t
 from loopless.limits.verification import MAX_CHOICES, MAX_COEFFICIENT, MAX_RANK_VARIABLES, NEAR_END
 from loopless.logic.farkas import Farkas, FarkasClaim, affine
+from loopless.terms.relation import behind
 from loopless.verification.transitions import CutpointTransition, apart
 
 Shown = Callable[[CutpointTransition, t.Condition], bool]
@@ -32,7 +33,7 @@ def alike(terms: Iterable[t.Term], labels: Sequence[str]) -> Iterator[Component]
 
 def behind_and_before(transition: CutpointTransition, rank: Component) -> tuple[t.Term, t.Term]:
     """The component where a transition has led, and where it begins, over the variables there."""
-    return t.substitute(rank[transition.target], transition.update), rank[transition.source]
+    return behind(transition, rank[transition.target]), rank[transition.source]
 
 
 def cut(term: t.Term) -> t.Term:
@@ -150,7 +151,7 @@ def borders(transitions: Sequence[CutpointTransition], shared: Collection[t.Var]
             for side in _positive(part):
                 if not side.variables or not side.variables <= frozenset(shared):
                     continue
-                change = t.substitute(side, transition.update) - side
+                change = behind(transition, side) - side
                 if not change.variables and t.polynomial(change).get((), 0) < 0:
                     yield -side + change - 1
 

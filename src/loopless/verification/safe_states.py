@@ -13,6 +13,7 @@ from loopless import terms as t
 from loopless.limits.verification import MAX_ALTERNATIVES, MAX_SAFE_SIZE, SAFE_STATES_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, is_quasi_affine
 from loopless.summary.rewrite.univariate import as_intervals
+from loopless.terms.relation import pre
 from loopless.verification.shapes import is_plain
 from loopless.verification.transitions import START, CutpointTransition, TransitionSystem
 
@@ -116,7 +117,7 @@ def _before(step: CutpointTransition, unsafe: tuple[t.Condition, ...], given: t.
     fixed = _fixed(given)
     found = []
     for part in unsafe:
-        before = as_intervals(step.condition & t.substitute(part, step.update))
+        before = as_intervals(pre(step, part))
         before = t.without_exact_quotients(t.substitute(before, fixed) if fixed else before)
         chosen = before.variables.intersection(one.var for one in step.inputs)
         if chosen:

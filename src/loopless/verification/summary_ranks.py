@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo
 from loopless.summary import LoopSummary
+from loopless.terms.relation import behind
 from loopless.verification.acceleration import Leaps
 from loopless.verification.rank_components import cut
 from loopless.verification.transitions import CutpointTransition, TransitionSystem
@@ -67,8 +68,8 @@ class _Ranks:
             raise _Unknown
         term: t.Term = t.ZERO
         for step in self._steps(label, outer):
-            behind = self._left(step.target, outer, (*passed, label))
-            after = t.substitute(behind, step.update)
+            left = self._left(step.target, outer, (*passed, label))
+            after = behind(step, left)
             taken = {one.var for one in step.inputs}
             if after.variables & taken:
                 raise _Unknown

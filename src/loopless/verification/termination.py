@@ -33,6 +33,7 @@ from loopless.logic.induction import Entailing, entailed, inductive_subset, solv
 from loopless.logic.operators import BIT_OPERATORS
 from loopless.records import dataclass
 from loopless.refusals import Refused
+from loopless.terms.relation import behind, over
 from loopless.verification.acceleration import Leaps, accelerated, leaps_of
 from loopless.verification.exploration import Explored, explored
 from loopless.verification.proofs import GOALS, SUMMARIES, Invariants, Search
@@ -343,7 +344,7 @@ class TerminationSearch:
             if atom in self._dividing or ~atom in self._dividing:
                 continue
             over = ~atom
-            both = [(transition, t.substitute(atom, transition.update)) for transition in transitions]
+            both = [(transition, behind(transition, atom)) for transition in transitions]
             if not all(self._shown(term, atom | ~after) for term, after in both):
                 continue
             holding = [replace(transition, condition=transition.condition & atom & after) for transition, after in both]
@@ -509,7 +510,7 @@ class TerminationSearch:
             falls: list[t.Condition] = []
             same: list[t.Condition] = []
             for old, new in zip(ranks[transition.source], ranks[transition.target], strict=True):
-                after = t.substitute(new, transition.update)
+                after = behind(transition, new)
                 falls.append(t.conjunction((*same, after.lt(old), old.ge(0))))
                 same.append(after.eq(old))
             found.append((replace(transition, update={}), t.disjunction(falls)))
@@ -590,5 +591,5 @@ class TerminationSearch:
                 values[one.var] = t.const(chosen[one.block, one.index])
         if not values:
             return transition
-        update = {var: t.substitute(term, values) for var, term in transition.update.items()}
-        return replace(transition, condition=t.substitute(transition.condition, values), update=update)
+        chosen_step = over(transition, values)
+        return replace(transition, condition=chosen_step.condition, update=chosen_step.update)

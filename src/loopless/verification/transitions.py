@@ -40,6 +40,7 @@ from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.summary import LoopSummary
+from loopless.terms.relation import GuardedUpdate, join
 from loopless.verification.known_reads import KnownRead, Reads, on_all_ways, same_place, unwritten
 
 START: Final = ""
@@ -318,20 +319,10 @@ class _Maker:
         """One state for all that meet; their conditions exclude one another."""
         if len(states) == 1:
             return states[0]
-        every = [dict.fromkeys(t.conjuncts(state.condition)) for state in states]
-        common = [part for part in every[0] if all(part in other for other in every)]
-        own = [t.conjunction(part for part in parts if part not in common) for parts in every]
-        wanted = self.live[label]
-        changed = dict.fromkeys(var for state in states for var in state.values if var in wanted)
-        values: dict[t.Var, t.Term] = {}
-        for var in changed:
-            term = states[-1].values.get(var, var)
-            for state, condition in zip(reversed(states[:-1]), reversed(own[:-1]), strict=True):
-                term = t.ite(condition, state.values.get(var, var), term)
-            values[var] = term
+        whole = join([GuardedUpdate(state.condition, state.values) for state in states], self.live[label])
         taken = tuple(dict.fromkeys(one for state in states for one in state.taken))
         reads = on_all_ways([state.reads for state in states])
-        return _State(t.conjunction((*common, t.disjunction(own))), values, taken, _together(states), reads)
+        return _State(whole.condition, dict(whole.update), taken, _together(states), reads)
 
     def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
         refused = self.graph.blocked.get(block.label)

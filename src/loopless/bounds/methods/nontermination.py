@@ -29,6 +29,7 @@ from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, bud
 from loopless.paths import LoopPaths, Path
 from loopless.records import dataclass
 from loopless.summary import LoopSummary
+from loopless.terms.relation import behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +173,7 @@ def _always(paths: LoopPaths, condition: t.Condition) -> bool:
     if not any(p.unknowns for p in paths.iterative) and feasible(condition & ~going_on):
         return False
     try:
-        return not any(feasible(condition & p.condition & ~t.substitute(condition, p.update)) for p in paths.iterative)
+        return not any(feasible(condition & p.condition & ~behind(p, condition)) for p in paths.iterative)
     except t.TermTooLarge:
         return False
 
