@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loopless import terms as t
-from loopless.recurrences import compose, finite_order, iterate
+from loopless.recurrences import finite_order, iterate
 from loopless.terms import INTEGERS, Var
+from loopless.terms.relation import followed
 from stepping import U8, linear, number, plus, polynomials, run, step, times, values_of, variable, wrapped
 
 W, X, Y, Z, N = (Var(name, INTEGERS) for name in "wxyzn")
@@ -35,7 +36,7 @@ def test_powers(data, values, n):
 def test_composition_of_different_updates(data, values):
     first = {X: data.draw(polynomials(VARIABLES)), Y: data.draw(polynomials(VARIABLES))}
     second = {Y: data.draw(polynomials(VARIABLES)), Z: data.draw(polynomials(VARIABLES))}
-    both = compose(terms_of(first), terms_of(second))
+    both = followed(terms_of(first), terms_of(second))
     expected = step(second, step(first, values))
     assert both.keys() == {X, Y, Z}
     assert all(t.evaluate(term, values) == expected[v] for v, term in both.items())

@@ -9,7 +9,8 @@ import pytest
 
 from loopless import terms as t
 from loopless.flowgraph.model import Origin
-from loopless.transition.algebra import apart, behind, compose, given, identity, join, named_at, numbered, pre
+from loopless.terms.relation import GuardedUpdate, behind, join, pre
+from loopless.transition.algebra import apart, compose, given, identity, named_at, numbered
 from loopless.transition.relation import Kind, Step, TransitionInput
 
 X, Y, IN = t.Var("x", t.INTEGERS), t.Var("y", t.INTEGERS), t.Var("?in", t.INTEGERS)
@@ -83,8 +84,8 @@ def test_joined_ways_run_as_the_one_that_is_taken(seed):
         (common & choice, {**shared, **steps[0].update}),
         (common & ~choice & Y.le(1), {**shared, **steps[1].update}),
     ]
-    condition, update = join(ways, (X, Y))
-    joined = Step("a", "b", condition, update, (TAKEN,))
+    whole = join([GuardedUpdate(*way) for way in ways], frozenset((X, Y)))
+    joined = Step("a", "b", whole.condition, whole.update, (TAKEN,))
     for state, taken in itertools.product(STATES, (-1, 0, 2)):
         each = [run(Step("a", "b", when, values, (TAKEN,)), state, {IN: taken}) for when, values in ways]
         expected = next((one for one in each if one is not None), None)

@@ -28,6 +28,7 @@ from loopless.terms.ideals import (
     has_products_inside,
     is_one_of_constants,
 )
+from loopless.terms.relation import behind, pre
 
 
 def inductive_subset(
@@ -77,7 +78,7 @@ def entailed(
 ) -> bool:
     """Whether ``wanted`` surely holds behind the step where ``given`` hold before it."""
     known = Entailing((*Strongest().needed(given), step.condition), context)
-    return known.entails(t.substitute(wanted, step.update), check_ms)
+    return known.entails(behind(step, wanted), check_ms)
 
 
 def solver_context() -> Any:
@@ -168,11 +169,11 @@ class _Asked:
             self._add(z3.Implies(flag, translated.condition(condition)), condition)
         for index, condition in enumerate(kept[step.target]):
             flag = self.wanted[condition] = self.solver.flag(f"wanted {index}")
-            behind = t.substitute(condition, step.update)
-            if isinstance(behind, t.Compare) and behind.relation == "eq" and has_products_inside(behind):
-                self.products[condition] = behind.term
-            self.after[condition] = translated.condition(behind)
-            if self._add(z3.Implies(flag, z3.Not(self.after[condition])), behind):
+            after = behind(step, condition)
+            if isinstance(after, t.Compare) and after.relation == "eq" and has_products_inside(after):
+                self.products[condition] = after.term
+            self.after[condition] = translated.condition(after)
+            if self._add(z3.Implies(flag, z3.Not(self.after[condition])), after):
                 self.plainly.add(condition)
         self.solver.tell(*translated.facts)
         self.plain.tell(*translated.facts)
@@ -244,8 +245,8 @@ class _Asked:
         shown = {condition for condition, term in products.items() if combined.has(term)}
         settled = [c for c in given if not isinstance(c, t.Compare) or c.relation == "eq"]
         for condition in hard:
-            behind = ~t.substitute(condition, self.step.update)
-            if condition not in shown and excluded_by_cases(t.conjunction((*settled, self.step.condition, behind))):
+            failing = pre(self.step, ~condition)
+            if condition not in shown and excluded_by_cases(t.conjunction((*settled, failing))):
                 shown.add(condition)
         return shown
 
@@ -278,7 +279,7 @@ def core(
     translated = IntegerTranslation(z3, solver.context)
     solver.limit(check_ms)
     solver.tell(translated.condition(step.condition))
-    solver.tell(translated.condition(~t.substitute(wanted, step.update)))
+    solver.tell(translated.condition(~behind(step, wanted)))
     flags = {f"given {index}": condition for index, condition in enumerate(given)}
     for name, condition in flags.items():
         solver.tell(z3.Implies(solver.flag(name), translated.condition(condition)))

@@ -16,6 +16,7 @@ from loopless.graphs import components, reachable
 from loopless.limits.navigation import MAX_FINITE_VALUES, MAX_PRODUCT_EDGES
 from loopless.logic.feasible import feasible
 from loopless.records import dataclass
+from loopless.terms.relation import over
 from loopless.transition.relation import VIOLATION, Step, TransitionSystem
 
 
@@ -179,18 +180,17 @@ class _Exploration:
             node = self.nodes[at]
             given = {var: t.const(value) for var, value in node.fixed.items()}
             for number, transition in self.onward.get(node.label, ()):
-                condition = t.substitute(transition.condition, given)
-                if condition is t.FALSE or not feasible(condition, solver=False):
+                taken = over(transition, given)
+                if taken.condition is t.FALSE or not feasible(taken.condition, solver=False):
                     continue
-                update = {var: t.substitute(term, given) for var, term in transition.update.items()}
                 values = dict(node.fixed)
-                for var, term in update.items():
+                for var, term in taken.update.items():
                     if var in self.finite and isinstance(term, t.Const):
                         values[var] = term.value
                     else:
                         values.pop(var, None)
                 target = self._node(transition.target, values)
-                self.edges.append(ProductEdge(len(self.edges), at, target, number, condition, update))
+                self.edges.append(ProductEdge(len(self.edges), at, target, number, taken.condition, taken.update))
                 if len(self.edges) > MAX_PRODUCT_EDGES:
                     self.cut = True
                     return self._widest() if self.finite else None

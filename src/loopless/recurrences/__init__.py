@@ -18,7 +18,7 @@
     ``term`` over entry values and the counter, exact for k ≥ ``valid_from``, ``at(k)`` for every small k,
     ``evaluate(values, k)`` for every k, also 10^18. ``Solution.closed``, ``Solution.refused``.
 
-``iterate(update, n)``, ``compose(first, then)``, ``finite_order(update, control, max_start, max_period)``
+``iterate(update, n)``, ``finite_order(update, control, max_start, max_period)``
     symbolic powers of an update, and the least (m, p) at which U^(m+p) - U^m is a constant translation.
 
 ``sum_over(term, counter, low, high)``, ``sign_over(term, counter)``, ``curves_of(term, counter)``
@@ -33,7 +33,7 @@ from __future__ import annotations
 from loopless.recurrences.closed import Closed, Composed, Kind, Repeated, Solution
 from loopless.recurrences.curves import curves_of
 from loopless.recurrences.expoly import NoClosedForm
-from loopless.recurrences.iteration import FiniteOrder, compose, finite_order, iterate
+from loopless.recurrences.iteration import FiniteOrder, finite_order, iterate
 from loopless.recurrences.linearize import LinearSystem
 from loopless.recurrences.solve import solve
 from loopless.recurrences.sums import Difference, sign_over, sum_over
@@ -48,7 +48,6 @@ __all__ = [
     "NoClosedForm",
     "Repeated",
     "Solution",
-    "compose",
     "curves_of",
     "finite_order",
     "iterate",

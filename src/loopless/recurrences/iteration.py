@@ -7,17 +7,7 @@ from collections.abc import Iterable, Mapping
 from loopless import terms as t
 from loopless.graphs import reachable
 from loopless.records import dataclass
-
-
-def compose(first: Mapping[t.Var, t.Term], then: Mapping[t.Var, t.Term]) -> dict[t.Var, t.Term]:
-    """The update that does ``first`` and after it ``then``; variables outside a mapping keep their value.
-
-    Raises :class:`loopless.terms.TermTooLarge`.
-    """
-    result = dict(first)
-    for var, term in then.items():
-        result[var] = t.substitute(term, first)
-    return result
+from loopless.terms.relation import followed
 
 
 def iterate(update: Mapping[t.Var, t.Term], n: int) -> dict[t.Var, t.Term]:
@@ -27,10 +17,10 @@ def iterate(update: Mapping[t.Var, t.Term], n: int) -> dict[t.Var, t.Term]:
     power = dict(update)
     while n:
         if n & 1:
-            result = compose(power, result)
+            result = followed(power, result)
         n >>= 1
         if n:
-            power = compose(power, power)
+            power = followed(power, power)
     return result
 
 
@@ -73,7 +63,7 @@ def finite_order(
         for start in range(max_start + 1):
             for period in range(1, max_period + 1):
                 while len(iterates) <= start + period:
-                    iterates.append(compose(iterates[-1], part))
+                    iterates.append(followed(iterates[-1], part))
                 shift = {v: iterates[start + period][v] - iterates[start][v] for v in controls}
                 if all(isinstance(d, t.Const) or (symbolic and not d.variables & part.keys()) for d in shift.values()):
                     return FiniteOrder(start, period, shift, tuple(iterates[: start + period]))

@@ -1,44 +1,26 @@
-"""The algebra of steps: one after the other, ways that meet, what held before and what holds behind.
+"""Steps of a program one after the other, over other values, and divided by their choices.
 
-A step is a guarded simultaneous update over the state at its source and its inputs. So `pre` is Dijkstra's weakest
-precondition of it (A Discipline of Programming, 1976) together with its guard, and `compose` is the product of
-relations. The algebra is that of Tarjan's path expressions (Fast algorithms for solving path problems, JACM 1981),
-whose star is :mod:`loopless.transition.star`.
+What holds of all guarded updates is in :mod:`loopless.terms.relation`: preimages, which are Dijkstra's weakest
+preconditions together with the guard (A Discipline of Programming, 1976), and ways that meet. Here steps keep their
+inputs apart, and say what may follow from them. The algebra is that of Tarjan's path expressions (Fast algorithms for
+solving path problems, JACM 1981), whose star is :mod:`loopless.transition.star`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeVar
 
 from loopless import terms as t
 from loopless.limits.verification import MAX_APART
+from loopless.terms import relation
 from loopless.transition.accesses import over
 from loopless.transition.relation import Step
-
-Effect = tuple[t.Condition, Mapping[t.Var, t.Term]]
-"""A condition, and the values of variables where it holds."""
-_Node = TypeVar("_Node", t.Term, t.Condition)
 
 
 def identity(location: str) -> Step:
     """The step that stays where it is and changes nothing."""
     return Step(location, location, t.TRUE, {}, ())
-
-
-def behind(step: Step, node: _Node) -> _Node:
-    """A term, or a condition, over the state that the step leads to, as one over the state and inputs before it. Raises
-    :class:`loopless.terms.TermTooLarge`.
-    """
-    return t.substitute(node, step.update)
-
-
-def pre(step: Step, condition: t.Condition) -> t.Condition:
-    """That the step is taken and ``condition`` holds behind it, over the state and inputs before. Raises
-    :class:`loopless.terms.TermTooLarge`.
-    """
-    return step.condition & behind(step, condition)
 
 
 def given(step: Step, values: Mapping[t.Var, t.Term]) -> Step:
@@ -47,10 +29,11 @@ def given(step: Step, values: Mapping[t.Var, t.Term]) -> Step:
     """
     if not values:
         return step
+    placed = relation.over(step, values)
     return replace(
         step,
-        condition=t.substitute(step.condition, values),
-        update={var: t.substitute(term, values) for var, term in step.update.items()},
+        condition=placed.condition,
+        update=placed.update,
         inputs=tuple(one for one in step.inputs if one.var not in values),
         taken=tuple(one for one in step.taken if one.var not in values),
         facts=tuple(t.substitute(fact, values) for fact in step.facts),
@@ -107,21 +90,6 @@ def compose(first: Step, second: Step) -> Step:
         facts=tuple(dict.fromkeys((*first.facts, *late.facts))),
         kind=first.kind.then(second.kind),
     )
-
-
-def join(ways: Sequence[Effect], wanted: Collection[t.Var]) -> Effect:
-    """One effect for ways that meet, of the variables that are ``wanted``; their conditions exclude one another."""
-    every = [dict.fromkeys(t.conjuncts(condition)) for condition, _ in ways]
-    common = [part for part in every[0] if all(part in other for other in every)]
-    own = [t.conjunction(part for part in parts if part not in common) for parts in every]
-    changed = dict.fromkeys(var for _, values in ways for var in values if var in wanted)
-    joined: dict[t.Var, t.Term] = {}
-    for var in changed:
-        term = ways[-1][1].get(var, var)
-        for (_, values), condition in zip(reversed(ways[:-1]), reversed(own[:-1]), strict=True):
-            term = t.ite(condition, values.get(var, var), term)
-        joined[var] = term
-    return t.conjunction((*common, t.disjunction(own))), joined
 
 
 def apart(transition: Step) -> list[Step]:

@@ -35,8 +35,9 @@ from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.summary import LoopSummary
+from loopless.terms.relation import GuardedUpdate, join
 from loopless.transition.accesses import over, together
-from loopless.transition.algebra import apart, join
+from loopless.transition.algebra import apart
 from loopless.transition.known_reads import KnownRead, Reads, on_all_ways, same_place, unwritten
 from loopless.transition.relation import (
     DIVERGES,
@@ -257,11 +258,11 @@ class _Maker:
         """One state for all that meet; their conditions exclude one another."""
         if len(states) == 1:
             return states[0]
-        condition, values = join([(state.condition, state.values) for state in states], self.live[label])
+        whole = join([GuardedUpdate(state.condition, state.values) for state in states], self.live[label])
         taken = tuple(dict.fromkeys(one for state in states for one in state.taken))
         reads = on_all_ways([state.reads for state in states])
         accesses = together([state.accesses for state in states])
-        return _State(condition, dict(values), taken, accesses, reads)
+        return _State(whole.condition, dict(whole.update), taken, accesses, reads)
 
     def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
         refused = self.graph.blocked.get(block.label)

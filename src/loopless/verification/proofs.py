@@ -42,7 +42,8 @@ from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
 from loopless.records import dataclass
 from loopless.terms.ideals import independent
-from loopless.transition.algebra import named_at, pre
+from loopless.terms.relation import pre
+from loopless.transition.algebra import named_at
 from loopless.transition.building import system_of
 from loopless.transition.relation import OPEN, START, VIOLATION, Step, TransitionSystem, Violates, multiplies
 from loopless.transition.star import Leaps, accelerated, leaps_of

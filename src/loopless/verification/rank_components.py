@@ -15,7 +15,8 @@ from loopless import terms as t
 from loopless.limits.verification import MAX_CHOICES, MAX_COEFFICIENT, MAX_RANK_VARIABLES, NEAR_END
 from loopless.logic.farkas import Farkas, affine
 from loopless.ranking.affine import Kept, Lowered, RankedStep, ranking_functions
-from loopless.transition.algebra import apart, behind
+from loopless.terms.relation import behind
+from loopless.transition.algebra import apart
 from loopless.transition.relation import Step
 
 Shown = Callable[[Step, t.Condition], bool]

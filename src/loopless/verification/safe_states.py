@@ -13,7 +13,7 @@ from loopless import terms as t
 from loopless.limits.verification import MAX_ALTERNATIVES, MAX_SAFE_SIZE, SAFE_STATES_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, feasible, is_quasi_affine
 from loopless.summary.rewrite.univariate import as_intervals
-from loopless.transition.algebra import pre
+from loopless.terms.relation import pre
 from loopless.transition.relation import START, Step, TransitionSystem
 from loopless.verification.shapes import is_plain
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo
 from loopless.summary import LoopSummary
-from loopless.transition.algebra import behind
+from loopless.terms.relation import behind
 from loopless.transition.relation import Step, TransitionSystem
 from loopless.transition.star import Leaps
 from loopless.verification.rank_components import cut

@@ -40,7 +40,8 @@ from loopless.logic.induction import Entailing, entailed, inductive_subset, solv
 from loopless.logic.operators import BIT_OPERATORS
 from loopless.records import dataclass
 from loopless.refusals import Refused
-from loopless.transition.algebra import behind, given
+from loopless.terms.relation import behind
+from loopless.transition.algebra import given
 from loopless.transition.relation import DIVERGES, START, Step, TransitionSystem
 from loopless.transition.star import Leaps, accelerated, leaps_of
 from loopless.verification.exploration import Explored, explored

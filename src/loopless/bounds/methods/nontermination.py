@@ -31,6 +31,7 @@ from loopless.paths import LoopPaths, Path
 from loopless.records import dataclass
 from loopless.summary import LoopSummary
 from loopless.summary.rewrite.abstraction import NamedTerms
+from loopless.terms.relation import behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +219,7 @@ def _always(paths: LoopPaths, condition: t.Condition) -> bool:
     if not any(p.unknowns for p in paths.iterative) and feasible(condition & ~going_on):
         return False
     try:
-        return not any(feasible(condition & p.condition & ~t.substitute(condition, p.update)) for p in paths.iterative)
+        return not any(feasible(condition & p.condition & ~behind(p, condition)) for p in paths.iterative)
     except t.TermTooLarge:
         return False
 

@@ -7,7 +7,7 @@ of control flow; Doménech, Gallagher and Genaim, Control-flow refinement by par
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from loopless import terms as t
@@ -18,6 +18,7 @@ from loopless.logic import feasible
 from loopless.paths import Path
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
+from loopless.terms.relation import GuardedUpdate, compose
 
 
 def refined(cutpoints: CutpointGraph, made: LinearTransitionSystem) -> CutpointGraph | Refused:
@@ -54,15 +55,15 @@ def _node(cutpoints: CutpointGraph, transition: LinearTransition) -> str:
 
 def _can_follow(earlier: LinearTransition, later: LinearTransition) -> bool:
     try:
-        condition = earlier.condition & _after(later.condition, later, earlier.path.update, "")
+        condition = compose(_plain(earlier), _plain(later), _renewed(later, "")).condition
     except t.TermTooLarge:
         return True
     return condition is not t.FALSE and feasible(condition, solver=False)
 
 
-def _after(condition: t.Condition, of: LinearTransition, values: Mapping[t.Var, t.Term], mark: str) -> t.Condition:
-    """A condition of a transition that comes after a step to ``values``; what comes from outside is new there."""
-    return t.substitute(condition, {**values, **_renewed(of, mark)})
+def _plain(of: LinearTransition) -> GuardedUpdate:
+    """The transition as the path has it, without what is linear of it."""
+    return GuardedUpdate(of.condition, of.path.update)
 
 
 def _renewed(of: LinearTransition, mark: str) -> dict[t.Var, t.Term]:
@@ -71,12 +72,11 @@ def _renewed(of: LinearTransition, mark: str) -> dict[t.Var, t.Term]:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Transitions one after another: when they can be taken so, and the values behind them, over those before."""
+    """Transitions one after another, of which ``last`` is the last, and what they come to together."""
 
     last: LinearTransition
     length: int
-    condition: t.Condition
-    values: Mapping[t.Var, t.Term]
+    whole: GuardedUpdate
 
 
 def longest(
@@ -86,7 +86,7 @@ def longest(
 
     ``leads``: whether one ends where another begins.
     """
-    waiting = [_Chain(transition, 1, transition.condition, transition.path.update) for transition in transitions]
+    waiting = [_Chain(transition, 1, _plain(transition)) for transition in transitions]
     most = 1 if waiting else 0
     while waiting:
         chain = waiting.pop()
@@ -104,13 +104,10 @@ def longest(
 
 
 def _longer(chain: _Chain, following: LinearTransition) -> _Chain | None:
-    mark = str(chain.length)
     try:
-        condition = chain.condition & _after(following.condition, following, chain.values, mark)
-        if condition is t.FALSE or not feasible(condition, solver=False):
-            return None
-        renewed = {**chain.values, **_renewed(following, mark)}
-        changed = {v: t.substitute(term, renewed) for v, term in following.path.update.items()}
+        whole = compose(chain.whole, _plain(following), _renewed(following, str(chain.length)))
     except t.TermTooLarge:
-        return _Chain(following, LONG_CHAIN, chain.condition, chain.values)
-    return _Chain(following, chain.length + 1, condition, {**chain.values, **changed})
+        return _Chain(following, LONG_CHAIN, chain.whole)
+    if whole.condition is t.FALSE or not feasible(whole.condition, solver=False):
+        return None
+    return _Chain(following, chain.length + 1, whole)

@@ -24,6 +24,7 @@ from loopless.logic import feasible
 from loopless.logic.farkas import Farkas
 from loopless.ranking.templates import RationalFunction, bound_above
 from loopless.records import dataclass
+from loopless.terms.relation import behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +208,7 @@ class SizeBounds:
 
     def exact(self, transition: LinearTransition, term: t.Term) -> t.Term:
         """The value of a term over state and parameters after a step, as the path has it."""
-        return t.substitute(term, transition.path.update)
+        return behind(transition.path, term)
 
     def proves(self, transition: LinearTransition, claim: t.Condition) -> bool:
         """Whether ``claim`` about the state before a step holds whenever the transition is taken."""

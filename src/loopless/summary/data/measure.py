@@ -10,6 +10,7 @@ from loopless import terms as t
 from loopless.paths.model import LoopPaths
 from loopless.summary.data.oblivious import reads_data, shared_conjuncts
 from loopless.summary.data.possible import possible
+from loopless.terms.relation import behind
 
 
 def most_iterations(paths: LoopPaths, given: t.Condition) -> t.Term | None:
@@ -23,9 +24,7 @@ def most_iterations(paths: LoopPaths, given: t.Condition) -> t.Term | None:
         left = part.term
         if left.variables.isdisjoint(changing):
             continue
-        slow = (
-            path.condition & given & t.at_most_zero(t.substitute(left, path.update) - left) for path in paths.iterative
-        )
+        slow = (path.condition & given & t.at_most_zero(behind(path, left) - left) for path in paths.iterative)
         if not any(map(possible, slow)):
             return t.maximum(t.ZERO, 1 - left)
     return None
