@@ -14,7 +14,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.limits.paths import MAX_SEARCHED_BYTES
 from loopless.records import dataclass
-from loopless.source.vocabulary import COMPARISONS, SETS, STRING_LENGTHS
+from loopless.source.vocabulary import COMPARISONS, SEARCHES, SETS, SIZES, STRING_LENGTHS
 
 _CHAR: Final = t.IntType(8, signed=True)
 _BYTE: Final = t.IntType(8, signed=False)
@@ -70,8 +70,8 @@ def result_of(
     ``texts`` and ``numbers``: its arguments, sizes as they are without a sign; ``chosen``: what the library would
     return, of which a comparison takes no more than C leaves open.
     """
-    limited = callee in ("strnlen", "memchr", "strncmp", "memcmp", "bcmp")
-    searches = callee in ("strchr", "strrchr", "memchr")
+    limited = callee in SIZES
+    searches = callee in SEARCHES
     compares = callee in COMPARISONS
     if len(texts) != 1 + (compares or callee in SETS) or len(numbers) != limited + searches:
         return None

@@ -391,7 +391,7 @@ class AnalyzedProgram:
         from loopless.bounds.callees.effects import Transformers
         from loopless.bounds.induction.counts import walked
         from loopless.flowgraph.callees.call_sites import widths
-        from loopless.flowgraph.memory.mod_ref import REPLACEABLE
+        from loopless.source.ir import REPLACEABLE
 
         by_name = {function.code.name: function for function in self.functions}
 

@@ -14,14 +14,13 @@ from typing import Final
 
 from loopless.flowgraph.callees.call_graph import CallGraph, reached_instructions
 from loopless.flowgraph.callees.summaries import CalleeSummaries, Fact
-from loopless.flowgraph.memory.mod_ref import REPLACEABLE
 from loopless.flowgraph.model import ASSEMBLY, THROUGH_POINTER, Block, Call, Flowgraph, LoopInfo
 from loopless.graphs import bottom_up, cycles, least_fixed_point, predecessors, reachable
 from loopless.paths.build import called
 from loopless.queries.loops.name import LoopName
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
-from loopless.source.ir import Instruction, Loc, Module, OtherConst, SourceFunction
+from loopless.source.ir import REPLACEABLE, Instruction, Loc, Module, OtherConst, SourceFunction
 from loopless.source.vocabulary import COMES_BACK, LEAVES, Meaning, effect_of, library_function, meaning_of
 
 _ENDING: Final = frozenset({Meaning.ASSUME, Meaning.ASSERT, Meaning.ERROR, Meaning.ABORT, Meaning.EXIT, Meaning.TARGET})

@@ -7,7 +7,16 @@ from typing import Final
 
 from loopless.graphs import bottom_up, cycles
 from loopless.limits.source import MAX_INLINED_LEAF, MAX_INLINED_SIZE, MAX_INLINING_GROWTH, SMALL_MODULE_SIZE
-from loopless.source.ir import ConstantAggregate, GlobalRef, Instruction, Module, OtherConst, SourceFunction, Value
+from loopless.source.ir import (
+    REPLACEABLE,
+    ConstantAggregate,
+    GlobalRef,
+    Instruction,
+    Module,
+    OtherConst,
+    SourceFunction,
+    Value,
+)
 from loopless.source.vocabulary import RETURNS_TWICE, meaning_of
 
 _RESERVED: Final = ("__VERIFIER_", "__CPROVER_", "klee_")
@@ -77,7 +86,7 @@ def _can_inline(f: SourceFunction, module: Module) -> bool:
         or f.attributes & _BARRED
     ):
         return False
-    if f.linkage in ("weak", "linkonce", "extern_weak"):  # another module may define it otherwise
+    if f.linkage in REPLACEABLE:
         return False
     return not any(_barrier(i) or returns_twice(i, module) for i in f.instructions())
 

@@ -351,6 +351,10 @@ class Param:
         return False if "zeroext" in self.attributes else None
 
 
+REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
+"""Linkages of what another module may define otherwise."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SourceFunction:
     """A function, defined or only declared (then ``blocks`` is empty).

@@ -32,7 +32,7 @@ from loopless.source import ir
 
 CONSTRUCTORS: Final = ("llvm.global_ctors", "llvm.global_dtors")
 """What a module calls before ``main``, and after it."""
-_REPLACEABLE: Final = ("weak", "linkonce", "extern_weak", "common", "available_externally")
+_REPLACEABLE: Final = (*ir.REPLACEABLE, "common", "available_externally")
 """Another module may define these otherwise."""
 
 

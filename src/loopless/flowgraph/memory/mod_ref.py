@@ -40,8 +40,6 @@ from loopless.source import ir
 from loopless.source.vocabulary import LibraryEffect, LibraryFunction, Meaning, meaning_of
 
 _INTERNAL: Final = ("internal", "private")
-REPLACEABLE: Final = ("weak", "linkonce", "extern_weak")
-"""Another module may define these otherwise."""
 _FOLLOWED: Final = frozenset(
     {
         "load",
@@ -254,7 +252,7 @@ def _callees(instruction: ir.Instruction, points: PointsTo, module: ir.Module) -
         names = tuple(sorted({base.name for base, _ in target.living}))
     for name in names:
         function = module.functions.get(name)
-        if function is None or function.is_declaration or function.linkage in REPLACEABLE:
+        if function is None or function.is_declaration or function.linkage in ir.REPLACEABLE:
             return None
     return names
 

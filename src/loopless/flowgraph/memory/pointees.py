@@ -32,7 +32,7 @@ POINTEE: Final = "pointee"
 REACHED: Final = "reached"
 STANDING_IN: Final = (POINTEE, REACHED)
 """The kinds of objects that are named after a place that holds a pointer."""
-_REPLACEABLE: Final = ("weak", "linkonce", "extern_weak", "common")
+_REPLACEABLE: Final = (*ir.REPLACEABLE, "common")
 
 
 @dataclass(frozen=True, slots=True)
