@@ -75,7 +75,7 @@ VIOLATIONS = {
     ),
     "islpy is imported in logic only": (PACKAGE / "terms" / "engine.py", "import islpy"),
     "z3 is imported in logic, in check and in metering only": (CAMPAIGN / "judging" / "engine.py", "import z3"),
-    "flint is imported in recurrences and terms.powers only": (
+    "flint is imported in recurrences, terms.powers and terms.ideals only": (
         PACKAGE / "logic" / "numbers.py",
         "from flint import fmpz",
     ),
