@@ -13,13 +13,13 @@ from types import MappingProxyType
 from typing import Any
 
 from loopless import terms as t
+from loopless.flowgraph.def_use import assigned_in
 from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.model import NULL_OBJECT, Flowgraph, Kind, Load, MemoryObject
 from loopless.flowgraph.model import Store as StoreTo
 from loopless.limits.navigation import MAX_FILLED_BYTES
 from loopless.navigation.store import NotFollowed, PathDemands, size_of
 from loopless.records import dataclass
-from loopless.transition.building import assigned_in
 
 
 class NoWay(Exception):
@@ -112,7 +112,7 @@ class PathMemory:
             for var, info in graph.variables.items()
             if info.object is not None and info.kind in (Kind.POINTEE, Kind.GLOBAL) and info.pointer_part != "offset"
         }
-        self._moved = frozenset(assigned_in(graph))
+        self._moved = assigned_in(graph.blocks.values())
         self._names: dict[int, str] = {}
         self._by_name: dict[str, int] = {}
         for number, found in graph.objects.items():

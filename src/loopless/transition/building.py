@@ -7,26 +7,30 @@ encoding, FMCAD 2009). What comes from outside on the way is an input of the tra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
 
 from loopless import terms as t
+from loopless.flowgraph.def_use import assigned_in
 from loopless.flowgraph.liveness import live_at_entry
 from loopless.flowgraph.memory.statement_effects import Written, changed_by, changed_in, read_type
 from loopless.flowgraph.model import (
     Allocate,
-    Assign,
     Assume,
     Block,
     Call,
     Check,
+    Copy,
+    Expire,
+    Fill,
     Flowgraph,
-    Havoc,
     Load,
     Origin,
     Statement,
+    Store,
 )
+from loopless.flowgraph.transfer import Domain, Source, after, along
 from loopless.graphs import reachable, reverse_postorder
 from loopless.limits.verification import MAX_READS
 from loopless.paths.build import changed_variables
@@ -106,20 +110,6 @@ def cutpoints_of(graph: Flowgraph) -> tuple[str, ...]:
     return tuple(label for label in order if label in back)
 
 
-def assigned_in(graph: Flowgraph) -> Iterator[t.Var]:
-    """The variables that statements and edges assign."""
-    for block in graph.blocks.values():
-        for edge in block.edges:
-            yield from (target for target, _ in edge.assigns)
-        for statement in block.statements:
-            for part in ("target", "target_object"):
-                target = getattr(statement, part, None)
-                if isinstance(target, t.Var):
-                    yield target
-            if isinstance(statement, Call):
-                yield from statement.changes
-
-
 @dataclass(slots=True)
 class _State:
     condition: t.Condition
@@ -129,8 +119,8 @@ class _State:
     reads: Reads = ()
 
 
-@dataclass(slots=True)
-class _Maker:
+@dataclass
+class _Maker(Domain[_State]):
     graph: Flowgraph
     violates: Violates
     calls: Passes
@@ -143,6 +133,8 @@ class _Maker:
     failing: list[Step] = field(default_factory=list)
     open: list[Refused] = field(default_factory=list)
     start: str = START
+    place: tuple[str, int] = ("", 0)
+    """The block of the statement that is looked at, and its number there."""
     inputs: list[TransitionInput] = field(default_factory=list)
     facts: list[t.Condition] = field(default_factory=list)
     arrived: dict[str, list[_State]] = field(default_factory=dict)
@@ -152,7 +144,7 @@ class _Maker:
 
     def __post_init__(self) -> None:
         self.written = changed_in(self.graph, self.graph.blocks)
-        self.moved = frozenset(assigned_in(self.graph)) if self.accesses else frozenset()
+        self.moved = assigned_in(self.graph.blocks.values()) if self.accesses else frozenset()
 
     def begin(self, start: str) -> None:
         """The transitions from one cutpoint."""
@@ -270,7 +262,9 @@ class _Maker:
             self._opened(refused, state)
             return
         for index, statement in enumerate(block.statements):
-            self._statement(block.label, index, statement, state)
+            self.place = block.label, index
+            state.reads = unwritten(state.reads, changed_by(self.graph, statement)) if state.reads else ()
+            after(self, block.label, statement, state)  # it changes the state, which nobody else holds
             if state.condition is t.FALSE:
                 return
         if block.end is not None:
@@ -286,49 +280,63 @@ class _Maker:
             condition = state.condition & t.substitute(edge.condition, state.values)
             if condition is t.FALSE:
                 continue
-            values = {**state.values, **{v: t.substitute(term, state.values) for v, term in edge.assigns}}
             following = targets if edge.target in self.cutpoints else self.arrived
-            after = _State(condition, values, state.taken, state.accesses, state.reads)
-            following.setdefault(edge.target, []).append(after)
+            taken = replace(state, condition=condition, values=dict(state.values))
+            following.setdefault(edge.target, []).append(along(self, edge, taken))
 
     def _opened(self, refused: Refused, state: _State) -> None:
         self.open.append(refused)
         self._emit(OPEN, replace(state, values={}), None)
 
-    def _statement(self, label: str, index: int, statement: Statement, state: _State) -> None:
-        values = state.values
-        state.reads = unwritten(state.reads, changed_by(self.graph, statement)) if state.reads else ()
-        match statement:
-            case Assign():
-                values[statement.target] = t.substitute(statement.value, values)
-            case Check():
-                self._check(statement, state)
-            case Assume():
-                state.condition = state.condition & t.substitute(statement.condition, values)
-            case Havoc(target=target, origin=origin):
-                values[target] = self._input(state, target, origin, label, index)
-            case Load():
-                values[statement.target] = self._loaded(statement, state, label, index)
-                if statement.target_object is not None:
-                    values[statement.target_object] = self._input(
-                        state, statement.target_object, Origin.MEMORY, label, index, "object"
-                    )
-                self._accessed(statement, state, values[statement.target], statement.target_object)
-            case Allocate(target=target):
-                values[target] = self._input(state, target, Origin.MEMORY, label, index)
-                self._accessed(statement, state, values[target])
-            case Call():
-                refused = self.calls(statement)
-                if refused is not None:
-                    self._opened(refused, state)
-                before = replace(state, values=dict(values))
-                for part in (statement.target, statement.target_object, *statement.changes):
-                    if part is not None:
-                        values[part] = self._input(state, part, Origin.CALL, label, index, part.name)
-                given = values[statement.target] if statement.target is not None else None
-                self._accessed(statement, state, given, statement.target_object, before.values)
-            case _:
-                self._accessed(statement, state)  # what it changes is memory that no variable holds
+    # -- statements ---------------------------------------------------------------------------------------------------
+
+    def value(self, state: _State, term: t.Term, target: t.Var) -> t.Term:  # noqa: ARG002
+        return t.substitute(term, state.values)
+
+    def assigned(self, state: _State, values: Mapping[t.Var, t.Term], loc: Loc | None) -> _State:  # noqa: ARG002
+        state.values.update(values)
+        return state
+
+    def fresh(self, state: _State, target: t.Var, origin: Origin, name: str, source: Source) -> _State:  # noqa: ARG002
+        part = target.name if isinstance(source, Call) else "object" if target == _owner_of(source) else ""
+        state.values[target] = self._input(state, target, origin, part)
+        return state
+
+    def holds(self, state: _State, label: str, statement: Check | Assume) -> Sequence[_State]:  # noqa: ARG002
+        condition = t.substitute(statement.condition, state.values)
+        failing = state.condition & ~condition
+        if isinstance(statement, Check) and self.violates(statement):
+            self._emit(VIOLATION, replace(state, values={}), statement.loc, failing)
+        elif isinstance(statement, Check) and failing is not t.FALSE:
+            self.failing.append(Step(self.start, UNDEFINED, failing, {}, (), statement.loc))
+        state.condition = state.condition & condition
+        return (state,)
+
+    def load(self, state: _State, statement: Load) -> Sequence[_State]:
+        state.values[statement.target] = self._loaded(statement, state)
+        if statement.target_object is not None:
+            self.fresh(state, statement.target_object, Origin.MEMORY, "", statement)
+        self._accessed(statement, state, state.values[statement.target], statement.target_object)
+        return (state,)
+
+    def allocate(self, state: _State, statement: Allocate) -> Sequence[_State]:
+        self.fresh(state, statement.target, Origin.MEMORY, "", statement)
+        self._accessed(statement, state, state.values[statement.target])
+        return (state,)
+
+    def write(self, state: _State, statement: Store | Fill | Copy | Expire) -> Sequence[_State]:
+        self._accessed(statement, state)  # what it changes is memory that no variable holds
+        return (state,)
+
+    def call(self, state: _State, statement: Call) -> Sequence[_State]:
+        refused = self.calls(statement)
+        if refused is not None:
+            self._opened(refused, state)
+        before = dict(state.values)
+        self.havocked(state, statement)
+        given = state.values[statement.target] if statement.target is not None else None
+        self._accessed(statement, state, given, statement.target_object, before)
+        return (state,)
 
     def _accessed(
         self,
@@ -346,18 +354,8 @@ class _Maker:
         gives = (value if isinstance(value, t.Var) else None, state.values.get(owner) if owner is not None else None)
         state.accesses = (*state.accesses, TransitionAccess(shown, gives))  # type: ignore[arg-type]
 
-    def _check(self, check: Check, state: _State) -> None:
-        condition = t.substitute(check.condition, state.values)
-        if self.violates(check):
-            failing = state.condition & ~condition
-            self._emit(VIOLATION, replace(state, values={}), check.loc, failing)
-        else:
-            failing = state.condition & ~condition
-            if failing is not t.FALSE:
-                self.failing.append(Step(self.start, UNDEFINED, failing, {}, (), check.loc))
-        state.condition = state.condition & condition
-
-    def _input(self, state: _State, target: t.Var, origin: Origin, label: str, index: int, part: str = "") -> t.Var:
+    def _input(self, state: _State, target: t.Var, origin: Origin, part: str = "") -> t.Var:
+        label, index = self.place
         var = t.Var(f"?{self.start}>{label}:{index}.{part}", target.type)
         found = TransitionInput(var, origin, label, index)
         if found not in self.inputs:
@@ -366,7 +364,7 @@ class _Maker:
             state.taken = (*state.taken, found)
         return var
 
-    def _loaded(self, load: Load, state: _State, label: str, index: int) -> t.Term:
+    def _loaded(self, load: Load, state: _State) -> t.Term:
         owner = t.substitute(load.address.object, state.values)
         number = owner.value if isinstance(owner, t.Const) else None
         objects = self.graph.objects
@@ -379,7 +377,7 @@ class _Maker:
             if name is not None:
                 held = read_type(load)
                 return t.read(name, t.substitute(load.address.offset, state.values), held)
-        found = self._input(state, load.target, Origin.MEMORY, label, index)
+        found = self._input(state, load.target, Origin.MEMORY)
         if number is not None and load.target_object is None and not self.accesses:
             new = KnownRead(number, load.type, t.substitute(load.address.offset, state.values), found)
             same = same_place(state.reads, new)
@@ -391,3 +389,8 @@ class _Maker:
     def _is_kept(self, owner: t.Var, load: Load) -> bool:
         """Whether a pointer leads to the same object all the time, and nothing writes what it leads to there."""
         return owner not in self.moved and self.written.spares(self.graph, load.objects)
+
+
+def _owner_of(source: Source) -> t.Var | None:
+    """The variable that says into which object a pointer leads that a statement gives."""
+    return source.target_object if isinstance(source, Load | Call) else None
