@@ -2,14 +2,15 @@
 
     python bench/trust.py FOLDER --minutes 5
     python bench/trust.py CERTIFICATES --conjuncts
-    python bench/trust.py CERTIFICATES --history 1000
+    python bench/trust.py bench/history --history 1000 --minutes 20
 
 FOLDER holds programs of ``bench/verify_random.py --proved``. A mutant of a certificate may be accepted where what it
 says still holds in all states that runs come to; a mutant of a program under the old certificate where native runs do
 not violate the property. Everything else that is accepted is wrong. CERTIFICATES holds those of ``bench/verify.py
 --certificates``: of each every conjunct is left out in turn, and it is counted how often the rest is refused, and how
-often it is still inductive and enough. With ``--history`` so many mutants are made of those that speak of history
-variables: what is accepted is compared with exhausted runs over the flowgraph with history.
+often it is still inductive and enough. With ``--history`` the programs of the folder are proved by history variables
+alone, though some have other proofs, and so many mutants are made of these certificates: what is accepted is compared
+with exhausted runs over the flowgraph with history.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from typing import Any, Final
 
 from verify_random import asked, exhausted, expected, judged_here
 
+from loopless import clock
 from loopless.check.certificates.document import judged_document
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
 from loopless.check.certificates.history import history_of, with_history
@@ -36,9 +38,16 @@ from loopless.check.oracle.native import NativeHost, NativeLimits, NativeOracle
 from loopless.errors import LooplessError
 from loopless.flowgraph.model import Flowgraph, Origin
 from loopless.graphs import reachable
+from loopless.queries.program import load as load_program
+from loopless.queries.settings import Settings
 from loopless.queries.verification import answering as verification
+from loopless.queries.verification.certification import Certification
+from loopless.queries.verification.evidence import claim_of
+from loopless.queries.verification.question import VerificationQuestion
+from loopless.refusals import Refused
 from loopless.source import SourceOptions, load
 from loopless.terms import EvaluationError, Var, evaluate, holds
+from loopless.verification.proofs import Search
 from loopless.verification.runs import ProgramRun, Runner
 
 DOMAIN: Final = (*range(-4, 10), 100, 127, 128, 255, 32767, 65535, 2**31 - 1, -128, -(2**31), 2**63 - 1)
@@ -193,10 +202,11 @@ def of_history(folder: Path, mutants: int, minutes: float) -> int:
     """Print how often mutants of certificates with history are refused; the number of those accepted wrongly."""
     until = time.monotonic() + 60 * minutes
     counts: Counter[tuple[str, str]] = Counter()
-    files = [file for file in sorted(folder.glob("*.json")) if '"history"' in file.read_text(encoding="utf-8")]
-    for file in files:
-        document = json.loads(file.read_text(encoding="utf-8"))
-        if not judged_here(document, 60.0)["accepted"]:
+    programs = sorted(folder.glob("*.c"))
+    for file in programs:
+        document = proved_by_history(file)
+        if document is None:
+            counts["programs", "no proof with history"] += 1
             continue
         counts["certificates", "accepted"] += 1
         told = document["program"]
@@ -204,7 +214,7 @@ def of_history(folder: Path, mutants: int, minutes: float) -> int:
         program = load([Path(name) for name in told["files"]], SourceOptions(data_model=told["data_model"]))
         graph = graph_of(program, told["entry"], property_)
         r = random.Random(file.name)
-        for kind, made in certificates(document, r, mutants // len(files)):
+        for kind, made in certificates(document, r, mutants // len(programs)):
             if time.monotonic() > until:
                 break
             if made == document:
@@ -223,6 +233,20 @@ def of_history(folder: Path, mutants: int, minutes: float) -> int:
     for (name, how), count in sorted(counts.items()):
         print(f"| {name} | {how} | {count} |")
     return sum(count for (_, how), count in counts.items() if how.endswith("WRONG"))
+
+
+def proved_by_history(file: Path) -> Mapping[str, Any] | None:
+    """The certificate of a program by history variables; None where there is none, or the judge refuses it."""
+    program = load_program([file], Settings())
+    question = VerificationQuestion(program, Property.UNREACH_CALL, Settings(), clock.counted() + 60.0)
+    system = question.system()
+    assert not isinstance(system, Refused), system
+    proof = Search(system, question.violates, question.deadline).by_history(20.0)
+    if proof is None:
+        return None
+    claim = claim_of(proof.invariants, system)
+    verdict = Certification(question).judged(system, claim, proof.method, (), proof.history)
+    return None if verdict is None else verdict.certificate
 
 
 # -- a second way -----------------------------------------------------------------------------------------------------

@@ -8,9 +8,7 @@ from loopless.check.certificates.history import with_history
 from loopless.check.certificates.judge import CertifiedClaim, judged
 from loopless.check.certificates.property import Follows, Property, violates
 from loopless.queries.verification.evidence import claim_of, told, without_history
-from loopless.transition.star import accelerated, leaps_of
-from loopless.verification.proofs import GOALS, Proof
-from loopless.verification.safe_states import safe_states
+from loopless.verification.proofs import Proof
 from programs_in_c import graph, program, search, system
 
 DELAY = """int main(void) {
@@ -46,11 +44,7 @@ POWERS = """int main(void) {
 
 def by_history(source):
     """The proof with history of a program, though there is one without; None where there is none."""
-    looking = search(source)
-    leaps, _ = leaps_of(looking.system, 8.0)
-    safe = safe_states(accelerated(looking.system, leaps), GOALS, {h: x.given for h, x in leaps.items() if x.lasting})
-    assert safe is not None
-    return looking._by_history(leaps, safe, 8.0)
+    return search(source).by_history(8.0)
 
 
 def is_accepted(source, proof, of=None):

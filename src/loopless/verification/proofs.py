@@ -370,13 +370,18 @@ class Search:
             return _suspect(run, SUMMARIES) if run.end == "violation" else None
         if not found.complete:
             return None
-        given = {header: leap.given for header, leap in leaps.items() if leap.lasting}
-        safe = safe_states(system, GOALS, given)
+        safe = _safe(system, leaps)
         if safe is None:
             return None
         # What else is known stays as it is: other methods do better without such long conditions.
         kept = inductive_subset(self.inner, safe, min(self.deadline, clock.counted() + seconds))
         return self._proof(SUMMARIES, kept) or self._by_history(leaps, safe, min(seconds, HISTORY_S))
+
+    def by_history(self, seconds: float) -> Proof | None:
+        """By what iterations come to alone, though there may be a proof that needs no history."""
+        leaps, _ = leaps_of(self.system, seconds)
+        safe = _safe(accelerated(self.system, leaps), leaps) if leaps else None
+        return None if safe is None else self._by_history(leaps, safe, seconds)
 
     def _by_history(self, leaps: Leaps, safe: Invariants, seconds: float) -> Proof | None:
         """By what iterations come to, over history variables, from entries that are safe."""
@@ -568,6 +573,11 @@ class Search:
     def safety_goals(self) -> list[tuple[Step, t.Condition]]:
         """That no transition into a violation is taken."""
         return [(replace(transition, update={}), t.FALSE) for transition in self.bad]
+
+
+def _safe(system: TransitionSystem, leaps: Leaps) -> Invariants | None:
+    """The states of the accelerated system from which no violation is ahead."""
+    return safe_states(system, GOALS, {header: leap.given for header, leap in leaps.items() if leap.lasting})
 
 
 def _suspect(run: ProgramRun, method: str) -> Suspect:
