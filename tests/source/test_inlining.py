@@ -6,9 +6,10 @@ import ctypes
 
 import pytest
 
+from loopless.graphs import components
 from loopless.limits.source import MAX_INLINED_LEAF, MAX_INLINED_SIZE, SMALL_MODULE_SIZE
 from loopless.source import SourceOptions, ir
-from loopless.source.inlining import choose, components, recursive_functions
+from loopless.source.inlining import choose, recursive_functions
 from loopless.source.jit import Jit
 from loopless.source.program import load
 from loopless.source.vocabulary import (
