@@ -106,6 +106,11 @@ class Bound(Shown, ABC):
         """The bounds of the function, this one among them."""
 
     @property
+    @abstractmethod
+    def over_inputs(self) -> t.Term | None:
+        """A bound over the inputs alone, where ``upper`` is over values that the call reads."""
+
+    @property
     def upper(self) -> t.Term | None:
         """At most so many; None where no bound is known, or the loop never ends."""
         return self.claim.upper
@@ -147,8 +152,8 @@ class Bound(Shown, ABC):
 
     def at(self, /, **inputs: Entry) -> int | None:
         """The number that ``upper`` comes to for these inputs (numbers, and what pointers point to and arrays hold);
-        None where the bound does not hold for them, or depends on something else. Where ``exact`` is false, it may be a
-        number that ``upper`` does not exceed, whatever is read.
+        None where the bound does not hold for them, or depends on something else. Where ``exact`` is false, or what is
+        read is not given, it may be a number that ``upper`` does not exceed, whatever is read.
 
         Raises ``UsageError`` for a name that is no input, or that several variables have, and for a value that the
         input's type does not have.
@@ -157,6 +162,8 @@ class Bound(Shown, ABC):
         if self.within.declared is not None:
             check_values(given, [self.within.declared], names_in_bounds([names]))
         value = number_at(names, self.upper, self.valid_when, given, exactly=self.exact)
+        if value is None and self.over_inputs is not None:
+            value = number_at(names, self.over_inputs, t.TRUE, given)
         if value is None and given:
             for sentence in not_meant([names], given):
                 raise UsageError(sentence.replace("--at", "at()"))
@@ -281,6 +288,10 @@ class LoopBound(Bound):
     def per_entry(self) -> Claim:
         """The iterations of one entry of the loop, over the values there."""
         return self.counts.entry
+
+    @property
+    def over_inputs(self) -> t.Term | None:
+        return self.counts.over_inputs
 
     @property
     def any_entry(self) -> t.Term | None:
