@@ -1,9 +1,9 @@
 """Which inputs make a function run for ever, or that it ends whatever they are.
 
-In the order of what they cost: short paths into cycles that leave everything that decides as it was; runs with inputs
-drawn at random; bounds of all loops, which refute; summaries of loops that say from which states they never end; a
-guided search into such cycles. What is told was replayed: the compiled program was still going on, and the judge's
-interpreter came to a state in which it was before.
+In the order of what they cost (:data:`HANG`): short paths into cycles that leave everything that decides as it was;
+runs with inputs drawn at random; bounds of all loops, which refute; summaries of loops that say from which states they
+never end; a guided search into such cycles. What is told was replayed: the compiled program was still going on, and the
+judge's interpreter came to a state in which it was before.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from loopless import clock
+from loopless import clock, portfolio
 from loopless.errors import UsageError
 from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
 from loopless.limits.queries import DEFAULT_REACH_S, FENCE_MARGIN_S, HANG_PATHS_S, HANG_PROOF_SHARE, SUMMARIES_S
 from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem
 from loopless.navigation.routes import Route
+from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.queries.call_values.reached import Reached
 from loopless.queries.guided import counters_of
 from loopless.queries.jobs.overrun import Overrun
@@ -43,6 +44,7 @@ from loopless.source.targets import SourceTarget
 from loopless.transition.relation import DIVERGES, VIOLATION, TransitionSystem
 from loopless.verification.exploration import explored
 from loopless.verification.lassos import with_lassos
+from loopless.verification.proofs import SUMMARIES
 
 ENDLESS: Final = SourceTarget(endless=True)
 """What ``--hang`` asks for."""
@@ -118,7 +120,7 @@ class HangJob:
         calls = RepeatingCalls(self.program, self.entry, self.settings)
         driver = EndlessDriver(self.program.files, self.settings, question.deadline, calls)
         try:
-            return _Methods(question, driver).answer()
+            return _answer(question, driver)
         finally:
             driver.close()
 
@@ -171,99 +173,153 @@ class RoundsJob:
         return next((one.name for one in own if one.line == loop.line), f"{loop.function}, line {loop.line}")
 
 
-class _Methods:
-    """The methods for one function."""
+@dataclass(slots=True)
+class HangSearch:
+    """Whether a function never ends, as the methods are asked it. ``system``: its runs, or why it has none; ``lassos``
+    and ``runs``: the runs into cycles that leave all that decides as it was. ``why``: why bounds prove nothing.
+    """
 
-    def __init__(self, question: ReachQuestion, driver: EndlessDriver) -> None:
-        self.question, self.driver = question, driver
-        self.system = question.system()
-        self.why = ""
+    question: ReachQuestion
+    system: TransitionSystem | Refused
+    lassos: TransitionSystem | None
+    runs: RunsToTarget | None
+    why: str = ""
 
-    def answer(self) -> Reached:
-        """The first answer; what no method settles is unknown."""
-        question = self.question
-        if isinstance(self.system, Refused):
-            proved = self._by_bounds()
-            return proved or question.unknown(str(self.system))
-        lassos = with_lassos(self.system)
-        runs = RunsToTarget(question, lassos, self.driver)
-        searches: list[Callable[[], Reached | None]] = [
-            lambda: self._by_paths(lassos, runs),
-            runs.drawn,
-            self._by_bounds,
-            lambda: self._by_summaries(runs),
-            lambda: self._by_guided_search(lassos, runs),
-        ]
-        if not question.settings.run:
-            searches = [self._by_bounds]
-            question.why = "a run that never ends would have to be replayed, which --no-run forbids"
-        for search in searches:
-            if question.left <= 0:
-                break
-            found = search()
-            if found is not None and found.verdict == "reached":
-                return self._told(found)
-            if found is not None:
-                return found
-        shown = self.driver.calls.why
-        if shown:
-            question.why = f"a run was still going on after a while, but that it never ends was not shown: {shown}"
-        reasons = [one for one in (self.why, question.why) if one]
-        return question.unknown("; ".join(reasons) or "no run was found that never ends")
+    @property
+    def has_cycle(self) -> bool:
+        """Whether there is such a cycle."""
+        return self.lassos is not None and any(one.target == VIOLATION for one in self.lassos.transitions)
 
-    def _told(self, found: Reached) -> Reached:
-        """The answer with where the run is that never ends."""
-        run = self.driver.found
-        assert run is not None
-        place = "" if run.place is None else str(run.place)
-        place = next((loop.name for loop in self.question.program.loops if loop.id.place == place), place)
-        shown = (
-            "in the judge's run a state comes again" if run.repeats else "the judge knows states that it never leaves"
-        )
-        words = f"it goes on, and {shown}"
-        return replace(found, replayed=words, loop=place, overflows=run.overflows)
+    @property
+    def may_run(self) -> bool:
+        """Whether runs may be looked for."""
+        return self.runs is not None and self.question.settings.run
 
-    def _by_paths(self, lassos: TransitionSystem, runs: RunsToTarget) -> Reached | None:
-        """By the shortest path into a cycle."""
-        if all(one.target != VIOLATION for one in lassos.transitions):
-            return None
-        with self.question.timed("paths"):
-            route = route_of(explored(lassos, (VIOLATION,), min(HANG_PATHS_S, self.question.left)))
-        return self._along(route, runs, "paths into cycles")
 
-    def _along(self, route: Route | None, runs: RunsToTarget, method: str) -> Reached | None:
-        return None if route is None else runs.along(route, method)
+def _answer(question: ReachQuestion, driver: EndlessDriver) -> Reached:
+    """The answer to one question, by the methods in their order; what no method settles is unknown."""
+    system = question.system()
+    lassos = None if isinstance(system, Refused) else with_lassos(system)
+    runs = None if lassos is None else RunsToTarget(question, lassos, driver)
+    asked = HangSearch(question, system, lassos, runs)
+    if not question.settings.run:
+        question.why = "a run that never ends would have to be replayed, which --no-run forbids"
+    tried = portfolio.answered(
+        HANG, asked, question.entry, complete=lambda _: True, in_words=lambda found: found.verdict
+    )
+    found = tried.answer
+    if found is not None:  # an answer of unknown is falsy
+        return _told(question, driver, found) if found.verdict == "reached" else found
+    if isinstance(system, Refused):
+        return question.unknown(str(system))
+    if driver.calls.why:
+        shown = driver.calls.why
+        question.why = f"a run was still going on after a while, but that it never ends was not shown: {shown}"
+    reasons = [one for one in (asked.why, question.why, *map(str, tried.refused)) if one]
+    return question.unknown("; ".join(reasons) or "no run was found that never ends")
 
-    def _by_bounds(self) -> Reached | None:
-        """The answer "unreachable" where all loops are bounded."""
-        question = self.question
-        with question.timed("bounds"):
-            found = always_ends(question.program, question.entry, question.settings, HANG_PROOF_SHARE * question.left)
-        if isinstance(found, str):
-            self.why = found
-            return None
-        return question.unreachable("bounds", found)
 
-    def _by_summaries(self, runs: RunsToTarget) -> Reached | None:
-        """By a summary that says from which states its loop never ends."""
-        assert isinstance(self.system, TransitionSystem)
-        if not self.question.summaries:
-            return None
-        kept = tuple(one for one in self.system.transitions if one.target in self.system.cutpoints)
-        plain = replace(self.system, transitions=kept)
-        with self.question.timed("summaries"):
-            route = route_by_summaries(plain, min(SUMMARIES_S, self.question.left), (DIVERGES,))
-        return self._along(route, runs, "summaries of loops")
+def _told(question: ReachQuestion, driver: EndlessDriver, found: Reached) -> Reached:
+    """The answer with where the run is that never ends."""
+    run = driver.found
+    assert run is not None
+    place = "" if run.place is None else str(run.place)
+    place = next((loop.name for loop in question.program.loops if loop.id.place == place), place)
+    shown = "in the judge's run a state comes again" if run.repeats else "the judge knows states that it never leaves"
+    words = f"it goes on, and {shown}"
+    return replace(found, replayed=words, loop=place, overflows=run.overflows)
 
-    def _by_guided_search(self, lassos: TransitionSystem, runs: RunsToTarget) -> Reached | None:
-        """By a search that counters of paths guide."""
-        if all(one.target != VIOLATION for one in lassos.transitions):
-            return None
-        with self.question.timed("counters"):
-            counters = counters_of(lassos, trips=self.question.summaries)
-        if counters is SmtAnswer.NO:
-            return None
-        found = GuidedSearch(
-            self.question, lassos, runs, counters if isinstance(counters, CounterSystem) else None
-        ).answer()
-        return found if found is not None and found.verdict == "reached" else None
+
+def _by_paths(asked: HangSearch) -> Reached | None:
+    """By the shortest path into a cycle."""
+    assert asked.lassos is not None
+    with asked.question.timed("paths"):
+        route = route_of(explored(asked.lassos, (VIOLATION,), min(HANG_PATHS_S, asked.question.left)))
+    return _along(asked, route, "paths into cycles")
+
+
+def _along(asked: HangSearch, route: Route | None, method: str) -> Reached | None:
+    assert asked.runs is not None
+    return None if route is None else asked.runs.along(route, method)
+
+
+def _by_random_runs(asked: HangSearch) -> Reached | None:
+    assert asked.runs is not None
+    return asked.runs.drawn()
+
+
+def _by_bounds(asked: HangSearch) -> Reached | None:
+    """The answer "unreachable" where all loops are bounded."""
+    question = asked.question
+    with question.timed("bounds"):
+        found = always_ends(question.program, question.entry, question.settings, HANG_PROOF_SHARE * question.left)
+    if isinstance(found, str):
+        asked.why = found
+        return None
+    return question.unreachable("bounds", found)
+
+
+def _by_summaries(asked: HangSearch) -> Reached | None:
+    """By a summary that says from which states its loop never ends."""
+    assert isinstance(asked.system, TransitionSystem)
+    kept = tuple(one for one in asked.system.transitions if one.target in asked.system.cutpoints)
+    plain = replace(asked.system, transitions=kept)
+    with asked.question.timed("summaries"):
+        route = route_by_summaries(plain, min(SUMMARIES_S, asked.question.left), (DIVERGES,))
+    return _along(asked, route, SUMMARIES)
+
+
+def _by_guided_search(asked: HangSearch) -> Reached | None:
+    """By a search that counters of paths guide."""
+    assert asked.lassos is not None
+    assert asked.runs is not None
+    with asked.question.timed("counters"):
+        counters = counters_of(asked.lassos, trips=asked.question.summaries)
+    if counters is SmtAnswer.NO:
+        return None
+    general = counters if isinstance(counters, CounterSystem) else None
+    found = GuidedSearch(asked.question, asked.lassos, asked.runs, general).answer()
+    return found if found is not None and found.verdict == "reached" else None
+
+
+HangMethod = Method[HangSearch, Reached]
+
+
+def _method(
+    name: str,
+    source: str,
+    ask: Callable[[HangSearch], Reached | None],
+    applies: Callable[[HangSearch], bool],
+) -> HangMethod:
+    def run(asked: HangSearch, _: Tried[Reached]) -> Reached:
+        found = ask(asked)
+        if found is None:
+            raise NoAnswer
+        return found
+
+    return Method(name, source, run, lambda asked, _: asked.question.left > 0 and applies(asked))
+
+
+HANG: Final[tuple[HangMethod, ...]] = (
+    _method(
+        "paths into cycles",
+        "Biere, Artho and Schuppan, Liveness checking as safety checking (FMICS 2002)",
+        _by_paths,
+        lambda asked: asked.may_run and asked.has_cycle,
+    ),
+    _method("random inputs", "ours", _by_random_runs, lambda asked: asked.may_run),
+    _method("bounds", "the methods for bounds", _by_bounds, lambda _: True),
+    _method(
+        SUMMARIES,
+        "ours; summaries of loops (Xie et al., Proteus, FSE 2016) as accelerated transitions",
+        _by_summaries,
+        lambda asked: asked.may_run and asked.question.summaries,
+    ),
+    _method(
+        "guided search",
+        "Obdržálek and Trtík, Efficient loop navigation (ATVA 2011)",
+        _by_guided_search,
+        lambda asked: asked.may_run and asked.has_cycle,
+    ),
+)
+"""The methods, in the order in which they are asked."""
