@@ -28,6 +28,9 @@ ENDING = {
     "moved in between": "int x = __VERIFIER_nondet_int(); if (x > 999) return 0; while (x >= 0) { x++; int y = 1; while (y <= x) y++; x -= 2; }",
     "up by 8 or down by 7": "int x = __VERIFIER_nondet_int(), c = 1; if (x > 999 || x < -999) return 0; while (c > 0) { if (x > 60) { x -= 7; c--; } else { x += 8; c++; } }",
     "values of an array": "int a[99], k = __VERIFIER_nondet_int(); for (int i = 0; i < 99; i++) a[i] = __VERIFIER_nondet_int(); if (k < 0 || k > 98 || a[0] != 23 || a[k] != 42) return 0; for (int x = __VERIFIER_nondet_int() & 1023; x >= 0; x -= k) ;",
+    "round about": "int first = __VERIFIER_nondet_int(); if (first < 0 || first > 98) return 0; int at = first + 1; while (at != first) { if (at < 99) at++; else at = 0; }",
+    "the smaller one": "int a = __VERIFIER_nondet_int(), b = __VERIFIER_nondet_int(); while (a > 0 && b > 0) { int least = a < b ? a : b; if (__VERIFIER_nondet_int()) { a = least - 1; b = 5000; } else { b = least - 1; a = 7000; } }",
+    "places change": "int x = __VERIFIER_nondet_int(), y = __VERIFIER_nondet_int(); if (x > 9999 || y > 9999) return 0; while (x > 0 && y > 0) { int a = x, b = y; if (__VERIFIER_nondet_int()) { x = a - 1; y = a; } else { x = b - 2; y = a + 1; } }",
     "sequence": "int n = __VERIFIER_nondet_int(); while (n > 7) n -= 2; while (n < 5 && n > -100) n++;",
 }
 ENDLESS = {
@@ -36,6 +39,7 @@ ENDLESS = {
     "parity that falls": "unsigned x = __VERIFIER_nondet_uint() | 1; while (x != 10) x -= 6;",
     "input": "int x = __VERIFIER_nondet_int(); while (x > 5) if (x > 7) x--; else x++;",
     "compared values": "int a[9], k = __VERIFIER_nondet_int(); for (int i = 0; i < 9; i++) a[i] = __VERIFIER_nondet_int(); if (k < 0 || k > 8) return 0; while (k < 9) if (a[k] > a[0]) k = 8; else k = 3;",
+    "one value within, others before": "int i = __VERIFIER_nondet_int(), j = __VERIFIER_nondet_int(); if (i > 99 || i < -99 || j > 99 || j < -99) return 0; while (i > j) { i -= __VERIFIER_nondet_int() + 1; j += __VERIFIER_nondet_int() + 1; }",
     "swing": "int x = 0, up = 1; while (x >= 0) { if (up) x++; else x--; if (x == 9) up = 0; if (x == 0) up = 1; }",
 }
 

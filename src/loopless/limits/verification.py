@@ -205,6 +205,9 @@ MAX_COMPONENTS: Annotated[int, GUESS] = 7
 MAX_RANK_TERMS: Annotated[int, GUESS] = 160
 """Maximum number of terms tried as components of a rank."""
 
+MAX_PAIRED_VARIABLES: Annotated[int, GUESS] = 4
+"""Maximum number of variables that change where the smaller and the larger one of two are tried as ranks."""
+
 MAX_PARTIAL_RANKS: Annotated[int, GUESS] = 3
 """Maximum number of terms tried in turn that fall on some transitions only."""
 
@@ -218,6 +221,12 @@ LONG_RUN: Annotated[int, GUESS] = 3000
 """Number of blocks after which a run may be one that never ends."""
 
 # Runs that never end
+
+MAX_STEADY_RUNS: Annotated[int, GUESS] = 40
+"""Maximum number of runs that take one value again and again in loops."""
+
+STEADY_VALUES: Annotated[tuple[int, ...], GUESS] = (-1, 0, 1, 2, -3)
+"""Values that such runs take in loops."""
 
 MAX_LONG_RUNS: Annotated[int, GUESS] = 8
 """Maximum number of long runs around which a closed set is looked for."""

@@ -10,9 +10,10 @@ safety, TACAS 2014), and a run that was carried out leads into it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, Final
 
 from loopless import clock
@@ -30,9 +31,12 @@ from loopless.limits.verification import (
     MAX_COMPONENTS,
     MAX_DIVISIONS,
     MAX_LONG_RUNS,
+    MAX_PAIRED_VARIABLES,
     MAX_PARTIAL_RANKS,
     MAX_RANK_TERMS,
+    MAX_STEADY_RUNS,
     RANK_CANDIDATES_S,
+    STEADY_VALUES,
     STUCK_CHECK_MS,
 )
 from loopless.logic import BudgetExceeded, budget, feasible
@@ -322,7 +326,7 @@ class TerminationSearch:
             atom
             for transition in transitions
             for comparison in (*t.comparisons(transition.condition), *choices_of(transition))
-            for atom in (comparison, ~comparison)
+            for atom in (comparison, ~comparison, *_beyond(comparison))
             if atom.variables and atom.variables <= shared
         )
         fixed = sorted(
@@ -390,7 +394,8 @@ class TerminationSearch:
         state = {label: self.system.state[label] for label in labels}
         affine = ({at: cut(term) for at, term in one.items()} for one in self.affine.components(state, transitions))
         partial: list[tuple[Component, list[Step]]] = []
-        for some in (alike(near, labels), affine, alike(far, labels)):
+        pairs = alike(_of_pairs(sorted(shared, key=lambda var: var.key), transitions), labels)
+        for some in (alike(near, labels), affine, alike(far, labels), pairs):
             found = self._components_of(some, transitions, until)
             if any(len(left) < len(transitions) for _, left in found):
                 return found
@@ -517,13 +522,35 @@ class TerminationSearch:
     def trapped(self, seconds: float) -> Trap | None:
         """A closed set of states around the end of a run that goes on."""
         until = min(self.deadline, clock.counted() + seconds)
-        for run, _ in self.long[:MAX_LONG_RUNS]:
+        for run in (*(run for run, _ in self.long[:MAX_LONG_RUNS]), *self._steady_runs()):
             if clock.counted() > until:
                 return None
             found = self._closed(run, until)
             if found is not None:
                 return found
         return None
+
+    def _steady_runs(self) -> Iterator[ProgramRun]:
+        """Long runs that take one value again and again in loops, and other ones before: their kinds differ."""
+        inside = {label for loop in self.system.graph.loops for label in loop.blocks}
+        random_ = random.Random(4)
+        found = 0
+        for number in range(MAX_STEADY_RUNS if inside else 0):
+            again, before = STEADY_VALUES[number % len(STEADY_VALUES)], dict[tuple[str, int], int]()
+
+            def choose(
+                target: t.Var, origin: Origin, block: str, index: int, again: int = again, before: Any = before
+            ) -> int:
+                del origin
+                chosen = again if block in inside else before.setdefault((block, index), random_.randint(-2, 9))
+                return target.type.wrap(chosen)
+
+            run = self.safety.runner.run(choose, LONG_RUN)
+            if run.end == "steps" and run.exact:
+                yield run
+                found += 1
+            if not run.taken or found == MAX_LONG_RUNS:
+                return
 
     def steady(self) -> list[tuple[int, ...]]:
         """What long runs read whose inputs were all alike in the end."""
@@ -582,3 +609,23 @@ class TerminationSearch:
             if one.origin is not Origin.MEMORY and (one.block, one.index) in chosen:
                 values[one.var] = t.const(chosen[one.block, one.index])
         return given(transition, values)
+
+
+def _beyond(comparison: t.Compare) -> tuple[t.Condition, ...]:
+    """Of an equation, and of its opposite, the two sides on which it does not hold."""
+    return () if comparison.relation == "le" else (comparison.term.lt(0), comparison.term.gt(0))
+
+
+def _of_pairs(variables: Sequence[t.Var], transitions: Sequence[Step]) -> Iterator[t.Term]:
+    """The smaller and the larger one of two variables that change, or of one and its neighbours: what falls where they
+    change places.
+    """
+    changed = [var for var in variables if any(var in step.update for step in transitions)]
+    if len(changed) > MAX_PAIRED_VARIABLES:
+        return
+    for a, b in combinations(changed, 2):
+        yield t.minimum(a, b)
+        yield t.maximum(a, b)
+    for a, b in permutations(changed, 2):
+        yield t.maximum(a, b - 1)
+        yield t.minimum(a, b - 1)
