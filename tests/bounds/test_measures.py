@@ -12,7 +12,6 @@ from loopless.bounds.induction.measures import (
     Grows,
     entails,
     growth,
-    is_positive,
     most_of,
     step,
     without_larger,
@@ -149,10 +148,10 @@ def test_a_step_raises_or_sets_a_measure() -> None:
 def test_of_bounds_those_stay_that_are_less_somewhere() -> None:
     low, high, other = TermBound(positive(N)), TermBound(add(positive(N), const(1))), TermBound(positive(M))
     assert set(without_larger((low, high, other))) == {low, other}
-    conditional = TermBound(high.term, is_positive(M))
+    conditional = TermBound(high.term, M.gt(0))
     assert set(without_larger((low, conditional))) == {low}
-    assert set(without_larger((TermBound(low.term, is_positive(M)), high))) == {
-        TermBound(low.term, is_positive(M)),
+    assert set(without_larger((TermBound(low.term, M.gt(0)), high))) == {
+        TermBound(low.term, M.gt(0)),
         high,
     }
 

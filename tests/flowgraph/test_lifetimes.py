@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from loopless.check.oracle.native import NativeOracle
-from loopless.flowgraph.memory.lifetimes import with_lifetimes, with_lifetimes_and_points
+from loopless.flowgraph.memory.lifetimes import with_lifetimes_and_points
 from loopless.flowgraph.memory.points_to import analyse
 from loopless.flowgraph.model import Check, Expire
 from loopless.source import ir
@@ -146,7 +146,7 @@ def added(function: str) -> list[tuple[str, tuple[str, ...]]]:
     """The instructions that tell of lives, with the locals that they name."""
     found = module(PROGRAMS)
     ours = ("begin", "expire", "outlive", "outlived")
-    code = with_lifetimes(found.functions[function], found).instructions()
+    code = with_lifetimes_and_points(found.functions[function], found)[0].instructions()
     return [(i.op, tuple(o.name for o in i.operands if isinstance(o, ir.Local))) for i in code if i.op in ours]
 
 
@@ -158,7 +158,7 @@ def test_nothing_is_said_of_what_no_one_can_notice(name: str) -> None:
 
 def test_a_function_in_which_nothing_ends_is_left_as_it_is() -> None:
     found = module("int f(int n) { int x = n; while (x > 3) x--; return x; }")
-    assert with_lifetimes(found.functions["f"], found) is found.functions["f"]
+    assert with_lifetimes_and_points(found.functions["f"], found)[0] is found.functions["f"]
 
 
 @pytest.mark.parametrize("function", sorted(f.name for f in module(PROGRAMS).defined()))

@@ -50,7 +50,6 @@ def test_inlined_code_knows_where_it_comes_from(read):
     add = next(i for i in f.instructions() if i.op == "add")
     assert (add.loc.line, add.loc.function) == (3, "one")
     assert (add.loc.inlined_at.line, add.loc.inlined_at.column, add.loc.inlined_at.function) == (6, 10, "f")
-    assert add.loc.outermost == add.loc.inlined_at
     names = {(v.name, v.declared.inlined_at is not None) for v in f.variables.values()}
     assert names == {("n", False), ("x", True)}
     assert [p.debug.name for p in f.params] == ["n"]

@@ -42,21 +42,6 @@ class CensusLine:
         return sum(number for _, number in self.untyped)
 
 
-def survey(
-    files: Sequence[Path],
-    question: Question,
-    settings: Settings,
-    functions: Sequence[str] = (),
-    until: float | None = None,
-) -> list[FileAnswers]:
-    """The answers for each file, in their order. A file that cannot be read has its error and stops nothing.
-
-    Each file has a process of its own, so that the memory it needed is given back.
-    """
-    found = dict(survey_as_found(files, question, settings, functions, until))
-    return [found[at] for at in range(len(files))]
-
-
 def survey_as_found(
     files: Sequence[Path],
     question: Question,
@@ -65,8 +50,9 @@ def survey_as_found(
     until: float | None = None,
     watch: Callable[[Sequence[int]], None] = lambda _: None,
 ) -> Generator[tuple[int, FileAnswers]]:
-    """The same, each with the number of its file and as soon as it is found; ``watch`` is told which files are being
-    worked on. Close it where not all is taken: that ends the work.
+    """The answers for each file, with its number and as soon as they are found; ``watch`` is told which files are being
+    worked on. A file that cannot be read has its error and stops nothing. Each has a process of its own, so that the
+    memory it needed is given back. Close it where not all is taken: that ends the work.
     """
     at_once = min(settings.processes, len(files))
     if at_once <= 1 and not settings.sandboxed:

@@ -93,10 +93,6 @@ class ExpPoly:
             total[key] = total[key] + coefficient if key in total else coefficient
         return _clean(total)
 
-    def free_part(self) -> ExpPoly:
-        """The items without q."""
-        return ExpPoly({key: value for key, value in self.items.items() if key[:2] == (1, 0)})
-
     def order(self) -> int:
         """The order of a linear recurrence Π (z-λ)^(d+1) that the values satisfy."""
         tops: dict[int, int] = {}

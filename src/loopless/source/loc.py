@@ -35,8 +35,3 @@ class Loc:
         while found[-1].inlined_at is not None:
             found.append(found[-1].inlined_at)
         return tuple(found)
-
-    @property
-    def outermost(self) -> Loc:
-        """The place in the function that holds the instruction: where the inlined call stands, or this place."""
-        return self.frames[-1]

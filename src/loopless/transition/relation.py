@@ -139,17 +139,6 @@ class TransitionSystem:
     calls: Passes = field(default=lambda _: None, compare=False)
 
 
-def variables_of(transitions: Iterable[Step]) -> frozenset[t.Var]:
-    """The variables that occur, inputs included."""
-    found: set[t.Var] = set()
-    for transition in transitions:
-        found |= transition.condition.variables
-        found |= transition.update.keys()
-        for term in transition.update.values():
-            found |= term.variables
-    return frozenset(found)
-
-
 def multiplies(transitions: Iterable[Step]) -> bool:
     """Whether there are products of variables, in what is assigned or in what is asked of them."""
     nodes = (

@@ -442,8 +442,3 @@ def _bounds(term: t.Term, values: Sequence[int], near: Iterable[int], most: int 
 def conjuncts_under(conditions: Iterable[t.Condition]) -> list[t.Condition]:
     """All conjuncts of these conditions, each once."""
     return list(dict.fromkeys(part for condition in conditions for part in t.conjuncts(condition)))
-
-
-def moved(condition: t.Condition, update: Mapping[t.Var, t.Term]) -> t.Condition:
-    """The condition on the state before that says that ``condition`` holds behind the update."""
-    return t.substitute(condition, update)

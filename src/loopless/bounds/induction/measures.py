@@ -176,11 +176,6 @@ def at_least_one(term: t.Term) -> t.Condition:
     return term.ge(1)
 
 
-def is_positive(term: t.Term) -> t.Condition:
-    """``term`` > 0."""
-    return term.gt(0)
-
-
 def without_larger(bounds: Bounds) -> Bounds:
     """The bounds without those that are nowhere less than another one, as far as the logic tells."""
     found = list(bounds)

@@ -235,8 +235,3 @@ def _by_choice(paths: LoopPaths, condition: t.Condition) -> bool:
             return states.is_subset(_before(usable, states))
     except (BudgetExceeded, NotPresburger, t.TermTooLarge):
         return False
-
-
-def holds_for(sets: Iterable[Recurrent]) -> t.Condition:
-    """The union of recurrent sets, which is one too."""
-    return t.disjunction(found.condition for found in sets)

@@ -42,9 +42,6 @@ TRAP_KINDS: Final[dict[int, str]] = {
 """Clang's numbers for the checks that trap (``clang/lib/CodeGen/SanitizerHandler.h``), in words; from 90 on our own
 (:mod:`loopless.check.oracle.objects`, :mod:`loopless.check.oracle.checks`)."""
 
-NONDET_KINDS: Final = ("bool", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64")
-"""The integer inputs that the runtime draws, each by ``loopless_nondet_<kind>``."""
-
 MEANINGS: Final[dict[str, str]] = {
     TARGET: "target",
     COVER: "cover",

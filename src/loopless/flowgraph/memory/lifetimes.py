@@ -31,15 +31,12 @@ Around = tuple[tuple[int, int], ...]
 """The blocks of the source around a place, from the inside out."""
 
 
-def with_lifetimes(function: ir.SourceFunction, module: ir.Module) -> ir.SourceFunction:
-    """``function`` with the ends of lives that matter; the same object where none does."""
-    return with_lifetimes_and_points(function, module)[0]
-
-
 def with_lifetimes_and_points(
     function: ir.SourceFunction, module: ir.Module, *, apart: bool = True
 ) -> tuple[ir.SourceFunction, PointsTo]:
-    """As :func:`with_lifetimes`, and where the pointers of the function point, ``apart`` as in :func:`.analyse`."""
+    """``function`` with the ends of lives that matter, the same object where none does, and where its pointers point,
+    ``apart`` as in :func:`.analyse`.
+    """
     function = with_own_heap(function, module)
     lives = _Lives(function)
     ends = lives.ends() if lives.scopes or lives.marked else {}

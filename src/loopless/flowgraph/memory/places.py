@@ -30,7 +30,6 @@ DEAD = Base("dead", "an object whose lifetime is over")
 """
 HEAP: Final = "heap"
 """The kind of objects that a call allocates. Nothing in them is a variable, and they are no object of another kind."""
-Places = frozenset[tuple[Base, int | None]]
 
 
 @dataclass(slots=True)

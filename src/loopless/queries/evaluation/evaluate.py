@@ -24,10 +24,6 @@ from loopless.refusals import Refused
 from loopless.summary import CallSummary, Case, LoopSummary, Outcome
 
 
-def _nothing() -> Mapping[str, int]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation(Shown):
     """The result of one call of a function; ``print`` shows it as ``loopless eval`` does.

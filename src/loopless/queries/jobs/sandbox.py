@@ -453,8 +453,3 @@ def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> bytes:
         return dumps(("result", found)) if isinstance(found, Overrun) else found
     except LooplessError as error:
         return dumps(("error", error))
-
-
-def with_time(limits: Limits, time_s: float | None) -> Limits:
-    """The same limits with another time for each job."""
-    return replace(limits, time_s=time_s)
