@@ -135,7 +135,11 @@ def _houdini(seconds: float) -> SafetyMethod:
 
 def _linear(seconds: float) -> SafetyMethod:
     source = "Colón, Sankaranarayanan and Sipma, linear invariants by Farkas' lemma (CAV 2003)"
-    return _method("Farkas", source, lambda question: question.search.by_linear_invariants(seconds), proves=True)
+
+    def ask(question: SafetyQuestion) -> Any:
+        return question.search.by_linear_invariants(seconds)
+
+    return _method("Farkas", source, ask, proves=True, where=lambda search: not search.multiplies)
 
 
 def _cases(seconds: float) -> SafetyMethod:
