@@ -7,7 +7,7 @@ import random
 import pytest
 
 from loopless import terms as t
-from loopless.terms.relation import GuardedUpdate, behind, compose, followed, join, over, pre
+from loopless.terms.relation import GuardedUpdate, behind, compose, computed_from, followed, join, over, pre
 
 X, Y, IN, OTHER = (t.Var(name, t.INTEGERS) for name in ("x", "y", "in", "other"))
 VALUES = range(-3, 4)
@@ -97,3 +97,10 @@ def test_a_step_over_values_is_the_step_from_there(seed):
         assert (placed.condition is t.TRUE) == (after is not None)
         if after is not None:
             assert all(placed.update[var] is t.const(after[var]) for var in step.update)
+
+
+def test_what_variables_are_computed_from_is_followed_through_steps():
+    steps = [GuardedUpdate(t.TRUE, {X: Y + 1, OTHER: X}), GuardedUpdate(OTHER.le(0), {Y: IN})]
+    assert computed_from(frozenset((X,)), steps) == {X, Y, IN}
+    assert computed_from(frozenset((Y,)), steps[:1]) == {Y}
+    assert computed_from(frozenset((OTHER,)), steps) == {OTHER, X, Y, IN}

@@ -9,7 +9,7 @@ A loop's closure is its summary (:mod:`loopless.summary`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, overload
 
 from loopless.records import dataclass
@@ -94,3 +94,13 @@ def join(steps: Sequence[Guarded], wanted: frozenset[Var] | None = None) -> Guar
             term = ite(condition, step.update.get(var, var), term)
         update[var] = term
     return GuardedUpdate(conjunction((*common, disjunction(own))), update)
+
+
+def computed_from(variables: frozenset[Var], steps: Iterable[Guarded]) -> frozenset[Var]:
+    """The variables, and all that the steps compute them from, at once or in turn."""
+    updates = [step.update for step in steps]
+    found, more = frozenset[Var](), variables
+    while more != found:
+        found = more
+        more = found.union(*(update[var].variables for update in updates for var in found & update.keys()))
+    return found

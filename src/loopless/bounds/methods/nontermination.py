@@ -31,7 +31,7 @@ from loopless.paths import LoopPaths, Path
 from loopless.records import dataclass
 from loopless.summary import LoopSummary
 from loopless.summary.rewrite.abstraction import NamedTerms
-from loopless.terms.relation import behind
+from loopless.terms.relation import behind, computed_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ def _unchanging(paths: LoopPaths) -> Iterator[t.Condition]:
     """For each path of which nothing is unknown, the states from which it leaves all variables as they are that decide
     which path is taken, now and later. The same path follows then, again and again.
     """
-    deciding = _deciding(paths)
+    conditions = frozenset[t.Var]().union(*(path.condition.variables for path in paths.all))
+    deciding = computed_from(conditions, paths.iterative)
     for path in paths.iterative:
         changed = [(var, term) for var, term in path.update.items() if var in deciding]
         if path.unknowns or not changed:
@@ -91,17 +92,6 @@ def _shorter(condition: t.Condition) -> t.Condition:
     names = NamedTerms()
     named = names.named(condition)
     return names.condition(simplify(named, names.bounds(), operations=NONTERMINATION_OPERATIONS))
-
-
-def _deciding(paths: LoopPaths) -> frozenset[t.Var]:
-    """The variables that decide which paths are taken, and those that they are computed from."""
-    found = frozenset[t.Var]().union(*(path.condition.variables for path in paths.all))
-    while True:
-        terms = (term for path in paths.iterative for var, term in path.update.items() if var in found)
-        more = found.union(*(term.variables for term in terms))
-        if more == found:
-            return found
-        found = more
 
 
 def _kept(var: t.Var, after: t.Term) -> t.Condition:
