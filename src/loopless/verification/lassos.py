@@ -15,6 +15,7 @@ from loopless import terms as t
 from loopless.graphs import components
 from loopless.limits.verification import MAX_LASSO_TRANSITIONS, MAX_LASSOS
 from loopless.logic.feasible import feasible
+from loopless.terms.relation import computed_from
 from loopless.transition.algebra import compose
 from loopless.transition.relation import VIOLATION, Step, TransitionSystem
 from loopless.verification.runs import is_input
@@ -49,18 +50,8 @@ def _components(labels: Sequence[str], transitions: Sequence[Step]) -> list[Coll
 
 def _deciding(transitions: Sequence[Step]) -> frozenset[t.Var]:
     """The variables on which it depends what is taken of these transitions, now and later."""
-    found: set[t.Var] = set()
-    for one in transitions:
-        found |= one.condition.variables - {taken.var for taken in one.inputs}
-    while True:
-        more = set(found)
-        for one in transitions:
-            outside = {taken.var for taken in one.inputs}
-            for var in found & one.update.keys():
-                more |= one.update[var].variables - outside
-        if more == found:
-            return frozenset(found)
-        found = more
+    conditions = frozenset[t.Var]().union(*(one.condition.variables for one in transitions))
+    return computed_from(conditions, transitions) - {taken.var for one in transitions for taken in one.inputs}
 
 
 def _cycles(transitions: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
