@@ -75,16 +75,21 @@ def system_of(  # noqa: PLR0913
     accesses: bool = False,
     leaps: Mapping[str, LoopSummary] | None = None,
     kept: frozenset[t.Var] = frozenset(),
+    only: frozenset[t.Var] | None = None,
 ) -> TransitionSystem | Refused:
     """The transitions of ``graph``. ``calls`` says why a call cannot be passed over; ``ends``: without it nothing is
     kept of runs that end. Up to so many ``ways`` that meet in one place, and differ in what they come to, go on each by
     itself. ``accesses``: transitions say what they do to memory. ``leaps``: by the header of a loop the summary whose
-    cases are steps in place of its iterations. ``kept``: variables whose values matter everywhere, though none reads
-    them.
+    cases are steps in place of its iterations. ``kept``: variables whose values matter everywhere, also where runs end,
+    though none reads them. ``only``: the variables that are followed, with all on which they depend; a check of others
+    is passed over.
     """
     cutpoints = cutpoints_of(graph)
     live = {label: found | kept for label, found in live_at_entry(graph.blocks, frozenset()).items()}
-    made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways, accesses, leaps or {})
+    live |= {VIOLATION: kept, OPEN: kept}
+    if only is not None:
+        live = {label: found & only for label, found in live.items()}
+    made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways, accesses, leaps or {}, only)
     try:
         for start in (START, *cutpoints):
             made.begin(start)
@@ -129,6 +134,7 @@ class _Maker(Domain[_State]):
     ways: int
     accesses: bool
     leaps: Mapping[str, LoopSummary]
+    only: frozenset[t.Var] | None
     transitions: list[Step] = field(default_factory=list)
     failing: list[Step] = field(default_factory=list)
     open: list[Refused] = field(default_factory=list)
@@ -212,7 +218,7 @@ class _Maker(Domain[_State]):
         end = self.graph.blocks[exit.block].end if exit.kind != "undefined" else None
         checked = Check(t.FALSE, exit.detail) if exit.kind == "undefined" else None
         if any(what is not None and self.violates(what) for what in (end, checked)):
-            self._emit(VIOLATION, replace(state, values={}), end.loc if end is not None else None)
+            self._emit(VIOLATION, state, end.loc if end is not None else None)
         elif exit.kind == "undefined":
             self.failing.append(Step(self.start, UNDEFINED, state.condition, {}, ()))
         elif exit.kind in ("unsupported", "unknown"):
@@ -269,7 +275,7 @@ class _Maker(Domain[_State]):
                 return
         if block.end is not None:
             if self.violates(block.end):
-                self._emit(VIOLATION, replace(state, values={}), block.end.loc)
+                self._emit(VIOLATION, state, block.end.loc)
             elif block.end.kind == "unsupported":
                 unknown = Refused(Reason.UNSUPPORTED_INSTRUCTION, self.graph.source_name, "not followed")
                 self._opened(block.end.refused or unknown, state)
@@ -286,9 +292,15 @@ class _Maker(Domain[_State]):
 
     def _opened(self, refused: Refused, state: _State) -> None:
         self.open.append(refused)
-        self._emit(OPEN, replace(state, values={}), None)
+        self._emit(OPEN, state, None)
 
     # -- statements ---------------------------------------------------------------------------------------------------
+
+    def wanted(self, target: t.Var) -> bool:
+        return self.only is None or target in self.only
+
+    def keeps(self, label: str, statement: Check | Assume) -> bool:  # noqa: ARG002
+        return self.only is None or isinstance(statement, Assume) or statement.condition.variables <= self.only
 
     def value(self, state: _State, term: t.Term, target: t.Var) -> t.Term:  # noqa: ARG002
         return t.substitute(term, state.values)
@@ -306,9 +318,10 @@ class _Maker(Domain[_State]):
         condition = t.substitute(statement.condition, state.values)
         failing = state.condition & ~condition
         if isinstance(statement, Check) and self.violates(statement):
-            self._emit(VIOLATION, replace(state, values={}), statement.loc, failing)
+            self._emit(VIOLATION, state, statement.loc, failing)
         elif isinstance(statement, Check) and failing is not t.FALSE:
-            self.failing.append(Step(self.start, UNDEFINED, failing, {}, (), statement.loc))
+            told = Step(self.start, UNDEFINED, failing, {}, (), statement.loc, facts=(~condition,))
+            self.failing.append(told)
         state.condition = state.condition & condition
         return (state,)
 

@@ -107,7 +107,8 @@ class Step:
     ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed. ``taken``: all values
     from outside that are taken on the way, in their order, also those on which nothing depends. ``accesses``: what it
     does to memory, in its order, where that is asked for (``accesses`` of :func:`system_of`). ``facts``: of the
-    condition, what holds whichever transition is taken. ``kind``: what may follow from it.
+    condition, what holds whichever transition is taken; of a step to undefined behaviour, the check that fails.
+    ``kind``: what may follow from it.
     """
 
     source: str

@@ -309,7 +309,7 @@ class ScopeExecution(Execution[SymbolicState]):
         after = {}
         symbols = []
         for var in sorted(self.changed_by[header], key=lambda v: v.key):
-            symbol = t.Var(with_number(var.name, self._numbers) if var in live else _dead(var).name, var.type)
+            symbol = t.Var(with_number(var.name, self._numbers) if var in live else dead(var).name, var.type)
             after[var] = symbol
             symbols.append((var, symbol))
         before = tuple(sorted(state.values.items(), key=lambda pair: pair[0].key))
@@ -355,7 +355,7 @@ class ScopeExecution(Execution[SymbolicState]):
         needed = self.live[label] & self.variables
         groups: dict[tuple[object, ...], list[SymbolicState]] = {}
         for state in states:
-            kept = {v: term if v in needed else _dead(v) for v, term in state.values.items() if term is not v}
+            kept = {v: term if v in needed else dead(v) for v, term in state.values.items() if term is not v}
             key = (tuple(sorted(kept.items(), key=lambda pair: pair[0].key)), self.same(state))
             groups.setdefault(key, []).append(replace(state, values=kept))
         return [self.union(group) for group in groups.values()]
@@ -393,7 +393,7 @@ def _moves(graph: Flowgraph, scope: Scope, wanted: frozenset[t.Var]) -> Moves:
     return frozenset(v for v in changed if never(v, t.greater)), frozenset(v for v in changed if never(v, t.less))
 
 
-def _dead(var: t.Var) -> t.Var:
+def dead(var: t.Var) -> t.Var:
     """The symbol for a value that is used no more."""
     return t.Var(f"{var.name}'dead", var.type)
 
