@@ -149,10 +149,14 @@ def test_at_inputs_a_loop_takes_no_more_than_whatever_it_reads(tmp_path):
     assert (here.value, here.whatever) == (7, True)
 
 
-def test_in_python_at_gives_that_number_where_what_is_read_is_not_given(tmp_path):
-    """Of five options, of which each takes one place, the walk makes five rounds; with what is read it is exact."""
+def test_in_python_most_at_holds_whatever_is_read(tmp_path):
+    """Of five options, of which each takes one place, the walk makes five rounds; the count itself is not known."""
     found = bound(tmp_path, OPTIONS.replace("LEAST", "2"))
-    assert found.at(n=5) == found.loops[0].at(n=5) == max(walked(opt) for opt in itertools.product(range(4), repeat=5))
+    most = max(walked(opt) for opt in itertools.product(range(4), repeat=5))
+    assert found.most_at(n=5) == found.loops[0].most_at(n=5) == most
+    assert found.at(n=5) is None
+    assert bound(tmp_path, LIMITED).most_at(m=7) == 7
+    assert bound(tmp_path, LIMITED).most_at() is None
 
 
 @pytest.mark.parametrize("text", [LIMITED, TABLE])

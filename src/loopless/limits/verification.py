@@ -225,9 +225,6 @@ LONG_RUN: Annotated[int, GUESS] = 3000
 MAX_STEADY_RUNS: Annotated[int, GUESS] = 40
 """Maximum number of runs that take one value again and again in loops."""
 
-STEADY_VALUES: Annotated[tuple[int, ...], GUESS] = (-1, 0, 1, 2, -3)
-"""Values that such runs take in loops."""
-
 MAX_LONG_RUNS: Annotated[int, GUESS] = 8
 """Maximum number of long runs around which a closed set is looked for."""
 

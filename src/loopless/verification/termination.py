@@ -36,7 +36,6 @@ from loopless.limits.verification import (
     MAX_RANK_TERMS,
     MAX_STEADY_RUNS,
     RANK_CANDIDATES_S,
-    STEADY_VALUES,
     STUCK_CHECK_MS,
 )
 from loopless.logic import BudgetExceeded, budget, feasible
@@ -64,6 +63,8 @@ from loopless.verification.rank_components import (
 from loopless.verification.runs import ProgramRun
 from loopless.verification.summary_ranks import ranks_of
 
+_STEADY_VALUES: Final = (-1, 0, 1, 2, -3)
+"""What runs take again and again in loops, in search of one that never ends."""
 BOUNDS: Final = "bounds"
 """The method of ranks that are bounds on loops."""
 
@@ -536,7 +537,7 @@ class TerminationSearch:
         random_ = random.Random(4)
         found = 0
         for number in range(MAX_STEADY_RUNS if inside else 0):
-            again, before = STEADY_VALUES[number % len(STEADY_VALUES)], dict[tuple[str, int], int]()
+            again, before = _STEADY_VALUES[number % len(_STEADY_VALUES)], dict[tuple[str, int], int]()
 
             def choose(
                 target: t.Var, origin: Origin, block: str, index: int, again: int = again, before: Any = before

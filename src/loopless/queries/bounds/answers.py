@@ -152,22 +152,42 @@ class Bound(Shown, ABC):
 
     def at(self, /, **inputs: Entry) -> int | None:
         """The number that ``upper`` comes to for these inputs (numbers, and what pointers point to and arrays hold);
-        None where the bound does not hold for them, or depends on something else. Where ``exact`` is false, or what is
-        read is not given, it may be a number that ``upper`` does not exceed, whatever is read.
+        None where the bound does not hold for them, or depends on something else. Where ``exact`` is false, it may be a
+        number that ``upper`` does not exceed, whatever is read.
 
         Raises ``UsageError`` for a name that is no input, or that several variables have, and for a value that the
         input's type does not have.
         """
+        names, given = self._given(inputs)
+        value = number_at(names, self.upper, self.valid_when, given, exactly=self.exact)
+        if value is None:
+            self._check_meant(names, given)
+        return value
+
+    def most_at(self, /, **inputs: Entry) -> int | None:
+        """A number that the iterations do not exceed for these inputs, whatever else a call reads; None where no such
+        number is known. Raises ``UsageError`` as :meth:`at` does.
+        """
+        names, given = self._given(inputs)
+        value = number_at(names, self.upper, self.valid_when, given)
+        if value is None and self.over_inputs is not None:
+            value = number_at(names, self.over_inputs, t.TRUE, given)
+        if value is None:
+            self._check_meant(names, given)
+        return value
+
+    def _given(self, inputs: Mapping[str, Entry]) -> tuple[InputNames, Mapping[str, Any]]:
+        """What names of inputs mean, and the values for them. Raises ``UsageError``."""
         names, given = self.within.names, {name: given_value(value, name) for name, value in inputs.items()}
         if self.within.declared is not None:
             check_values(given, [self.within.declared], names_in_bounds([names]))
-        value = number_at(names, self.upper, self.valid_when, given, exactly=self.exact)
-        if value is None and self.over_inputs is not None:
-            value = number_at(names, self.over_inputs, t.TRUE, given)
-        if value is None and given:
-            for sentence in not_meant([names], given):
-                raise UsageError(sentence.replace("--at", "at()"))
-        return value
+        return names, given
+
+    @staticmethod
+    def _check_meant(names: InputNames, given: Mapping[str, Any]) -> None:
+        """Raises ``UsageError`` where a value has a name that several variables have."""
+        for sentence in not_meant([names], given) if given else ():
+            raise UsageError(sentence.replace("--at", "at()"))
 
     def text(self, at: Mapping[str, int] | None = None) -> str:
         """What ``loopless bound`` prints, with the numbers for the inputs ``at``."""
