@@ -210,3 +210,37 @@ def test_an_iteration_that_moves_on_by_what_it_reads_may_move_by_nothing(tmp_pat
     for i, n, value in ((0, 1, 0), (0, 1, 1), (1, 1, 0), (4, 7, 0), (4, 7, 255)):
         state = {var: {"i": i, "n": n, "read": value}[var.name.split(".")[0]] for var in told.variables}
         assert t.holds(told, state) == (i < n and value == 0)
+
+
+TABLES = {
+    "constant": "static const unsigned char t[4] = {1, 2, 3, 1};",
+    "written by nobody": "static unsigned char t[4] = {1, 2, 3, 1};",
+    "of everybody": "unsigned char t[4] = {1, 2, 3, 1};",
+}
+
+
+@pytest.mark.parametrize("counted", [False, True], ids=["alone", "counted"])
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_without_zeros_moves_the_loop_on(tmp_path, table, counted):
+    """Each step is 1 to 3, so the loop ends; that an element is 0 is no input of a call."""
+    source = f"""{TABLES[table]}
+    unsigned f(unsigned n) {{
+        unsigned i = 0;
+        int c = 0;
+        while (i < n) {{ i += t[i & 3]; {"c++;" if counted else ""} }}
+        return i + c;
+    }}"""
+    loops = ruled(tmp_path, source)
+    assert verdict_of(loops) == "unknown"
+    (loop,) = bounds(tmp_path, source)["f"].counts
+    assert loop.entry.never is t.FALSE or not loop.entry.entered
+    assert loop.ends_by_overflow is None or not loop.ends_by_overflow.entered
+
+
+def test_what_a_call_is_given_may_hold_a_zero(tmp_path):
+    source = "unsigned f(const unsigned char *p, unsigned n) { unsigned i = 0; while (i < n) i += p[i]; return i; }"
+    (loop,) = bounds(tmp_path, source)["f"].counts
+    assert loop.entry.entered
+    (told,) = loop.recurrent
+    assert not told.chosen
+    assert verdict_of(ruled(tmp_path, source)) == "false(bounded-loops)"

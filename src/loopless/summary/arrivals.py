@@ -62,8 +62,15 @@ class Arrivals:
         found = t.conjunction((*state.condition, t.substitute(states, values)))
         read = {unknown.var for unknown in state.unknowns if unknown.origin is Origin.NONDET}
         chosen = all(var in read or self._is_input(var) for var in found.variables)
-        reads = any(isinstance(part, t.Read) for part in t.walk_inside(found))
-        return found if chosen and (may_read or not reads) else t.FALSE
+        arrays = {part.array for part in t.walk_inside(found) if isinstance(part, t.Read)}
+        return found if chosen and (not arrays or (may_read and all(map(self._is_given, arrays)))) else t.FALSE
+
+    def _is_given(self, array: str) -> bool:
+        """Whether a call may be given any content of an object: tables, and globals that nobody else writes, hold what
+        they hold.
+        """
+        kinds = {found.kind for found in self._graph.objects.values() if found.name == array}
+        return "parameter" in kinds and kinds <= {"parameter", "local"}  # a pointer has a local of its name
 
     def _is_input(self, var: t.Var) -> bool:
         info = self._graph.variables.get(var)
