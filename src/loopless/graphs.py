@@ -1,5 +1,4 @@
-"""Directed graphs: what is reached, what lies on cycles, in which order to go, what dominates what, and values
-of callees before those of callers.
+"""Directed graphs: reachable nodes, cycles, orders, dominators, and values that callers compute from their callees.
 
 A graph maps each node to the nodes that it leads to; what is only led to is a node too, and leads nowhere. Nodes are
 anything hashable. The *order given* is that of the mapping, then that in which the others are first led to; it settles

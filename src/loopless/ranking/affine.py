@@ -44,8 +44,8 @@ class Raised:
 class RankedStep:
     """A step between two places, and what it may do to the functions.
 
-    ``rows``: affine terms that are 0 or more where the step is taken. ``after``: an affine term after the step, in
-    terms of what is before, and of what the ``rows`` say of other values.
+    ``rows``: affine terms that are 0 or more where the step is taken. ``after``: gives an affine term after the
+    step, as a term over the values before it and over auxiliary variables, which occur in ``rows``.
     """
 
     source: str

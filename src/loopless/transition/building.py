@@ -78,8 +78,8 @@ def system_of(  # noqa: PLR0913
     only: frozenset[t.Var] | None = None,
 ) -> TransitionSystem | Refused:
     """The transitions of ``graph``. ``calls`` says why a call cannot be passed over; ``ends``: without it nothing is
-    kept of runs that end. Up to so many ``ways`` that meet in one place, and differ in what they come to, go on each by
-    itself. ``accesses``: transitions say what they do to memory. ``leaps``: by the header of a loop the summary whose
+    kept of runs that end. ``ways``: maximum number of states that stay separate where paths with different values meet.
+    ``accesses``: transitions say what they do to memory. ``leaps``: by the header of a loop the summary whose
     cases are steps in place of its iterations. ``kept``: variables whose values matter everywhere, also where runs end,
     though none reads them. ``only``: the variables that are followed, with all on which they depend; a check of others
     is passed over.
