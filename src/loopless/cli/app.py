@@ -7,7 +7,6 @@ import difflib
 import importlib
 import itertools
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -18,6 +17,7 @@ from loopless import clock
 from loopless.cli.colour import show
 from loopless.errors import LimitError, LooplessError, UsageError
 from loopless.garbage import seldom_collecting
+from loopless.patterns import pattern
 from loopless.records import dataclass
 
 ANSWERED: Final = 0
@@ -214,7 +214,7 @@ def _configured(command: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
     return {name: dict(own) for name, own in known.defaults.items()}, () if command in _WITHOUT_SOURCES else known.flags
 
 
-_NUMBER: Final = re.compile(r"-(0[xX][0-9a-fA-F]+|\d+)")
+_NUMBER: Final = pattern(r"-(0[xX][0-9a-fA-F]+|\d+)")
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 from loopless.queries.call_values.arguments import number_of, unquoted
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def arguments_of_words(words: Sequence[str], calls: Calls, function: str) -> lis
     return [part for name in by_name for part in given[name]]
 
 
-_TOKEN: Final = re.compile(r"""\s*([][{}:,]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.[0-9a-fA-F]*)'|[^][{}:,"'\s][^][{}:,"]*)""")
+_TOKEN: Final = pattern(r"""\s*([][{}:,]|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.[0-9a-fA-F]*)'|[^][{}:,"'\s][^][{}:,"]*)""")
 
 
 def parse(word: str) -> Any:

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from typing import Final
 
 import click
+
+from loopless.patterns import pattern
 
 CHOICES: Final = ("auto", "always", "never")
 
@@ -24,14 +25,14 @@ _STATUS: Final = {
     "unknown": "yellow",
 }
 """The word for how good an answer is, and its colour."""
-_HEADING: Final = re.compile(r"(?P<name>\S+:\d+:\d+\S*): (?P<status>[\w-]+)(?P<rest>.*)")
-_VERDICT: Final = re.compile(r"(?P<status>true|false|reached|unreachable|unknown)(?P<rest>[:(].*)")
+_HEADING: Final = pattern(r"(?P<name>\S+:\d+:\d+\S*): (?P<status>[\w-]+)(?P<rest>.*)")
+_VERDICT: Final = pattern(r"(?P<status>true|false|reached|unreachable|unknown)(?P<rest>[:(].*)")
 _LINES: Final = (
-    (re.compile(r"(\s+)((?:may be )?undefined)\b(.*)"), "red"),
-    (re.compile(r"(\s+)((?:may )?(?:diverges?|never ends?))\b(.*)"), "magenta"),
-    (re.compile(r"(\s+)(why|not exact|not told)\b(.*)"), "yellow"),
-    (re.compile(r"(\s+)(what to do)\b(.*)"), "cyan"),
-    (re.compile(r"(\s+)(when|always)\b(.*)"), "blue"),
+    (pattern(r"(\s+)((?:may be )?undefined)\b(.*)"), "red"),
+    (pattern(r"(\s+)((?:may )?(?:diverges?|never ends?))\b(.*)"), "magenta"),
+    (pattern(r"(\s+)(why|not exact|not told)\b(.*)"), "yellow"),
+    (pattern(r"(\s+)(what to do)\b(.*)"), "cyan"),
+    (pattern(r"(\s+)(when|always)\b(.*)"), "blue"),
 )
 
 
@@ -62,7 +63,7 @@ def _painted(line: str) -> str:
         return f"{click.style(found['name'], bold=True)}: {status}{found['rest']}"
     if found := _VERDICT.fullmatch(line):
         return click.style(found["status"], fg=_STATUS[found["status"]], bold=True) + found["rest"]
-    for pattern, colour in _LINES:
-        if found := pattern.fullmatch(line):
+    for shape, colour in _LINES:
+        if found := shape.fullmatch(line):
             return found[1] + click.style(found[2], fg=colour) + found[3]
     return line

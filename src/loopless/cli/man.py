@@ -9,7 +9,9 @@ from typing import Final
 
 import click
 
-_SPECIAL: Final = re.compile(r"^([.'])", re.MULTILINE)
+from loopless.patterns import pattern
+
+_SPECIAL: Final = pattern(r"^([.'])", re.MULTILINE)
 _EPILOG: Final = "loopless COMMAND --help says the same of one command."
 
 

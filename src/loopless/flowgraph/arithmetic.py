@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from loopless import terms as t
@@ -22,12 +21,13 @@ from loopless.flowgraph.values import (
     same_address,
 )
 from loopless.flowgraph.words import ADDRESS
+from loopless.patterns import pattern
 from loopless.refusals import Reason
 from loopless.source import ir, marks
 
 BINARY = frozenset(["add", "sub", "mul", "sdiv", "udiv", "srem", "urem", "shl", "lshr", "ashr", "and", "or", "xor"])
 CASTS = frozenset(("zext", "sext", "trunc", "ptrtoint", "inttoptr", "bitcast", "addrspacecast", "freeze"))
-_OVERFLOWING = re.compile(r"llvm\.([su])(add|sub|mul)\.with\.overflow\.i(\d+)")
+_OVERFLOWING = pattern(r"llvm\.([su])(add|sub|mul)\.with\.overflow\.i(\d+)")
 _BITWISE: dict[str, Callable[[t.Term, t.Term], t.Term]] = {"and": t.bit_and, "or": t.bit_or, "xor": t.bit_xor}
 _RING: dict[str, Callable[[t.Term, t.Term], t.Term]] = {"add": t.add, "sub": t.sub, "mul": t.mul}
 

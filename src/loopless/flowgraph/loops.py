@@ -11,6 +11,7 @@ from typing import Final
 
 from loopless.flowgraph.model import Block, LoopInfo
 from loopless.graphs import cycles, dominators, predecessors, reachable
+from loopless.patterns import pattern
 from loopless.refusals import Reason, Refused
 from loopless.source import ir
 
@@ -122,7 +123,7 @@ def exits_of(body: AbstractSet[str], blocks: Mapping[str, Block]) -> tuple[tuple
     )
 
 
-_PART: Final = re.compile(r"(.+)\.after\d+", re.DOTALL)
+_PART: Final = pattern(r"(.+)\.after\d+", re.DOTALL)
 """The name of what stands behind a check in a block, which has become a block of its own."""
 
 

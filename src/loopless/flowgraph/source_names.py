@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
 from loopless.limits.flowgraph import MAX_LITERAL_CHARACTERS
+from loopless.patterns import pattern
 from loopless.source import ir
 from loopless.source.debug import DebugVariable
 
@@ -55,7 +55,7 @@ def numbered(name: str, declared: object) -> Iterator[str]:
     yield from (f"{name}#{number}" for number in itertools.count(2))
 
 
-_OF_RANGE: Final = re.compile(r"__(begin|end|range)\d+")
+_OF_RANGE: Final = pattern(r"__(begin|end|range)\d+")
 """What the compiler calls the variables of a loop over a range."""
 
 

@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from loopless.check.certificates.property import Property
 from loopless.errors import SourceError, UsageError
+from loopless.patterns import pattern
 from loopless.records import dataclass
 
-_CHECK: Final = re.compile(r"CHECK\s*\(\s*init\s*\(\s*([\w.$]+)\s*\(\s*\)\s*\)\s*,\s*LTL\s*\((.*)\)\s*\)\s*$")
-_UNREACH: Final = re.compile(r"G\s*!\s*call\s*\(\s*([\w.$]+)\s*\(\s*\)\s*\)$")
+_CHECK: Final = pattern(r"CHECK\s*\(\s*init\s*\(\s*([\w.$]+)\s*\(\s*\)\s*\)\s*,\s*LTL\s*\((.*)\)\s*\)\s*$")
+_UNREACH: Final = pattern(r"G\s*!\s*call\s*\(\s*([\w.$]+)\s*\(\s*\)\s*\)$")
 
 
 @dataclass(frozen=True, slots=True)

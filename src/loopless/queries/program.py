@@ -19,6 +19,7 @@ from loopless.deadline import not_interrupted
 from loopless.errors import UsageError
 from loopless.graphs import cycles
 from loopless.limits.queries import LOADED_S
+from loopless.patterns import pattern
 from loopless.queries.bounds.repetitions import repetitions
 from loopless.queries.jobs.overrun import Overrun, failure
 from loopless.queries.loops.name import LoopName, split_place
@@ -442,7 +443,7 @@ def _speaks_of(file: Path, name: str) -> bool:
         return False
 
 
-_AROUND: Final = re.compile(r"^(?:\w+::)+")
+_AROUND: Final = pattern(r"^(?:\w+::)+")
 """Namespaces and classes before a name."""
 
 

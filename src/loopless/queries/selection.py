@@ -9,11 +9,12 @@ from collections.abc import Iterable, Sequence
 from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph
+from loopless.patterns import pattern
 from loopless.queries.program import AnalyzedLoop, AnalyzedProgram
 from loopless.refusals import Refused
 
-_LINE = re.compile(r"(.+):(\d+)")
-_PLACE = re.compile(r"(.+:)?\d+(:\d+)?([~@].*)?", re.DOTALL)
+_LINE = pattern(r"(.+):(\d+)")
+_PLACE = pattern(r"(.+:)?\d+(:\d+)?([~@].*)?", re.DOTALL)
 """What a place looks like: a line, a file and a line, with a column, or a loop's full name with its suffix."""
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.report.growth import Growth, grown
 
-_CLASS: Final = re.compile(r"O\(.+\)")
-_FACTORS: Final = re.compile(r"(?<=[\w)\]])\*")
+_CLASS: Final = pattern(r"O\(.+\)")
+_FACTORS: Final = pattern(r"(?<=[\w)\]])\*")
 """Between factors; what a pointer leads to has a star before its name."""
-_DEGREES: Final = re.compile(r"\^(\d+)")
-_NUMBER: Final = re.compile(r"\d{1,4000}")
+_DEGREES: Final = pattern(r"\^(\d+)")
+_NUMBER: Final = pattern(r"\d{1,4000}")
 
 
 @dataclass(frozen=True, slots=True)

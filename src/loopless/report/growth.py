@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from loopless import terms as t
 from loopless.limits.report import GROWTH_SOLVER_MS, MAX_MIXED_POINTS
+from loopless.patterns import pattern
 from loopless.records import dataclass
 
 _SMALL: Final = range(1 << 31)
@@ -164,7 +164,7 @@ def _expression(shown: Any, types: Mapping[str, t.IntType]) -> t.Node:
     return _node(tree, {}, types)
 
 
-_TOKEN: Final = re.compile(r"[()]|\|[^|]*\||[^\s()|]+")
+_TOKEN: Final = pattern(r"[()]|\|[^|]*\||[^\s()|]+")
 
 
 def _parsed(tokens: Sequence[str], at: int) -> tuple[Any, int]:

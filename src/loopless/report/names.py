@@ -11,6 +11,7 @@ from itertools import chain
 
 from loopless import terms as t
 from loopless.flowgraph.model import NULL_PART, OBJECT_PART
+from loopless.patterns import pattern
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
 from loopless.summary import Approximation, CallSummary, Cycle, Step
@@ -22,7 +23,7 @@ _SHORT = ("N", "M", *(f"N{number}" for number in range(2, 20)))
 """Names for exit times, which no variable of the lines may have."""
 
 
-_WORD = re.compile(r"\w+")
+_WORD = pattern(r"\w+")
 
 
 class Names:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import struct
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Final
 
 from loopless.errors import UsageError
 from loopless.limits.report import MAX_LISTED_VALUES, MAX_LITERAL
+from loopless.patterns import pattern
 from loopless.queries.call_values.reached import (
     GivenValue,
     Inputs,
@@ -36,7 +36,7 @@ _CHARACTERS: Final = ("char", "signed char", "unsigned char")
 
 _ALIGNED: Final = 16
 """Memory that is no array of integers begins at a multiple of this, as where it was replayed."""
-_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+_IDENTIFIER: Final = pattern(r"[A-Za-z_]\w*")
 
 
 TEST_S: Final = 10

@@ -6,7 +6,6 @@ the same automaton gives the same picture everywhere, since text is measured by 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from textwrap import wrap
@@ -15,14 +14,15 @@ from typing import Final
 from loopless import terms as t
 from loopless.automaton import PathAutomaton, dot, number_of_edges
 from loopless.limits.report import MAX_TRANSITIONS
+from loopless.patterns import pattern
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.records import dataclass
 
 _GAP: Final = 12
 _LINE: Final = 18
 _COLUMNS: Final = 100
-_SIZE = re.compile(r'<svg width="([0-9.]+)pt" height="([0-9.]+)pt"')
-_ID = re.compile(r'(<(?:g|a) id=")')
+_SIZE = pattern(r'<svg width="([0-9.]+)pt" height="([0-9.]+)pt"')
+_ID = pattern(r'(<(?:g|a) id=")')
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import repeat
@@ -13,6 +12,7 @@ from loopless import terms as t
 from loopless.flowgraph.callees.streams import counts_inputs
 from loopless.flowgraph.words import afterwards
 from loopless.limits.report import MAX_ANSWER_LINES, MAX_SUMMARY_HEADLINE
+from loopless.patterns import pattern
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.records import dataclass
 from loopless.refusals import Refused
@@ -176,7 +176,7 @@ def assumption_lines(assumptions: Sequence[str]) -> list[str]:
     return lines
 
 
-_INSIDE: Final = re.compile(r"accesses to (\S+) stay inside the memory that it points to")
+_INSIDE: Final = pattern(r"accesses to (\S+) stay inside the memory that it points to")
 
 
 def _together(assumptions: Sequence[str]) -> list[str]:

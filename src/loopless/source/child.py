@@ -16,9 +16,11 @@ import re
 import sys
 from typing import Any, BinaryIO
 
+from loopless.patterns import pattern
+
 _HIDING = "loopless.hidden."
 _OPERAND = r'%[-\w.$]+|%"[^"]*"|-?\d+|undef|poison'
-_UNDEFINED = re.compile(
+_UNDEFINED = pattern(
     r"^( +\S+ = )((?:[su]div|[su]rem|shl|lshr|ashr)(?: nuw| nsw| exact)*) "
     rf"(i\d+) ({_OPERAND}), ({_OPERAND})(?=,|$)",
     re.MULTILINE,
@@ -26,12 +28,12 @@ _UNDEFINED = re.compile(
 """Operations that may be undefined although nothing but their value tells of them."""
 _ATTRIBUTES = r"(?:(?:noundef|signext|zeroext|returned|range\([^)]*\)) )*"
 """What inlining adds to the result and the arguments of a call: what it knew of those of the call around it."""
-_HIDDEN = re.compile(
+_HIDDEN = pattern(
     rf"^( +\S+ = )(?:tail |notail )?call {_ATTRIBUTES}i\d+ @{re.escape(_HIDING)}([a-z.]+)\.(i\d+)\((.*)$", re.MULTILINE
 )
-_ARRAY_FIRST = re.compile(r'^(%[-\w.$]+|%"[^"]*") = type <?\{ \[', re.MULTILINE)
+_ARRAY_FIRST = pattern(r'^(%[-\w.$]+|%"[^"]*") = type <?\{ \[', re.MULTILINE)
 """The types of structures that begin with an array."""
-_STEP = re.compile(
+_STEP = pattern(
     rf'^( +\S+ = )(getelementptr inbounds(?: nuw)?) (%[-\w.$]+|%"[^"]*"), ptr ({_OPERAND}), i32 0, i32 0(?=,|$)',
     re.MULTILINE,
 )
@@ -40,7 +42,7 @@ _OF_POINTERS = (
     r"|captures\([^)]*\)|dereferenceable(?:_or_null)?\(\d+\)) )*"
 )
 """As :data:`_ATTRIBUTES`."""
-_HIDDEN_STEP = re.compile(
+_HIDDEN_STEP = pattern(
     rf"^( +\S+ = )(?:tail |notail )?call {_OF_POINTERS}ptr @{re.escape(_HIDING)}step([0-9]+)\((.*)$", re.MULTILINE
 )
 _DISCARDABLE = frozenset({"internal", "private", "linkonce", "linkonce_odr", "available_externally"})

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from loopless.errors import SourceError
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.source import folding, inline_bodies, marks, scopes
 from loopless.source.database import CompileCommand
@@ -58,15 +59,15 @@ _UNHEARD: Final = frozenset(
     {"-c", "-S", "-E", "-emit-llvm", "-M", "-MM", "-MD", "-MMD", "-fsyntax-only", "-save-temps", "-w"}
 )
 """Flags that would change what clang writes, or keep it from telling what it folds."""
-_DIAGNOSTIC: Final = re.compile(r"^(.*?):(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
-_UNUSED: Final = re.compile(r"^.*?:\d+:\d+: warning: unused function '(\w+)'", re.MULTILINE)
-_ODD_NAME: Final = re.compile(r"[:\n\r]")
+_DIAGNOSTIC: Final = pattern(r"^(.*?):(\d+):(\d+): (?:fatal )?error: (.*)$", re.MULTILINE)
+_UNUSED: Final = pattern(r"^.*?:\d+:\d+: warning: unused function '(\w+)'", re.MULTILINE)
+_ODD_NAME: Final = pattern(r"[:\n\r]")
 """What the compiler cannot have in the name of a file: it makes names of its own files from it."""
 _USER: Final = "__loopless_keeps"
-_USERS_TEXT: Final = re.compile(rf"^define [^\n]*@{_USER}\(.*?^}}\n", re.MULTILINE | re.DOTALL)
-_OWN_ENDING: Final = re.compile(r"^define (?!internal)[^\n]*@(abort|exit|_exit|_Exit)\(", re.MULTILINE)
+_USERS_TEXT: Final = pattern(rf"^define [^\n]*@{_USER}\(.*?^}}\n", re.MULTILINE | re.DOTALL)
+_OWN_ENDING: Final = pattern(r"^define (?!internal)[^\n]*@(abort|exit|_exit|_Exit)\(", re.MULTILINE)
 """The definition of a function that the compiler takes to be the library's, and thus never to return."""
-_BARE_ERROR: Final = re.compile(r"^(?:.*?: )?(?:fatal )?error: (.*)$", re.MULTILINE)
+_BARE_ERROR: Final = pattern(r"^(?:.*?: )?(?:fatal )?error: (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

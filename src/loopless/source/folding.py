@@ -13,6 +13,8 @@ import re
 from pathlib import Path
 from typing import Final
 
+from loopless.patterns import pattern
+
 WARNINGS: Final = ("-Winteger-overflow", "-Wshift-overflow", "-Wshift-negative-value")
 WARNINGS_OF_C: Final = ("-Wshift-sign-overflow",)
 """C++ lets a left shift reach the sign bit."""
@@ -20,15 +22,13 @@ CHECKS: Final = ("-fsanitize=signed-integer-overflow", "-fsanitize-trap=signed-i
 """What makes clang leave :func:`unfolded` what it else folds."""
 _NAME: Final = "loopless.folded.overflows"
 _FIRST_NODE: Final = 3_000_000
-_WARNING: Final = re.compile(
+_WARNING: Final = pattern(
     r"^(.*?):(\d+):\d+: warning: (?:overflow in expression|signed shift result|shifting a negative signed value)",
     re.MULTILINE,
 )
-_LIST: Final = re.compile(rf"^!{re.escape(_NAME)} = !{{(.*)}}", re.MULTILINE)
-_CHOICE: Final = re.compile(r"^cond\.true\d*:", re.MULTILINE)
-_CHECKED: Final = re.compile(
-    r"@llvm\.s(add|sub|mul)\.with\.overflow\.i(\d+)\(i\d+ (-?\d+), i\d+ (-?\d+)\).*?!dbg (!\d+)"
-)
+_LIST: Final = pattern(rf"^!{re.escape(_NAME)} = !{{(.*)}}", re.MULTILINE)
+_CHOICE: Final = pattern(r"^cond\.true\d*:", re.MULTILINE)
+_CHECKED: Final = pattern(r"@llvm\.s(add|sub|mul)\.with\.overflow\.i(\d+)\(i\d+ (-?\d+), i\d+ (-?\d+)\).*?!dbg (!\d+)")
 _RESULTS: Final = {"add": operator.add, "sub": operator.sub, "mul": operator.mul}
 
 

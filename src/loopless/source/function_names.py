@@ -6,7 +6,9 @@ import functools
 import re
 from typing import Final
 
-_COPY: Final = re.compile(r"(?:\.\d+)+$")
+from loopless.patterns import pattern
+
+_COPY: Final = pattern(r"(?:\.\d+)+$")
 """Behind the name of a function that is in a module more than once: C and C++ have no dots in names."""
 _STANDARD: Final = {
     "t": "std",

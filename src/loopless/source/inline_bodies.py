@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.source.inlining import ALWAYS
 
 NO_PASSES: Final = ("-Xclang", "-disable-llvm-passes")
@@ -24,13 +25,13 @@ NO_PASSES: Final = ("-Xclang", "-disable-llvm-passes")
 FIRST: Final = "#pragma clang attribute push(__attribute__((always_inline)), apply_to=function)\n"
 LAST: Final = "#pragma clang attribute pop\n"
 """The pragma, and the line behind all that it is about."""
-_DECLARED: Final = re.compile(r"^declare [^@\n]*@(?!llvm\.)", re.MULTILINE)
-_OUTSIDE: Final = re.compile(r"^define available_externally ", re.MULTILINE)
-_DEFINED: Final = re.compile(r'^(define [^@\n]*@("[^"\n]*"|[-\w.$]+)\([^\n#]*)#(\d+)', re.MULTILINE)
-_GROUP: Final = re.compile(r"^attributes #(\d+) = \{ (.*) \}$", re.MULTILINE)
-_MENTION: Final = re.compile(rb"\b(?:inline|__inline|__inline__)\b")
-_MENTION_OF_CXX: Final = re.compile(rb"\bextern\s+template\b|\b(?:__)?gnu_inline\b")
-_COROUTINE: Final = re.compile(r"^attributes #\d+ = \{[^\n]* presplitcoroutine ", re.MULTILINE)
+_DECLARED: Final = pattern(r"^declare [^@\n]*@(?!llvm\.)", re.MULTILINE)
+_OUTSIDE: Final = pattern(r"^define available_externally ", re.MULTILINE)
+_DEFINED: Final = pattern(r'^(define [^@\n]*@("[^"\n]*"|[-\w.$]+)\([^\n#]*)#(\d+)', re.MULTILINE)
+_GROUP: Final = pattern(r"^attributes #(\d+) = \{ (.*) \}$", re.MULTILINE)
+_MENTION: Final = pattern(rb"\b(?:inline|__inline|__inline__)\b")
+_MENTION_OF_CXX: Final = pattern(rb"\bextern\s+template\b|\b(?:__)?gnu_inline\b")
+_COROUTINE: Final = pattern(r"^attributes #\d+ = \{[^\n]* presplitcoroutine ", re.MULTILINE)
 _SYSTEM: Final = (Path("/usr/include"), Path("/usr/lib"), Path("/usr/local/include"))
 
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = pattern(
     rb"(?P<comment>/\*.*?\*/|//(?:[^\n\\]|\\.)*)|(?P<text>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*')|(?P<word>[A-Za-z_]\w*)"
     rb"|(?P<directive>^[ \t]*\#(?:[^\n\\]|\\.)*)|(?P<sign>[^\sA-Za-z_])",
     re.DOTALL | re.MULTILINE,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.source import marks
 from loopless.source.constants import GEP_FLAGS, METADATA, Constants
 from loopless.source.ir import (
@@ -70,13 +71,13 @@ _CASTS: Final = (
     "addrspacecast",
 )
 _CALL_WORDS: Final = frozenset({"tail", "musttail", "notail"})
-_CONVENTION: Final = re.compile(r"\w+cc|cc|\w+_(?:kernel|device|std|call|intr|vs|gs|ps|cs|hs|ls|es|gfx\w*)\w*")
+_CONVENTION: Final = pattern(r"\w+cc|cc|\w+_(?:kernel|device|std|call|intr|vs|gs|ps|cs|hs|ls|es|gfx\w*)\w*")
 _ORDERINGS: Final = frozenset({"unordered", "monotonic", "acquire", "release", "acq_rel", "seq_cst"})
 _VOID: Final = VoidT()
 _I1: Final = IntT(1)
 _UNKNOWN: Final = OpaqueT("unknown")
 _NONE: Final[frozenset[str]] = frozenset()
-_LABELS: Final = re.compile(r'label (%"[^"]*"|%[-\w.$]+)')
+_LABELS: Final = pattern(r'label (%"[^"]*"|%[-\w.$]+)')
 
 Attributes = Callable[[str], frozenset[str]]
 Locals = dict[str, Local]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from loopless.patterns import pattern
+
 # Strings hold no raw line break and no raw quote (both are escaped), so that one pattern per token is enough.
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""
       [%@$]"[^"]*" | [%@$][-\w.$]+        # names
     | !\d+ | !"[^"]*" | ![A-Za-z_][\w.]*  # metadata
@@ -19,7 +21,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|\\)")
+_ESCAPE = pattern(r"\\([0-9A-Fa-f]{2}|\\)")
 
 tokenize: Callable[[str], list[str]] = _TOKEN.findall
 
@@ -98,7 +100,7 @@ class Cursor:
         return join(self.tokens[start : self.at])
 
 
-_TIGHT = re.compile(r" ?([()\[\],]) ?")
+_TIGHT = pattern(r" ?([()\[\],]) ?")
 
 
 def join(tokens: list[str]) -> str:

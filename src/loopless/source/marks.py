@@ -16,6 +16,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from loopless.patterns import pattern
+
 SHIFT_CHECKS: Final = ("-fsanitize=shift-base", "-fsanitize-trap=shift-base")
 """What makes clang check the shifts that :func:`mark` then marks."""
 
@@ -37,13 +39,13 @@ says that the byte is 0 or 1 gets that flag too.
 _KINDS: Final = {flag: kind for kind, flag in ATTACHMENTS.items()}
 _NODE: Final = 3_900_000
 
-_SHIFT: Final = re.compile(r"^ +\S+ = shl (?:nuw |nsw )*i\d+ ")
-_CHECKED: Final = re.compile(r"^ +%shl\.check[\w.]* = lshr ")
-_CHECKED_CXX: Final = re.compile(r"^ +\S+ = lshr i\d+ %shl\.check[\w.]*, 1(?:,|$)")
-_HEAD: Final = re.compile(r'^define [^@]*@("[^"]*"|[-\w.$]+)\(')
-_PLACE: Final = re.compile(r", !dbg !(\d+)")
-_LOCATION: Final = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\((.*?)scope:", re.MULTILINE)
-_TRUTH: Final = re.compile(
+_SHIFT: Final = pattern(r"^ +\S+ = shl (?:nuw |nsw )*i\d+ ")
+_CHECKED: Final = pattern(r"^ +%shl\.check[\w.]* = lshr ")
+_CHECKED_CXX: Final = pattern(r"^ +\S+ = lshr i\d+ %shl\.check[\w.]*, 1(?:,|$)")
+_HEAD: Final = pattern(r'^define [^@]*@("[^"]*"|[-\w.$]+)\(')
+_PLACE: Final = pattern(r", !dbg !(\d+)")
+_LOCATION: Final = pattern(r"^!(\d+) = (?:distinct )?!DILocation\((.*?)scope:", re.MULTILINE)
+_TRUTH: Final = pattern(
     r"^( +(%\S+) = load (?:atomic )?(?:volatile )?i8, [^\n]*\n +\S+ = trunc i8 \2 to i1)(?=[,\n])", re.MULTILINE
 )
 

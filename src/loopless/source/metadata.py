@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Final
 
 from loopless.limits.source import MAX_METADATA_DEPTH
+from loopless.patterns import pattern
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable, DeclaredMember, TypeKind
 from loopless.source.ir import Loc, LoopMark
 from loopless.source.lexer import unescape
 
-_NODE = re.compile(r"(?:distinct )?!(?:(\w+)\((.*)\)|\{(.*)\})$")
-_FIELD = re.compile(r'(\w+): ((?:"[^"]*"|!?\w+\([^()]*\)|[^,"]+)+)')
-_REF = re.compile(r"^!(\d+)$")
-_LOCATION = re.compile(
+_NODE = pattern(r"(?:distinct )?!(?:(\w+)\((.*)\)|\{(.*)\})$")
+_FIELD = pattern(r'(\w+): ((?:"[^"]*"|!?\w+\([^()]*\)|[^,"]+)+)')
+_REF = pattern(r"^!(\d+)$")
+_LOCATION = pattern(
     r"(?:distinct )?!DILocation\((?:line: (\d+))?(?:(?:, )?column: (\d+))?(?:, )?scope: !(\d+)(?:, inlinedAt: !(\d+))?"
 )
 _QUALIFIERS: Final = {

@@ -8,10 +8,10 @@ module reads a part of it in the same way (`tests/source/test_quick.py` compares
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.source.constants import Constants
 from loopless.source.ir import Access, Gep, GlobalRef, Instruction, IntConst, IntT, Local, PtrT, Type, Value, VoidT
 from loopless.source.lexer import Cursor, Unread, tokenize
@@ -29,19 +29,17 @@ _PLACE: Final = r"(?:, !dbg !(\d+))?"
 _BINARY: Final = ("add", "sub", "mul", "udiv", "sdiv", "urem", "srem", "shl", "lshr", "ashr", "and", "or", "xor")
 _CASTS: Final = ("trunc", "zext", "sext")
 
-_LOAD: Final = re.compile(rf"({_NAME}) = load ({_TYPE}), ptr ({_POINTER}), align (\d+){_PLACE}")
-_STORE: Final = re.compile(rf"store ({_TYPE}) ({_VALUE}), ptr ({_POINTER}), align (\d+){_PLACE}")
-_GEP: Final = re.compile(
+_LOAD: Final = pattern(rf"({_NAME}) = load ({_TYPE}), ptr ({_POINTER}), align (\d+){_PLACE}")
+_STORE: Final = pattern(rf"store ({_TYPE}) ({_VALUE}), ptr ({_POINTER}), align (\d+){_PLACE}")
+_GEP: Final = pattern(
     rf"({_NAME}) = getelementptr((?: inbounds| nuw| nusw)*) (%[-\w.$]+|i\d+|ptr|\[\d+ x (?:i\d+|ptr|%[-\w.$]+)\]), "
     rf"ptr ({_POINTER}), (i\d+ (?:{_INT})(?:, i\d+ (?:{_INT}))*){_PLACE}"
 )
-_JUMP: Final = re.compile(rf"br label ({_NAME}){_PLACE}")
-_BRANCH: Final = re.compile(rf"br i1 ({_NAME}), label ({_NAME}), label ({_NAME}){_PLACE}")
-_COMPARE: Final = re.compile(rf"({_NAME}) = icmp (\w+) ({_TYPE}) ({_VALUE}), ({_VALUE}){_PLACE}")
-_ARITHMETIC: Final = re.compile(
-    rf"({_NAME}) = (\w+)((?: nuw| nsw| exact| disjoint)*) (i\d+) ({_INT}), ({_INT}){_PLACE}"
-)
-_CAST: Final = re.compile(rf"({_NAME}) = (\w+)((?: nneg| nuw| nsw)*) (i\d+) ({_INT}) to (i\d+){_PLACE}")
+_JUMP: Final = pattern(rf"br label ({_NAME}){_PLACE}")
+_BRANCH: Final = pattern(rf"br i1 ({_NAME}), label ({_NAME}), label ({_NAME}){_PLACE}")
+_COMPARE: Final = pattern(rf"({_NAME}) = icmp (\w+) ({_TYPE}) ({_VALUE}), ({_VALUE}){_PLACE}")
+_ARITHMETIC: Final = pattern(rf"({_NAME}) = (\w+)((?: nuw| nsw| exact| disjoint)*) (i\d+) ({_INT}), ({_INT}){_PLACE}")
+_CAST: Final = pattern(rf"({_NAME}) = (\w+)((?: nneg| nuw| nsw)*) (i\d+) ({_INT}) to (i\d+){_PLACE}")
 
 Locals = dict[str, Local]
 

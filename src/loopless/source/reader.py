@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopless.graphs import cycles
+from loopless.patterns import pattern
 from loopless.source import folding, scopes
 from loopless.source.aggregates import in_parts
 from loopless.source.constants import Constants, starts_type
@@ -50,12 +51,12 @@ _LINKAGES: Final = frozenset(
         "external",
     }
 )
-_LABEL: Final = re.compile(r'("[^"]*"|[-\w.$]+):')
-_METADATA_LINE: Final = re.compile(r"!(\d+) = (.*)")
-_GROUP_LINE: Final = re.compile(r"attributes (#\d+) = \{ (.*) \}")
-_GROUP_WORD: Final = re.compile(r'"[^"]*"(?:="[^"]*")?|[\w.]+(?:\([^)]*\)|=\d+)?')
-_TYPE_LINE: Final = re.compile(r'(%"[^"]*"|%[-\w.$]+) = type (.*)')
-_DBG: Final = re.compile(r"!dbg !(\d+)")
+_LABEL: Final = pattern(r'("[^"]*"|[-\w.$]+):')
+_METADATA_LINE: Final = pattern(r"!(\d+) = (.*)")
+_GROUP_LINE: Final = pattern(r"attributes (#\d+) = \{ (.*) \}")
+_GROUP_WORD: Final = pattern(r'"[^"]*"(?:="[^"]*")?|[\w.]+(?:\([^)]*\)|=\d+)?')
+_TYPE_LINE: Final = pattern(r'(%"[^"]*"|%[-\w.$]+) = type (.*)')
+_DBG: Final = pattern(r"!dbg !(\d+)")
 
 
 def read_module(text: str, names: Mapping[str, str] | None = None) -> Module:

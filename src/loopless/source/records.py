@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.source.constants import Constants
 from loopless.source.ir import Instruction, Local, Poison, Value, VoidT
 from loopless.source.lexer import Cursor, Unread, tokenize
 from loopless.source.metadata import Metadata
 
 _VOID: Final = VoidT()
-_RECORD: Final = re.compile(r"#dbg_(\w+)\((.*)\)$")
-_CALL: Final = re.compile(r"(?:tail |notail )?call void @llvm\.dbg\.(\w+)\((.*)\)")
-_PLACE: Final = re.compile(r"!dbg !(\d+)")
+_RECORD: Final = pattern(r"#dbg_(\w+)\((.*)\)$")
+_CALL: Final = pattern(r"(?:tail |notail )?call void @llvm\.dbg\.(\w+)\((.*)\)")
+_PLACE: Final = pattern(r"!dbg !(\d+)")
 _OPS: Final = {"declare": "dbg_declare", "value": "dbg_value", "assign": "dbg_value"}
 
 

@@ -5,21 +5,21 @@ Each loop has a counter, 0 where a run comes to its header from outside, and one
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from loopless.graphs import dominators, predecessors, reachable
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.source.vocabulary import COVER, TARGET
 
-_DEFINED: Final = re.compile(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(')
-_LABEL: Final = re.compile(r'^("[^"]*"|[\w$.\-]+):')
-_NEXT: Final = re.compile(r'\blabel %("[^"]*"|[\w$.\-]+)')
-_FIRST: Final = re.compile(r"^\s+(?:%\S+ = )?(?:phi|landingpad)\b|^\s+(?:cleanup|catch|filter)\b|^\s+#dbg")
-_ENDS: Final = re.compile(r"^  (?:%\S+ = )?(?:br|switch|indirectbr|invoke|callbr|ret|unreachable|resume)\b")
-_AT: Final = re.compile(r", !dbg !(\d+)")
-_LOCATION: Final = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
+_DEFINED: Final = pattern(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(')
+_LABEL: Final = pattern(r'^("[^"]*"|[\w$.\-]+):')
+_NEXT: Final = pattern(r'\blabel %("[^"]*"|[\w$.\-]+)')
+_FIRST: Final = pattern(r"^\s+(?:%\S+ = )?(?:phi|landingpad)\b|^\s+(?:cleanup|catch|filter)\b|^\s+#dbg")
+_ENDS: Final = pattern(r"^  (?:%\S+ = )?(?:br|switch|indirectbr|invoke|callbr|ret|unreachable|resume)\b")
+_AT: Final = pattern(r", !dbg !(\d+)")
+_LOCATION: Final = pattern(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from loopless.patterns import pattern
+
 SCOPED: Final = "loopless.scopes"
 """The mark of modules whose places have scopes."""
 UNOPTIMIZED: Final = "loopless.unoptimized"
 """The mark of modules that are as our clang writes them without optimization."""
-_UNITS: Final = re.compile(r"^!llvm\.dbg\.cu = !\{([^}]*)\}", re.MULTILINE)
+_UNITS: Final = pattern(r"^!llvm\.dbg\.cu = !\{([^}]*)\}", re.MULTILINE)
 
 
 def mark(text: str, *names: str) -> str:

@@ -16,6 +16,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.source.compile import SourceOptions, compile_ir
 from loopless.source.vocabulary import COMES_BACK, LIBRARY, STANDARD_INPUT_DRAW, meaning_of
@@ -48,17 +49,17 @@ _MOVES: Final = frozenset(
 )
 """Functions of the C library that may read or move standard input without its stream, or change what white space is."""
 
-_DECLARED: Final = re.compile(r'^declare\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILINE)
-_DEFINED: Final = re.compile(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILINE)
-_FORMAT: Final = re.compile(r'^@("[^"]+"|[\w$.\-]+) = .*\bconstant \[\d+ x i8\] c"((?:[^"\\]|\\.)*)\\00"', re.MULTILINE)
-_LOAD: Final = re.compile(rf"^  (%\S+) = load ptr, ptr @(?:{'|'.join(_STREAMS)})(?:,.*)?$")
-_CALL: Final = re.compile(
+_DECLARED: Final = pattern(r'^declare\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILINE)
+_DEFINED: Final = pattern(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILINE)
+_FORMAT: Final = pattern(r'^@("[^"]+"|[\w$.\-]+) = .*\bconstant \[\d+ x i8\] c"((?:[^"\\]|\\.)*)\\00"', re.MULTILINE)
+_LOAD: Final = pattern(rf"^  (%\S+) = load ptr, ptr @(?:{'|'.join(_STREAMS)})(?:,.*)?$")
+_CALL: Final = pattern(
     r"^(?P<head>  (?:%\S+ = )?(?:tail |notail )?call (?:noundef )?)(?P<type>i32 |i64 |ptr )(?:\([^@]*\) )?"
     r"@(?P<name>[\w.]+)\((?P<arguments>.*)\)(?P<rest>(?: #\d+)?(?:, ![^)]*)?)$"
 )
-_ASSEMBLY: Final = re.compile(r"^module asm |^ .*\b(?:call|invoke|callbr)\b.* asm ", re.MULTILINE)
-_CALLED: Final = re.compile(r"\bcall [^@(]*@([\w.]+)\(")
-_SYMBOL: Final = re.compile(r'@("[^"]+"|[\w$.\-]+)')
+_ASSEMBLY: Final = pattern(r"^module asm |^ .*\b(?:call|invoke|callbr)\b.* asm ", re.MULTILINE)
+_CALLED: Final = pattern(r"\bcall [^@(]*@([\w.]+)\(")
+_SYMBOL: Final = pattern(r'@("[^"]+"|[\w$.\-]+)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,9 +263,7 @@ def _split(arguments: str) -> list[str]:
     return [*parts, arguments[begin:].strip()] if arguments else []
 
 
-_DIRECTIVE: Final = re.compile(
-    r"%(hh|h|ll|l|j|z|t)?([diuxXc])|%(\d*)s|([ \t\n\v\f\r]+)|(%\S*?[A-Za-z\[%]|.)", re.DOTALL
-)
+_DIRECTIVE: Final = pattern(r"%(hh|h|ll|l|j|z|t)?([diuxXc])|%(\d*)s|([ \t\n\v\f\r]+)|(%\S*?[A-Za-z\[%]|.)", re.DOTALL)
 _TYPES: Final = {"hh": "char", "h": "short", "": "int", "l": "long", "ll": "longlong", "j": "longlong"}
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.errors import SourceError, UsageError
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.source import ir
 from loopless.source.compile import (
@@ -56,15 +57,15 @@ _PRELUDE: Final = f"""\
 _END: Final = "\n#pragma clang attribute pop\n"
 _REPLACED: Final = {"access": "acces_", "__access__": "__acces___"}
 """As long as what they stand for: columns in messages stay right."""
-_WORD: Final = re.compile(
+_WORD: Final = pattern(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|[A-Za-z_]\w*|\[\[|\]\]|::|\s+|.", re.DOTALL
 )
-_ANNOTATIONS: Final = re.compile(r"^@llvm\.global\.annotations = [^\n]*\n", re.MULTILINE)
-_RECORD: Final = re.compile(
+_ANNOTATIONS: Final = pattern(r"^@llvm\.global\.annotations = [^\n]*\n", re.MULTILINE)
+_RECORD: Final = pattern(
     r'\{ ptr @("[^"]*"|[\w.$-]+), ptr @("[^"]*"|[\w.$-]+), ptr @[\w."$-]+, i32 (\d+), ptr (null|@[\w."$-]+) \}'
 )
 _MODES: Final = ("read_only", "write_only", "read_write", "none")
-_POINTER: Final = re.compile(r"^(?P<to>.*?)\s*(?:\*|\[\d*\])\s*(?:const|volatile|restrict|__restrict|\s)*$")
+_POINTER: Final = pattern(r"^(?P<to>.*?)\s*(?:\*|\[\d*\])\s*(?:const|volatile|restrict|__restrict|\s)*$")
 
 
 @dataclass(frozen=True, slots=True)

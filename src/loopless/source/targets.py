@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.source.insertion import inserted
 from loopless.source.rounds import counted
 from loopless.source.vocabulary import COVER, TARGET, Meaning, meaning_of
 
-_LOCATION: Final = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
-_SCOPE: Final = re.compile(r"^!(\d+) = (?:distinct )?!DI(?:Subprogram|LexicalBlock|LexicalBlockFile)\((.*)\)$")
-_FILE: Final = re.compile(r'^!(\d+) = (?:distinct )?!DIFile\(filename: "((?:[^"\\]|\\.)*)"')
-_OF_FILE: Final = re.compile(r"\bfile: !(\d+)")
-_AT: Final = re.compile(r", !dbg !(\d+)(?:, |$)")
-_DEFINED: Final = re.compile(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILINE)
-_LABEL: Final = re.compile(r'^(?:"[^"]*"|[\w$.\-]+):')
+_LOCATION: Final = pattern(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
+_SCOPE: Final = pattern(r"^!(\d+) = (?:distinct )?!DI(?:Subprogram|LexicalBlock|LexicalBlockFile)\((.*)\)$")
+_FILE: Final = pattern(r'^!(\d+) = (?:distinct )?!DIFile\(filename: "((?:[^"\\]|\\.)*)"')
+_OF_FILE: Final = pattern(r"\bfile: !(\d+)")
+_AT: Final = pattern(r", !dbg !(\d+)(?:, |$)")
+_DEFINED: Final = pattern(r'^define\b[^@]*@("[^"]+"|[\w$.\-]+)\(', re.MULTILINE)
+_LABEL: Final = pattern(r'^(?:"[^"]*"|[\w$.\-]+):')
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +159,10 @@ def out_of_sight(name: str) -> bool:
 
 # -- branches ---------------------------------------------------------------------------------------------------------
 
-_BRANCH: Final = re.compile(r"^  br i1 (\S+), label %(\S+), label %([^\s,]+)(.*)$")
-_SWITCH: Final = re.compile(r"^  switch (\S+) (\S+), label %(\S+) \[(.*)$")
-_CASE: Final = re.compile(r"(\S+ \S+), label %(\S+)")
-_LABELLED: Final = re.compile(r'^("[^"]*"|[\w$.\-]+):')
+_BRANCH: Final = pattern(r"^  br i1 (\S+), label %(\S+), label %([^\s,]+)(.*)$")
+_SWITCH: Final = pattern(r"^  switch (\S+) (\S+), label %(\S+) \[(.*)$")
+_CASE: Final = pattern(r"(\S+ \S+), label %(\S+)")
+_LABELLED: Final = pattern(r'^("[^"]*"|[\w$.\-]+):')
 _CLEANUP: Final = " %cleanup."
 OUR_OWN: Final = "!nosanitize"
 """What branches carry that the compiler added to check for undefined behaviour."""

@@ -16,12 +16,13 @@ from pathlib import Path
 from loopless import clock
 from loopless.errors import LimitError, SourceError, UsageError
 from loopless.limits.source import COMPILER_GLANCE_S
+from loopless.patterns import pattern
 
 OLDEST, NEWEST = 16, 22
 """Which versions of the system's clang are used without being named. That of our LLVM is the newest whose modules it is
 sure to read; older ones than 16 were not tried.
 """
-_VERSION = re.compile(r"^(?!Apple).*?clang version (\d+)\.")
+_VERSION = pattern(r"^(?!Apple).*?clang version (\d+)\.")
 
 TARGETS: Mapping[str, str] = {"ILP32": "x86-linux-musl", "LP64": "x86_64-linux-musl"}
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.records import dataclass
 
 COVER: Final = "__loopless_cover"
@@ -451,7 +452,7 @@ What they do to memory is not said. Not here: what calls back (``qsort``, ``atex
 ``sigprocmask``).
 """
 
-_RENAMED: Final = re.compile(r"^(?:__isoc\d\d_|\x01_)")
+_RENAMED: Final = pattern(r"^(?:__isoc\d\d_|\x01_)")
 
 
 _NO_STUBS: Final[Mapping[str, Stub]] = {}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator
 from itertools import count, islice
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.terms.nodes import Aggregate, Node, Read, Var, walk_inside
 
-_WORD: Final = re.compile(r"(?<![\w.>])[^\W\d]\w*")
+_WORD: Final = pattern(r"(?<![\w.>])[^\W\d]\w*")
 
 
 def words_in(name: str) -> set[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
 from loopless.limits.terms import MAX_PLAIN_LENGTH, MAX_SHARED_NODES
+from loopless.patterns import pattern
 from loopless.terms.build import from_polynomial, polynomial
 from loopless.terms.nodes import (
     ZERO,
@@ -30,7 +30,7 @@ from loopless.terms.operators import OPERATORS, RELATIONS
 from loopless.terms.sharing import FreshNames, is_plain, number_of_parts, operands, parts_to_name
 from loopless.terms.term_ranges import range_of
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_PLAIN = pattern(r"[A-Za-z_][A-Za-z_0-9]*")
 _TAKEN = frozenset(
     (
         "let",

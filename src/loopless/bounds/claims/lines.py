@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,10 +10,11 @@ from loopless.bounds import LoopBounds, least
 from loopless.bounds.asymptotics.compare import lesser
 from loopless.flowgraph.model import Assign, Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.graphs import reachable
+from loopless.patterns import pattern
 from loopless.records import dataclass
 
-_CONDITION: Final = re.compile(r"(?:for|while)\.cond")
-_BODY: Final = re.compile(r"(?:for|while)\.body")
+_CONDITION: Final = pattern(r"(?:for|while)\.cond")
+_BODY: Final = pattern(r"(?:for|while)\.body")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 
-_TOKEN: Final = re.compile(r"\s*(?:(\()|(\))|\|([^|]*)\||([^\s()|]+))")
+_TOKEN: Final = pattern(r"\s*(?:(\()|(\))|\|([^|]*)\||([^\s()|]+))")
 
 _Tree = str | list["_Tree"]
 _Bound = Mapping[str, t.Term | t.Condition]

@@ -8,7 +8,6 @@ Informatica 6, 1976; history variables: Abadi and Lamport, The existence of refi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -17,13 +16,14 @@ from loopless import terms as t
 from loopless.check.certificates.formulas import symbols_of
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Assign, Block, Edge, Flowgraph, Kind, LoopInfo, VariableInfo
+from loopless.patterns import pattern
 from loopless.records import dataclass
 
 SPACE: Final = "history:"
 """All names of history variables begin so, and no name of a program may: no two variables are ever taken for one."""
 BEGIN: Final = "history:begin"
 """The block in which history begins, before the entry of the program."""
-_NAME: Final = re.compile(r"history:[A-Za-z0-9_.:@()<>,-]+")
+_NAME: Final = pattern(r"history:[A-Za-z0-9_.:@()<>,-]+")
 _KEYS: Final = ({"name", "loop"}, {"name", "loop", "block"}, {"name", "block"}, {"name", "loop", "variable"})
 
 

@@ -16,6 +16,7 @@ from loopless.flowgraph.callees.call_graph import CallGraph
 from loopless.flowgraph.memory.initial_memory import CONSTRUCTORS
 from loopless.flowgraph.model import Assign, Assume, Block, Check, Flowgraph, Kind
 from loopless.limits.check import MAX_UNSEEN_BLOCKS
+from loopless.patterns import pattern
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Module, OtherConst, SourceFunction
 from loopless.source.vocabulary import Meaning, meaning_of
@@ -26,9 +27,9 @@ ANY_TIME: Final = frozenset(
     | {"signal", "bsd_signal", "sysv_signal", "__sysv_signal", "ssignal", "sigset", "sigvec", "sigaction"}
 )
 """What is given a function that runs at any time from then on: threads (C11, POSIX, OpenMP) and handlers of signals."""
-_SECTION: Final = re.compile(r'section "\.(?:(?:pre)?init_array|fini_array|init|fini|ctors|dtors)\b')
-_OUTSIDE: Final = re.compile(r'^module asm "', re.MULTILINE)
-_INSIDE: Final = re.compile(r'^asm[^"]*"\s*[^"\s]')
+_SECTION: Final = pattern(r'section "\.(?:(?:pre)?init_array|fini_array|init|fini|ctors|dtors)\b')
+_OUTSIDE: Final = pattern(r'^module asm "', re.MULTILINE)
+_INSIDE: Final = pattern(r'^asm[^"]*"\s*[^"\s]')
 ENDLESS: Final = "endless"
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from loopless.check.oracle.objects import first_type, parts
 from loopless.check.oracle.signature import CType, DebugInfo, Declared, Opaque, Parameter, Signature
+from loopless.patterns import pattern
 from loopless.records import dataclass
 
 PREFIX: Final = "loopless.adapter."
@@ -23,11 +24,11 @@ RESULT: Final = Opaque("result")
 BITS: Final = {"float": 32, "double": 64, "<2 x float>": 64}
 """The types that are given by their bits."""
 
-_HEAD: Final = re.compile(r'^define\b(.*?)@("[^"]+"|[\w$.\-]+)\((.*)$')
-_NAMED: Final = re.compile(r'%("[^"]+"|[\w$.\-]+)$')
-_PART: Final = re.compile(r"(.+)\.coerce\d*")
-_IN_MEMORY: Final = re.compile(r"\b(byval|sret)\(")
-_WORDS: Final = re.compile(
+_HEAD: Final = pattern(r'^define\b(.*?)@("[^"]+"|[\w$.\-]+)\((.*)$')
+_NAMED: Final = pattern(r'%("[^"]+"|[\w$.\-]+)$')
+_PART: Final = pattern(r"(.+)\.coerce\d*")
+_IN_MEMORY: Final = pattern(r"\b(byval|sret)\(")
+_WORDS: Final = pattern(
     r"\b(?:dso_local|internal|private|hidden|protected|linkonce_odr|weak|weak_odr|available_externally|unnamed_addr"
     r"|local_unnamed_addr|noundef|zeroext|signext|noalias|nonnull)\b|\brange\([^)]*\)"
 )

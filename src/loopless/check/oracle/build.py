@@ -21,6 +21,7 @@ from loopless.check.oracle.retarget import NARROW, SAFE
 from loopless.check.oracle.runtime import APART, CHECKED, MEANINGS, WEAK_MEANINGS
 from loopless.check.oracle.signature import CType, DebugInfo, Signature
 from loopless.check.oracle.unwinding import without_unwinding
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.source.vocabulary import STANDARD_INPUT_DRAW
 
@@ -39,20 +40,20 @@ _LIBRARY: Final = frozenset(_LIBRARY_WORDS.split())
 _LIBRARY_VARIABLES: Final = frozenset({"stdin", "stdout", "stderr"})
 
 _NAME: Final = r'@("[^"]+"|[\w$.\-]+)'
-_SYMBOL: Final = re.compile(_NAME)
-_HEAD: Final = re.compile(rf"^(declare|define)\b(.*?){_NAME}\((.*)$")
-_VARIABLE: Final = re.compile(rf"^{_NAME} = (.*?)\b(global|constant) (.*)$")
-_TRAP: Final = re.compile(
+_SYMBOL: Final = pattern(_NAME)
+_HEAD: Final = pattern(rf"^(declare|define)\b(.*?){_NAME}\((.*)$")
+_VARIABLE: Final = pattern(rf"^{_NAME} = (.*?)\b(global|constant) (.*)$")
+_TRAP: Final = pattern(
     r"call void @llvm\.(?:ubsantrap\(i8 (?:noundef )?(-?\d+)\)|trap\(\))(?: #\d+)?(?:, !dbg !(\d+))?"
 )
-_ALLOCA: Final = re.compile(r'^  (%"[^"]+"|%[\w$.\-]+) = alloca i(8|16|32|64|1), align (\d+)')
-_DECLARED: Final = re.compile(r'^\s+#dbg_declare\(ptr (%"[^"]+"|%[\w$.\-]+), !(\d+),')
-_RETURN: Final = re.compile(
+_ALLOCA: Final = pattern(r'^  (%"[^"]+"|%[\w$.\-]+) = alloca i(8|16|32|64|1), align (\d+)')
+_DECLARED: Final = pattern(r'^\s+#dbg_declare\(ptr (%"[^"]+"|%[\w$.\-]+), !(\d+),')
+_RETURN: Final = pattern(
     r"(signext |zeroext )?(?:range\([^)]*\) )?(void|i\d+|ptr|float|double|x86_fp80|fp128|half|[\[{<%].*)\s*$"
 )
-_ROOM: Final = re.compile(r"\bsret\(([^()]*)\)")
-_UNKNOWN: Final = re.compile(r"\bscalable\b|\bx86_amx\b")
-_CXX: Final = re.compile(
+_ROOM: Final = pattern(r"\bsret\(([^()]*)\)")
+_UNKNOWN: Final = pattern(r"\bscalable\b|\bx86_amx\b")
+_CXX: Final = pattern(
     r"_ZN?[KVRO]*S[tabsiod]|_Zn[wa]|_Zd[la]|_ZT[VTISv]S|__cxa_|_Unwind_|__gxx_|__dynamic_cast$|__clang_"
 )
 """What names of the C++ library begin with: those of ``std``, allocations, and what the compiler calls."""

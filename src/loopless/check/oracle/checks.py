@@ -9,30 +9,28 @@ values that must fit, left shifts and reads of a ``_Bool`` that carry marks (:mo
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from loopless.check.oracle.signature import DebugInfo
+from loopless.patterns import pattern
 
 _VALUE: Final = r'(%[\w$.\-]+|%"[^"]+"|-?\d+)'
-_OPERATION: Final = re.compile(
+_OPERATION: Final = pattern(
     r"^(\s+\S+ = )(add|sub|mul|shl|lshr|ashr|sdiv|udiv|srem|urem)((?: nuw| nsw| exact)*)"
     rf" i(\d+) {_VALUE}, {_VALUE}((?:, .*)?)$"
 )
-_TRUTH: Final = re.compile(rf"^(\s+\S+ = )trunc i8 {_VALUE} to i1((?:, .*)?, !loopless\.truth !.*)$")
-_ABSOLUTE: Final = re.compile(
+_TRUTH: Final = pattern(rf"^(\s+\S+ = )trunc i8 {_VALUE} to i1((?:, .*)?, !loopless\.truth !.*)$")
+_ABSOLUTE: Final = pattern(
     rf"^(\s+\S+ = )(?:tail )?call i(\d+) @llvm\.abs\.i\d+\(i\d+ {_VALUE}, i1 (?:immarg )?true\)((?:[, ].*)?)$"
 )
-_COPY: Final = re.compile(r"^\s+(?:tail )?call void @llvm\.memcpy(?:\.inline)?\.p0\.p0\.i(32|64)\((.*)$")
-_POINTER: Final = re.compile(
+_COPY: Final = pattern(r"^\s+(?:tail )?call void @llvm\.memcpy(?:\.inline)?\.p0\.p0\.i(32|64)\((.*)$")
+_POINTER: Final = pattern(
     r"ptr (?:(?:align \d+|noundef|nonnull|writeonly|readonly|noalias|\w+\([^)]*\)) )*(?=[%@\w])(.*)"
 )
-_ASSUMED: Final = re.compile(
-    rf"^(\s+)call void @llvm\.assume\(i1 (?:noundef )?(true|false|{_VALUE[1:-1]})\)((?:, .*)?)$"
-)
+_ASSUMED: Final = pattern(rf"^(\s+)call void @llvm\.assume\(i1 (?:noundef )?(true|false|{_VALUE[1:-1]})\)((?:, .*)?)$")
 _MARKS: Final = {"!loopless.shift.signed ": "signed", "!loopless.shift.signed.cxx ": "nuw"}
 """By the attachment the check: in C the operand is not negative and no bits are lost, in C++ the second alone."""
-_PLACE: Final = re.compile(r"!dbg !(\d+)")
+_PLACE: Final = pattern(r"!dbg !(\d+)")
 _KINDS: Final = {"add": 0, "sub": 21, "mul": 12, "shl": 20, "lshr": 20, "ashr": 20}
 _DIVISION: Final = 3
 

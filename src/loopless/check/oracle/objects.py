@@ -23,6 +23,7 @@ from dataclasses import field
 from typing import Final
 
 from loopless.check.oracle.signature import DebugInfo
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.source.vocabulary import LibraryEffect, library_function
 
@@ -30,34 +31,34 @@ RUNTIME: Final = ("local", "end", "begin", "access", "step", "use", "index")
 """The functions of the runtime that the traps call."""
 
 _NAME: Final = r"%[\w$.\-]+"
-_LOCAL: Final = re.compile(rf'(?<![\w"$.\-]){_NAME}(?![\w$.\-]*")')
-_DEFINE: Final = re.compile(r"^define\b.*\{$")
-_ALLOCA: Final = re.compile(rf"^  ({_NAME}) = alloca (.*)$")
-_LOAD: Final = re.compile(rf"^  {_NAME} = load (?:volatile )?(?!atomic)(.*), ptr ({_NAME})((?:,.*)?)$")
-_STORE: Final = re.compile(rf"^  store (?:volatile )?(?!atomic)(.*), ptr ({_NAME}|@[\w$.\-]+)((?:,.*)?)$")
+_LOCAL: Final = pattern(rf'(?<![\w"$.\-]){_NAME}(?![\w$.\-]*")')
+_DEFINE: Final = pattern(r"^define\b.*\{$")
+_ALLOCA: Final = pattern(rf"^  ({_NAME}) = alloca (.*)$")
+_LOAD: Final = pattern(rf"^  {_NAME} = load (?:volatile )?(?!atomic)(.*), ptr ({_NAME})((?:,.*)?)$")
+_STORE: Final = pattern(rf"^  store (?:volatile )?(?!atomic)(.*), ptr ({_NAME}|@[\w$.\-]+)((?:,.*)?)$")
 _WITHIN: Final = r"getelementptr (?:inbounds |nuw |nusw )*\([^()]*\)"
 """A place in a global that is known before the program runs."""
-_STEP: Final = re.compile(rf"^  ({_NAME}) = getelementptr inbounds .*?, ptr ({_NAME}|@[\w$.\-]+|{_WITHIN})(?:,.*)?$")
-_INDEX: Final = re.compile(
+_STEP: Final = pattern(rf"^  ({_NAME}) = getelementptr inbounds .*?, ptr ({_NAME}|@[\w$.\-]+|{_WITHIN})(?:,.*)?$")
+_INDEX: Final = pattern(
     rf"^  {_NAME} = getelementptr inbounds (?:nuw )?\[.*\], ptr .*, (i32|i64) 0, \1 ({_NAME})(?:,.*)?$"
 )
 _POINTER: Final = rf"({_NAME}|null|@[\w$.\-]+)"
-_COMPARE: Final = re.compile(
+_COMPARE: Final = pattern(
     rf"^  {_NAME} = (?:icmp (?:samesign )?\w+ ptr {_POINTER}, {_POINTER}|ptrtoint ptr {_POINTER} to)"
 )
-_MARKER: Final = re.compile(rf"call void @llvm\.lifetime\.(start|end)[^(]*\(.*?({_NAME})\)")
-_BLOCK: Final = re.compile(
+_MARKER: Final = pattern(rf"call void @llvm\.lifetime\.(start|end)[^(]*\(.*?({_NAME})\)")
+_BLOCK: Final = pattern(
     rf"call void @llvm\.(memcpy|memmove|memset)[^(]*\(ptr [^,]*?({_NAME}|@[\w$.\-]+), "
     rf"(?:ptr [^,]*?({_NAME}|@[\w$.\-]+)|i8 [^,]+), (i32|i64) ([^,]+),"
 )
-_CALL: Final = re.compile(r"\bcall [^@]*@(?:loopless_(?:apart|narrow)_)?([\w$.\-]+)\((.*)\)")
+_CALL: Final = pattern(r"\bcall [^@]*@(?:loopless_(?:apart|narrow)_)?([\w$.\-]+)\((.*)\)")
 """Calls, by the names that the program has for what the runtime stands in for."""
-_ARGUMENT: Final = re.compile(rf"ptr [^,]*?({_NAME}|@[\w$.\-]+)$")
-_TERMINATOR: Final = re.compile(rf"^  (?:{_NAME} = )?(?:br|switch|ret|unreachable|invoke|indirectbr|callbr|resume)\b")
-_LABEL: Final = re.compile(r"([\w$.\-]+):")
-_INCOMING: Final = re.compile(r"\[ ([^,\]]+), %([\w$.\-]+) \]")
-_GLOBAL: Final = re.compile(r'^@("[^"]+"|[\w$.\-]+) = (.*?)\b(global|constant) (.*)$')
-_PLACE: Final = re.compile(r"!dbg !(\d+)")
+_ARGUMENT: Final = pattern(rf"ptr [^,]*?({_NAME}|@[\w$.\-]+)$")
+_TERMINATOR: Final = pattern(rf"^  (?:{_NAME} = )?(?:br|switch|ret|unreachable|invoke|indirectbr|callbr|resume)\b")
+_LABEL: Final = pattern(r"([\w$.\-]+):")
+_INCOMING: Final = pattern(r"\[ ([^,\]]+), %([\w$.\-]+) \]")
+_GLOBAL: Final = pattern(r'^@("[^"]+"|[\w$.\-]+) = (.*?)\b(global|constant) (.*)$')
+_PLACE: Final = pattern(r"!dbg !(\d+)")
 _ALWAYS: Final = frozenset({"strcpy", "stpcpy", "strcat", "strncat", "sprintf", "vsprintf", "gets"})
 _WRITTEN_BY_US: Final = "loopless.scopes"
 _UNOPTIMIZED: Final = "loopless.unoptimized"

@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 from loopless.errors import SourceError
+from loopless.patterns import pattern
 
 NARROW: Final = (
     "malloc",
@@ -37,9 +38,9 @@ _SAFE_WORDS: Final = (
 SAFE: Final = frozenset(_SAFE_WORDS.split())
 """Library functions whose types are the same in both data models."""
 
-_TARGET: Final = re.compile(r'^target (datalayout|triple) = "([^"]*)"$', re.MULTILINE)
-_PROCESSOR: Final = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
-_POINTER_SIZE: Final = re.compile(
+_TARGET: Final = pattern(r'^target (datalayout|triple) = "([^"]*)"$', re.MULTILINE)
+_PROCESSOR: Final = pattern(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+_POINTER_SIZE: Final = pattern(
     r"^(?:"
     r"%\S+ = type .*\bptr\b"  # a structure with a pointer in it
     r"|[^!;\n]*\[\d+ x ptr\]"  # an array of pointers

@@ -6,9 +6,9 @@ Only what a native call needs: integers with their width and signedness, and poi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
+from loopless.patterns import pattern
 from loopless.records import dataclass
 
 
@@ -98,9 +98,9 @@ class Signature:
     declared: tuple[Declared, ...] = ()
 
 
-_NODE = re.compile(r"^!(\d+) = (?:distinct )?!(?:(DI\w+)\((.*)\)|\{(.*)\})$")
-_FIELD = re.compile(r'(\w+): ("(?:[^"]*)"|[^,()]+(?:\([^()]*\))?)')
-_FUNCTION = re.compile(r'^define\s.*?@("[^"]+"|[\w$.\-]+)\(.*!dbg !(\d+)')
+_NODE = pattern(r"^!(\d+) = (?:distinct )?!(?:(DI\w+)\((.*)\)|\{(.*)\})$")
+_FIELD = pattern(r'(\w+): ("(?:[^"]*)"|[^,()]+(?:\([^()]*\))?)')
+_FUNCTION = pattern(r'^define\s.*?@("[^"]+"|[\w$.\-]+)\(.*!dbg !(\d+)')
 _TRANSPARENT = {
     "DW_TAG_typedef",
     "DW_TAG_const_type",

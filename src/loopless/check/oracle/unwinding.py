@@ -6,16 +6,17 @@ code that no run comes to. (LLVM's JIT cannot run functions that name a personal
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
-_PERSONALITY: Final = re.compile(r' personality ptr (@(?:"[^"]*"|[\w$.\-]+))')
-_NAME: Final = re.compile(r'@(?:"[^"]*"|[\w$.\-]+)')
-_INVOKE: Final = re.compile(r"^(\s+(?:%\S+ = )?)invoke (.*)$")
-_TO: Final = re.compile(r"^(.*?)\s*to label (%\S+) unwind label %[^\s,]+((?:, !.*)?)$")
-_PAD: Final = re.compile(r"^(\s+%\S+ = )landingpad (\{ [^}]* \}).*$")
-_CLAUSE: Final = re.compile(r"^\s+(?:cleanup|catch|filter)\b")
+from loopless.patterns import pattern
+
+_PERSONALITY: Final = pattern(r' personality ptr (@(?:"[^"]*"|[\w$.\-]+))')
+_NAME: Final = pattern(r'@(?:"[^"]*"|[\w$.\-]+)')
+_INVOKE: Final = pattern(r"^(\s+(?:%\S+ = )?)invoke (.*)$")
+_TO: Final = pattern(r"^(.*?)\s*to label (%\S+) unwind label %[^\s,]+((?:, !.*)?)$")
+_PAD: Final = pattern(r"^(\s+%\S+ = )landingpad (\{ [^}]* \}).*$")
+_CLAUSE: Final = pattern(r"^\s+(?:cleanup|catch|filter)\b")
 
 
 def without_unwinding(lines: list[str]) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from loopless.graphs import reachable
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.source.ir import (
     AddressOf,
@@ -22,7 +22,7 @@ from loopless.source.vocabulary import Meaning, effect_of, meaning_of
 
 NOT_BY_NAME: Final = "what is not defined here calls no function of the program by its name"
 """What is taken for granted where functions are called that are not known."""
-_NAME: Final = re.compile(r'@(?:"([^"]*)"|([\w.$-]+))')
+_NAME: Final = pattern(r'@(?:"([^"]*)"|([\w.$-]+))')
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ def reached_instructions(function: SourceFunction) -> Iterator[Instruction]:
         yield from by_label[label].instructions
 
 
-_INTRINSIC: Final = re.compile(r"llvm\.(\w+)(?:\.inline)?(?:\.(\w+))?(?:\.\w+)*")
+_INTRINSIC: Final = pattern(r"llvm\.(\w+)(?:\.inline)?(?:\.(\w+))?(?:\.\w+)*")
 _OF_TYPE: Final = {"f32": "f", "f80": "l", "f128": "l", "ppcf128": "l"}
 
 

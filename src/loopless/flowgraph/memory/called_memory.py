@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from loopless.flowgraph.memory.places import NULL, PointerTargets, PointsTo, is_pointer
+from loopless.patterns import pattern
 from loopless.source import ir
 from loopless.source.vocabulary import (
     FORMATS,
@@ -16,7 +16,7 @@ from loopless.source.vocabulary import (
     library_function,
 )
 
-_COUNTS: Final = re.compile(rb"%[-+ #0-9.*$']*(?:hh|h|ll|l|j|z|t|L|w\d+|wf\d+)?n")
+_COUNTS: Final = pattern(rb"%[-+ #0-9.*$']*(?:hh|h|ll|l|j|z|t|L|w\d+|wf\d+)?n")
 
 
 def library_at(instruction: ir.Instruction, module: ir.Module) -> LibraryFunction | None:

@@ -21,10 +21,11 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 from loopless.queries.assume.c_arithmetic import Arithmetic, CValue, IntegerKind, Reading, UndefinedValue
 from loopless.records import dataclass
 
-_TOKEN: Final = re.compile(
+_TOKEN: Final = pattern(
     r"\s*(?:(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlL]*)(?![\w.])"
     r"|([A-Za-z_]\w*(?:\s*(?:\.|->)\s*[A-Za-z_]\w*|\s*\[\s*\d+\s*\])*)"
     r"|('(?:[^'\\]|\\[0-7]{1,3}|\\x[0-9a-fA-F]+|\\.)')"
@@ -38,9 +39,9 @@ _PRECEDENCE: Final = {
 _COMPARING: Final = (_PRECEDENCE["=="], _PRECEDENCE["<"])
 _UNARY: Final = ("-", "+", "~", "!")
 _ESCAPES: Final = {"n": 10, "t": 9, "r": 13, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63}
-_SUFFIX: Final = re.compile(r"[uU]?(?:l|L|ll|LL)?|(?:l|L|ll|LL)[uU]")
+_SUFFIX: Final = pattern(r"[uU]?(?:l|L|ll|LL)?|(?:l|L|ll|LL)[uU]")
 _KEYWORDS: Final = frozenset(("char", "short", "int", "long", "signed", "unsigned", "_Bool", "bool"))
-_NAMED_TYPE: Final = re.compile(r"(u?)int(8|16|32|64)_t")
+_NAMED_TYPE: Final = pattern(r"(u?)int(8|16|32|64)_t")
 _LIMITS: Final = {
     "INT_MAX": (32, True, (1 << 31) - 1),
     "INT_MIN": (32, True, -(1 << 31)),
@@ -50,7 +51,7 @@ _LIMITS: Final = {
     "UINT64_MAX": (64, False, (1 << 64) - 1),
 }
 """The ends of types that answers speak of: how many bits they have, whether they are signed, and the number."""
-_POWER: Final = re.compile(r"(?<![\w.)\]])2\^(\d+)(?![\w.])")
+_POWER: Final = pattern(r"(?<![\w.)\]])2\^(\d+)(?![\w.])")
 """What answers write for a power of two, and C reads as an exclusive or."""
 _MAX_CHARACTER: Final = 127
 """Whether characters beyond are negative, machines do not agree."""

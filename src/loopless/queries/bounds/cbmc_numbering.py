@@ -13,14 +13,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.queries.bounds.runs import is_recursion
 from loopless.queries.program import AnalyzedFunction
 
-_SKIPPED: Final = re.compile(
+_SKIPPED: Final = pattern(
     r"/\*.*?\*/|//(?:\\\n|[^\n])*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:\\\n|[^\n])*",
     re.DOTALL | re.MULTILINE,
 )
-_TOKEN: Final = re.compile(r"[A-Za-z_]\w*|[0-9]\w*|\S")
+_TOKEN: Final = pattern(r"[A-Za-z_]\w*|[0-9]\w*|\S")
 
 
 def numbered_otherwise(function: AnalyzedFunction) -> str | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from loopless.bounds.methods.cost import Cost, cost_of
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 from loopless.queries.bounds.answers import FunctionBound
 from loopless.queries.jobs.overrun import Overrun, failure
 from loopless.queries.jobs.running import work
@@ -52,7 +52,7 @@ def _is_global(program: AnalyzedProgram, name: str) -> bool:
     return name in program.source.inlined.globals
 
 
-_STEP: Final = re.compile(r"(?:\.|(->))(\w+)|\[\d+\]")
+_STEP: Final = pattern(r"(?:\.|(->))(\w+)|\[\d+\]")
 
 
 def _in_memory(function: AnalyzedFunction, name: str) -> bool:

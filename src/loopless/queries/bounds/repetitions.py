@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.source import ir
 
-_NAME: Final = re.compile(r"name='([^']*)'")
-_SUFFIX: Final = re.compile(r"\.\d+$")
+_NAME: Final = pattern(r"name='([^']*)'")
+_SUFFIX: Final = pattern(r"\.\d+$")
 """What linking adds to the names of functions, variables and types that another file has, too."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from loopless import terms as t
 from loopless.check.interpreter.run import Argument, PointedContent, WholeObject
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Parameter
+from loopless.patterns import pattern
 from loopless.queries.call_values.arguments import characters
 from loopless.records import dataclass
 from loopless.source.debug import DebugType, DebugTypes, DebugVariable, DeclaredMember, TypeKind
@@ -86,7 +86,7 @@ class SourceParameter:
         return found
 
 
-_PART: Final = re.compile(r"(.+)\.coerce\d*")
+_PART: Final = pattern(r"(.+)\.coerce\d*")
 
 
 def as_declared(formals: Sequence[Formal], variables: Mapping[str, DebugVariable]) -> list[SourceParameter]:

@@ -10,14 +10,15 @@ from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final
 
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 
 if TYPE_CHECKING:
     from loopless import terms as t
     from loopless.check.interpreter.run import Argument
 
 
-_NUMBER: Final = re.compile(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)")
-_POWER: Final = re.compile(r"(-?)2\^(\d{1,3})(?:\s*([+-])\s*(\d+))?")
+_NUMBER: Final = pattern(r"[+-]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)")
+_POWER: Final = pattern(r"(-?)2\^(\d{1,3})(?:\s*([+-])\s*(\d+))?")
 _NAMED: Final = {
     f"{prefix}{end}": value
     for signed, bits in (("SCHAR", 8), ("SHRT", 16), ("INT", 32), ("LLONG", 64))
@@ -61,8 +62,8 @@ def characters(text: str) -> Characters:
     return Characters(byte - 256 if byte > 127 else byte for byte in (*text.encode(errors="surrogateescape"), 0))
 
 
-_QUOTED: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_ESCAPED: Final = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_QUOTED: Final = pattern(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_ESCAPED: Final = pattern(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "a": "\a", "v": "\v", "e": "\x1b"}
 
 

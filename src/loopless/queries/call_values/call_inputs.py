@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
@@ -13,6 +12,7 @@ from loopless.bounds.claims.joint import Apart, in_all
 from loopless.bounds.model import Bounds, by_types, reads
 from loopless.bounds.reads.without_data import over_inputs as without_reads
 from loopless.flowgraph.model import Flowgraph, Kind
+from loopless.patterns import pattern
 from loopless.queries.bounds.answers import FunctionBound
 from loopless.queries.program import AnalyzedFunction
 
@@ -24,7 +24,7 @@ def inputs_of(graph: Flowgraph) -> frozenset[t.Var]:
     return frozenset(var for var, info in graph.variables.items() if info.kind in _INPUTS)
 
 
-_ROOT: Final = re.compile(r"\w+")
+_ROOT: Final = pattern(r"\w+")
 
 
 def ambiguous(function: AnalyzedFunction, graph: Flowgraph | None, found: FunctionBound) -> frozenset[str]:

@@ -5,12 +5,12 @@ Elements are of the type that is declared. They need not all be given; what read
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from loopless import terms as t
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 from loopless.queries.call_values.arguments import Characters, characters, integer_of
 
 Value = int | tuple[int, ...]
@@ -31,7 +31,7 @@ def given_value(value: Entry, name: str) -> Value:
     return integer_of(value, name)
 
 
-_INDEX: Final = re.compile(r"\[(\d+)\]")
+_INDEX: Final = pattern(r"\[(\d+)\]")
 BYTE: Final = t.IntType(8, signed=False)
 """The type of what has none."""
 

@@ -9,6 +9,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Flowgraph, Kind
+from loopless.patterns import pattern
 from loopless.queries.call_values.arguments import characters, number_of, unquoted
 from loopless.queries.call_values.given_memory import (
     Value,
@@ -107,7 +108,7 @@ def _check_value(name: str, value: Value, function: DeclaredInputs) -> None:
     check_elements(function.layouts, name, value, whose, any_size=function.any_size)
 
 
-_ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
+_ELEMENT: Final = pattern(r"(.+)\[(\d+)\]")
 
 
 def _root_of_element(name: str) -> str | None:
@@ -154,7 +155,7 @@ def unnumbered(name: str) -> str:
     return re.sub(r"'\d+$", "", name)
 
 
-_OUTSIDE: Final = re.compile(r"""(?:[^,\["]|\[[^\]]*\]|"(?:[^"\\]|\\.)*")+""")
+_OUTSIDE: Final = pattern(r"""(?:[^,\["]|\[[^\]]*\]|"(?:[^"\\]|\\.)*")+""")
 """What stands between commas that are in no brackets and in no string."""
 
 

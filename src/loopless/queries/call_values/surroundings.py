@@ -5,7 +5,6 @@ functions have no body there and so must get one.
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
@@ -14,6 +13,7 @@ from typing import Final
 
 from loopless.check.oracle.build import of_cxx
 from loopless.check.oracle.runtime import MEANINGS, WEAK_MEANINGS
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.source import load
 from loopless.source.compile import SourceOptions
@@ -24,7 +24,7 @@ from loopless.source.layout import DataLayout
 
 _FOLDERS: Final = ("-I", "-isystem", "-include", "-iquote")
 """Flags that a path stands behind."""
-_PART: Final = re.compile(r"(.+)\.coerce\d*")
+_PART: Final = pattern(r"(.+)\.coerce\d*")
 _IN_REGISTERS: Final = 16
 """Only larger structures are returned in memory whatever they hold."""
 _KLEE: Final = {"klee_range": "range", "klee_make_symbolic": "symbolic"}

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any, Final, TypeVar, TypeVarTuple
 
 from loopless.errors import LimitError, LooplessError
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
 _T = TypeVar("_T")
 _Ts = TypeVarTuple("_Ts")
-_USED_UP: Final = re.compile(r"out of memory|cannot allocate memory|failed to map segment", re.IGNORECASE)
+_USED_UP: Final = pattern(r"out of memory|cannot allocate memory|failed to map segment", re.IGNORECASE)
 """How libraries say that they could not have memory: Z3; the C library; the loader of libraries."""
 
 

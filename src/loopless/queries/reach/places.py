@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from loopless.errors import UsageError
+from loopless.patterns import pattern
 from loopless.source.targets import SourceTarget
 
 _IR: Final = (".ll", ".bc")
-_PLACE: Final = re.compile(r"(?:(.+):)?(\d+)", re.DOTALL)
+_PLACE: Final = pattern(r"(?:(.+):)?(\d+)", re.DOTALL)
 
 
 def place_of(files: Sequence[Path], line: str | None, callee: str | None, given: str | None) -> SourceTarget:

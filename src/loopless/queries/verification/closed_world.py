@@ -8,7 +8,6 @@ loops of as many iterations (:mod:`loopless.flowgraph.callees.call_sites`).
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace
 from typing import Any, Final, NamedTuple
@@ -23,12 +22,13 @@ from loopless.flowgraph.memory.initial_memory import begins_at, begun, never_wri
 from loopless.flowgraph.memory.mod_ref import NOT_MAIN
 from loopless.flowgraph.model import Call, Flowgraph
 from loopless.limits.queries import MAX_CARRIED_SIZE, MAX_SITES
+from loopless.patterns import pattern
 from loopless.queries.loops.name import LoopName
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.records import dataclass
 from loopless.refusals import Refused
 
-_ROOT: Final = re.compile(r"\w+")
+_ROOT: Final = pattern(r"\w+")
 HARMLESS: Final = frozenset((NOT_BY_NAME, NOT_MAIN))
 """What is taken for granted of the whole program, and not of what a call is given."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph, LoopInfo, VariableInfo
 from loopless.limits.queries import JUDGE_GRACE_S, JUDGE_QUESTION_S, WITHOUT_HISTORY_OPERATIONS
 from loopless.logic import BudgetExceeded, NotPresburger, Region, budget, is_quasi_affine
+from loopless.patterns import pattern
 from loopless.records import dataclass
 from loopless.transition.relation import TransitionSystem
 
@@ -124,7 +124,7 @@ def _seen_at(graph: Flowgraph, loop: LoopInfo) -> dict[t.Var, str]:
     return {info.var: shown for shown, infos in named.items() for info in infos if _is_seen(info, infos, loop.line)}
 
 
-_C_NAME: Final = re.compile(r"[^:@#' ]+")
+_C_NAME: Final = pattern(r"[^:@#' ]+")
 """What C can say; names of what is elsewhere have marks of ours."""
 
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 import struct
 from array import array
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.source.ir import FloatConst
 
 KINDS: Final = frozenset({"float", "double"})
 """The types whose arithmetic this is. ``long double`` of x86 and its like are not."""
-_DECIMAL: Final = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
-_BITS: Final = re.compile(r"0x[0-9A-Fa-f]{16}")
+_DECIMAL: Final = pattern(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
+_BITS: Final = pattern(r"0x[0-9A-Fa-f]{16}")
 
 Operation = Callable[..., float]
 Predicate = Callable[[float, float], bool]

@@ -6,24 +6,24 @@ types than those of the operations, and in programs that change how is rounded.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from loopless.patterns import pattern
 from loopless.source import ir
 
-_CHANGES: Final = re.compile(
+_CHANGES: Final = pattern(
     r"fesetround|fesetenv|feupdateenv|feholdexcept|fesetmode|feenableexcept|fpsetround|fpsetmask|_?_control(?:fp|87)\w*"
     r"|llvm\.(?:set|reset)\.(?:rounding|fpenv|fpmode)[.\w]*|llvm\.x86\.sse\.ldmxcsr|llvm\.aarch64\.set\.fpcr"
     r"|llvm\.ppc\.(?:setrnd|mtfs\w*|setflm)|llvm\.arm\.set\.fpscr"
 )
 """Functions that change how is rounded, or what an operation does beside."""
-_CONTROL: Final = re.compile(r"mxcsr|fldcw|fldenv|frstor|f?ninit|rstor|fpcr|fpscr|fcsr|frm|lfpc|sfpc|srnm|mtfs")
+_CONTROL: Final = pattern(r"mxcsr|fldcw|fldenv|frstor|f?ninit|rstor|fpcr|fpscr|fcsr|frm|lfpc|sfpc|srnm|mtfs")
 """Words of assembly that do."""
-_FAST: Final = re.compile(r'"(?:unsafe|no-nans|no-infs|approx-func|no-signed-zeros)-fp-math"="true"')
+_FAST: Final = pattern(r'"(?:unsafe|no-nans|no-infs|approx-func|no-signed-zeros)-fp-math"="true"')
 _IEEE: Final = ('="ieee"', '="ieee,ieee"')
-_OLD_INTEL: Final = re.compile(r"i\d86")
-_PROCESSORS: Final = re.compile(r"$|x86_64|i\d86|aarch64|arm64|riscv|powerpc64|s390x|wasm|loongarch")
+_OLD_INTEL: Final = pattern(r"i\d86")
+_PROCESSORS: Final = pattern(r"$|x86_64|i\d86|aarch64|arm64|riscv|powerpc64|s390x|wasm|loongarch")
 """The beginnings of the triples of targets that compute in the type of the operation; those of Intel with SSE 2."""
 
 
