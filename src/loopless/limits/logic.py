@@ -190,4 +190,21 @@ REMEMBERED_SWEEPS: Annotated[int, GUESS] = 10_000
 MAX_TRIED_CONSTANTS: Annotated[int, GUESS] = 4
 """Maximum number of constants in a term that are tried as values."""
 
+# Contents
+
+CONTENT_CHECK_MS: Annotated[int, GUESS] = 500
+"""Milliseconds of work for a question about what elements hold."""
+
+FEW_POSITIONS: Annotated[int, GUESS] = 1_000
+"""Number of positions that aggregates come to at most where the logic finds such values: short runs are shown first."""
+
+MAX_CELL_CONDITIONS: Annotated[int, GUESS] = 5
+"""Maximum number of conditions by which the elements of one sequence are divided for counts and sums."""
+
+REMEMBERED_CHOICES: Annotated[int, GUESS] = 1_000
+"""Maximum number of groups of sums for which the program remembers how conditions divide their elements."""
+
+MAX_CONTENT_RUNS: Annotated[int, GUESS] = 200
+"""Maximum number of runs of equal rows that one object or stream is filled with."""
+
 varied(__name__)

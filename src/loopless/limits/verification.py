@@ -49,6 +49,9 @@ MAX_EXPLORED_PATHS: Annotated[int, GUESS] = 2_000
 MAX_EXPLORED_STEPS: Annotated[int, GUESS] = 60
 """Maximum number of steps of such a path."""
 
+MAX_STREAMED_INPUTS: Annotated[int, GUESS] = 200_000
+"""Maximum number of inputs that a proposed run is given one by one; behind them the last one comes again and again."""
+
 PATH_CHECK_MS: Annotated[int, GUESS] = 500
 """Milliseconds of work for one path of steps."""
 

@@ -25,7 +25,8 @@ class RouteStep:
 class Route:
     """A path to the goal: its steps, the values of symbols, elements that are alike, and where ``pointers`` lead that
     lie in memory that is given, by the name of the object and their places. ``aliases``: the objects of pointers that
-    must lead to one that has another name, too, by their numbers.
+    must lead to one that has another name, too, by their numbers. ``drawn``: inputs behind those of the steps, as runs
+    of how many and which value.
     """
 
     steps: tuple[RouteStep, ...]
@@ -35,6 +36,7 @@ class Route:
     begin: Mapping[t.Var, t.Term]
     pointers: Mapping[tuple[str, int], Led] = field(default_factory=dict)
     aliases: Mapping[t.Var, int] = field(default_factory=dict)
+    drawn: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(slots=True)

@@ -45,11 +45,12 @@ Leaps = Mapping[str, Leap]
 """By the headers of loops."""
 
 
-def leaps_of(system: TransitionSystem, seconds: float) -> tuple[Leaps, bool]:
+def leaps_of(system: TransitionSystem, seconds: float, kept: frozenset[t.Var] = frozenset()) -> tuple[Leaps, bool]:
     """The loops that can be passed by exact summaries, in so many seconds of processor time: outer ones first, each may
     take three quarters of what is left, the last one all of it. And whether that time has cut some off.
+    ``kept``: variables whose values matter everywhere.
     """
-    finding = _Finding(system)
+    finding = _Finding(system, kept)
     found: dict[str, Leap] = {}
     cut = False
     until = clock.now() + seconds
@@ -68,18 +69,18 @@ def leaps_of(system: TransitionSystem, seconds: float) -> tuple[Leaps, bool]:
     return found, cut
 
 
-def accelerated(system: TransitionSystem, leaps: Leaps) -> TransitionSystem:
-    """The same system with summaries of loops in place of their iterations."""
+def accelerated(system: TransitionSystem, leaps: Leaps, kept: frozenset[t.Var] = frozenset()) -> TransitionSystem:
+    """The same system with summaries of loops in place of their iterations; ``kept`` as of :func:`leaps_of`."""
     summaries = {header: leap.summary for header, leap in leaps.items()}
-    made = system_of(system.graph, system.violates, system.calls, ways=MAX_LEAPING_WAYS, leaps=summaries)
+    made = system_of(system.graph, system.violates, system.calls, ways=MAX_LEAPING_WAYS, leaps=summaries, kept=kept)
     return made if isinstance(made, TransitionSystem) else system
 
 
 class _Finding:
     """The search for leaps of one system. ``facts``: by header what holds there in all iterations."""
 
-    def __init__(self, system: TransitionSystem) -> None:
-        self.system, self.graph = system, system.graph
+    def __init__(self, system: TransitionSystem, kept: frozenset[t.Var]) -> None:
+        self.system, self.graph, self.kept = system, system.graph, kept
         self.known = KnownLoops()
         self.live = live_at_entry(self.graph.blocks, frozenset())
         self.all_checks = system.violates(Check(t.FALSE, "signed-overflow"))
@@ -96,7 +97,7 @@ class _Finding:
             return None
         targets = (self.graph.blocks[label].edges[index].target for label, index in loop.exits)
         behind = {var for target in targets for var in self.live.get(target, frozenset())}
-        interest = tuple(sorted(changed_variables(self.graph, loop) & behind, key=lambda var: var.key))
+        interest = tuple(sorted(changed_variables(self.graph, loop) & (behind | self.kept), key=lambda var: var.key))
         try:
             with budget(SUMMARY_OPERATIONS):
                 paths = self._paths(loop, interest, t.TRUE)

@@ -12,7 +12,8 @@ from dataclasses import field, replace
 from loopless import clock
 from loopless import terms as t
 from loopless.limits.verification import MAX_EXPLORED_PATHS, MAX_EXPLORED_STEPS, PATH_CHECK_MS, UNCOUNTED_FACTOR
-from loopless.logic.smt import satisfiable
+from loopless.logic.contents import Fulfilled, fulfilled, with_facts
+from loopless.logic.smt import SmtOutcome, satisfiable
 from loopless.logic.solver import SmtAnswer
 from loopless.records import dataclass
 from loopless.summary.rewrite.univariate import as_intervals
@@ -49,17 +50,27 @@ class SystemPath:
 class Explored:
     """What paths lead to: a ``path`` into the goals, with ``values`` of what it takes from outside, and ``elements`` of
     objects by their names, places in bytes and types; else ``complete`` says that there is none, and without it nothing
-    is known.
+    is known. ``fulfilled``: what memory and streams hold, where the path speaks of aggregates; that is a proposal.
     """
 
     path: SystemPath | None = None
     values: Mapping[t.Var, int] = field(default_factory=dict)
     elements: Mapping[tuple[str, int, t.IntType], int] = field(default_factory=dict)
     complete: bool = False
+    fulfilled: Fulfilled | None = None
 
 
-def explored(system: TransitionSystem, goals: Collection[str], seconds: float) -> Explored:
-    """The shortest path into one of ``goals`` that the logic finds in so many seconds of counted work.
+def explored(
+    system: TransitionSystem,
+    goals: Collection[str],
+    seconds: float,
+    *,
+    begin: Mapping[t.Var, t.Term] | None = None,
+    proposals: bool = False,
+) -> Explored:
+    """The shortest path into one of ``goals`` that the logic finds in so many seconds of counted work. ``begin``: what
+    variables hold at the beginning; ``proposals``: paths that speak of aggregates may be told, with contents that were
+    not tried.
 
     Some run takes a path of exact and under steps only. That there is no path says nothing where a step is an under
     step. Products take longer than is counted, so twice as many seconds of processor time end the search, too.
@@ -69,7 +80,7 @@ def explored(system: TransitionSystem, goals: Collection[str], seconds: float) -
     for transition in system.transitions:
         onward.setdefault(transition.source, []).append(transition)
     complete, number = all(step.kind.proves for step in system.transitions), 0
-    front = [SystemPath((), identity(START))]
+    front = [SystemPath((), replace(identity(START), update=begin or {}))]
     for _ in range(MAX_EXPLORED_STEPS):
         following: list[SystemPath] = []
         for path in front:
@@ -84,19 +95,29 @@ def explored(system: TransitionSystem, goals: Collection[str], seconds: float) -
                 except (t.TermTooLarge, NothingFollowsError):
                     complete = False  # where the step leads is not known
                     continue
-                outcome = satisfiable(longer.condition, PATH_CHECK_MS)
+                outcome = satisfiable(with_facts(longer.condition), PATH_CHECK_MS)
                 if outcome.answer is SmtAnswer.NO:
                     continue
                 if longer.location not in goals:
                     following.append(longer)
-                elif outcome.model is not None and longer.whole.kind.refutes:
-                    return Explored(longer, outcome.model.values, outcome.model.elements)
+                elif (shown := _shown(longer, outcome, proposals=proposals)) is not None:
+                    return shown
                 else:
                     complete = False
         front = following
         if not front:
             return Explored(complete=complete)
     return Explored()
+
+
+def _shown(path: SystemPath, outcome: SmtOutcome, *, proposals: bool) -> Explored | None:
+    """The path with values for which it is taken; None where none are known, or no run need take it."""
+    if outcome.model is None or not path.whole.kind.refutes:
+        return None
+    if not any(isinstance(node, t.Aggregate) for node in t.walk(path.condition)):
+        return Explored(path, outcome.model.values, outcome.model.elements)
+    found = fulfilled(path.condition) if proposals else None
+    return None if found is None else Explored(path, found.values, fulfilled=found)
 
 
 def _longer(path: SystemPath, step: Step) -> SystemPath:

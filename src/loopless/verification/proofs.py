@@ -50,6 +50,7 @@ from loopless.transition.star import Leaps, accelerated, leaps_of
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.exploration import SystemPath, explored
 from loopless.verification.history import history_invariants, instrumented
+from loopless.verification.input_streams import streamed_violation
 from loopless.verification.linear_invariants import linear_invariants
 from loopless.verification.runs import Choose, ProgramRun, Runner
 from loopless.verification.safe_states import safe_states
@@ -87,7 +88,7 @@ class Proof:
 class Suspect:
     """A run that may come to a violation: what it reads, in order. ``method``: who found it. ``line``: where the
     violation is, 0 where that is not known; ``iterations``: those of the loop that takes most, as far as summaries tell
-    them.
+    them. ``repeats``: the last input comes again and again.
     """
 
     inputs: tuple[int, ...]
@@ -96,6 +97,7 @@ class Suspect:
     arguments: Mapping[t.Var, int]
     line: int = 0
     iterations: int = 0
+    repeats: bool = False
 
 
 class Search:
@@ -361,8 +363,9 @@ class Search:
         if not self.system.graph.loops or not self._leaps_cut:
             return None
         leaps, self._leaps_cut = leaps_of(self.system, seconds)
-        if not leaps:
-            return None
+        streamed = self._over_inputs(seconds) if len(leaps) < len(self.system.graph.loops) else None
+        if streamed is not None or not leaps:
+            return streamed
         system = accelerated(self.system, leaps)
         found = explored(system, GOALS, min(seconds, self.deadline - clock.counted()))
         if found.path is not None:
@@ -376,6 +379,18 @@ class Search:
         # What else is known stays as it is: other methods do better without such long conditions.
         kept = inductive_subset(self.inner, safe, min(self.deadline, clock.counted() + seconds))
         return self._proof(SUMMARIES, kept) or self._by_history(leaps, safe, min(seconds, HISTORY_S))
+
+    def _over_inputs(self, seconds: float) -> Suspect | None:
+        """A run into a violation behind loops that take inputs in each iteration."""
+        try:
+            with in_time(clock.now() + seconds):
+                found = streamed_violation(self.system, seconds, self.deadline)
+        except LimitError:
+            return None
+        if found is None:
+            return None
+        method = f"{SUMMARIES}, over inputs"
+        return Suspect(found.inputs, found.uninitialised, method, {}, 0, found.iterations, found.repeats)
 
     def by_history(self, seconds: float) -> Proof | None:
         """By what iterations come to alone, though there may be a proof that needs no history."""

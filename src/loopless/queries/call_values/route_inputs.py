@@ -76,6 +76,9 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
             nondet.append(RepeatedValue(step.count, drawn[0]))
         else:
             nondet.extend(runs_of(drawn * step.count))
+    if length + sum(count for count, _ in route.drawn) > MAX_ELEMENTS:
+        raise NotDriven(f"it takes more than {MAX_ELEMENTS:,} inputs")
+    nondet.extend(RepeatedValue(count, value) for count, value in route.drawn)
     arguments = tuple(_arguments(route, graph, signature, at_begin))
     own = {
         info.shown: at_begin(var)

@@ -234,7 +234,8 @@ def _by_paths(asked: HangSearch) -> Reached | None:
     """By the shortest path into a cycle."""
     assert asked.lassos is not None
     with asked.question.timed("paths"):
-        route = route_of(explored(asked.lassos, (VIOLATION,), min(HANG_PATHS_S, asked.question.left)))
+        found = explored(asked.lassos, (VIOLATION,), min(HANG_PATHS_S, asked.question.left))
+    route = route_of(found) if found.path is not None else None
     return _along(asked, route, "paths into cycles")
 
 

@@ -125,16 +125,18 @@ class Replays:
         try:
             oracle = self._native(REPLAY_S)
             chosen = self._chosen(suspect.uninitialised)
-            outcome = oracle.run("main", nondet=(*suspect.inputs, *[0] * 64), uninit=chosen)
+            ahead = suspect.inputs if suspect.repeats else (*suspect.inputs, *[0] * 64)
+            outcome = oracle.run("main", nondet=ahead, uninit=chosen, repeat=suspect.repeats)
         except LooplessError as error:
             return Replay(False, f"a run that may violate the property could not be replayed: {error}")
-        if not self._is_violation(outcome, suspect.inputs):
+        if not self._is_violation(outcome, suspect.inputs, repeats=suspect.repeats):
             words = (
                 f"no proof and no violation: what is known of memory and calls does not exclude that {shown} violates "
                 f"the property ({suspect.method}), but natively it does not ({outcome.status})"
             )
             return Replay(False, words)
-        return Replay(True, outcome.detail, suspect.inputs, uninitialised=chosen).read_by(outcome)
+        replay = Replay(True, outcome.detail, suspect.inputs, suspect.repeats, uninitialised=chosen)
+        return replay.read_by(outcome)
 
     def first_violation(self, inputs: Iterable[tuple[int, ...]], seconds: float, most: float) -> Replay | None:
         """The first of several runs that violates the property, each for so many seconds, all for at most ``most``; the
