@@ -10,10 +10,12 @@ it, by a run or by :func:`loopless.terms.holds`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import lru_cache
 from itertools import pairwise
+from math import factorial
 from typing import Final, TypeVar, cast
 
 from loopless import terms as t
@@ -21,7 +23,10 @@ from loopless.limits.logic import (
     CONTENT_CHECK_MS,
     FEW_POSITIONS,
     MAX_CELL_CONDITIONS,
+    MAX_CELL_ORDERS,
     MAX_CONTENT_RUNS,
+    MAX_TRIED_NESTED,
+    MAX_TRIED_POSITIONS,
     REMEMBERED_CHOICES,
 )
 from loopless.logic.smt import Model, satisfiable
@@ -104,6 +109,18 @@ class Fulfilled:
         except (t.EvaluationError, ArithmeticError):
             return None
 
+    def fulfils(self, condition: t.Condition) -> bool:
+        """Whether the condition holds here, as far as that is worked out: not over many positions."""
+        nested = any(any(isinstance(part, t.Aggregate) for part in _inside(node)) for node in self.aggregates)
+        most = max(self.aggregates.values(), default=0)
+        if most > (MAX_TRIED_NESTED if nested else MAX_TRIED_POSITIONS):
+            return True
+        values = {var: self.values.get(var, 0) for var in condition.variables}
+        try:
+            return t.holds(condition, values, self._read)
+        except (t.EvaluationError, ArithmeticError):
+            return False
+
     def _read(self, array: str, offset: int, type_: t.IntType) -> int:
         del type_
         content = self.contents.get(array)
@@ -126,10 +143,9 @@ def fulfilled(condition: t.Condition) -> Fulfilled | None:
         outcome = satisfiable(plain & small, CONTENT_CHECK_MS)
         if outcome.model is None:
             continue
-        for backwards in (False, True):
-            filling = _Filling(_over(condition, named), outcome.model, named, groups, backwards=backwards)
-            found = filling.fulfilled()
-            if found is not None:
+        for order in range(min(MAX_CELL_ORDERS, max((factorial(len(group.cells)) for group in groups), default=1))):
+            found = _Filling(_over(condition, named), outcome.model, named, groups, order).fulfilled()
+            if found is not None and found.fulfils(condition):
                 return found
     return None
 
@@ -228,15 +244,15 @@ class _NotFilledError(Exception):
 
 @dataclass(slots=True)
 class _Filling:
-    """Contents for the values in a model of Z3 of ``plain``, which speaks of no aggregates. ``backwards``: what is
-    counted stands at the end.
+    """Contents for the values in a model of Z3 of ``plain``, which speaks of no aggregates. ``order``: the number of
+    the order in which elements stand that are counted and others.
     """
 
     plain: t.Condition
     model: Model
     named: Mapping[t.Aggregate, t.Var]
     groups: Sequence[_Group]
-    backwards: bool
+    order: int
     known: dict[t.Aggregate, int] = field(default_factory=dict)
 
     def fulfilled(self) -> Fulfilled | None:
@@ -271,12 +287,17 @@ class _Filling:
     def _all_stretches(self) -> list[_Stretch]:
         """What is said of the elements by all aggregates."""
         grouped = {node for group in self.groups for node in group.sums}
-        if any(node.kind in ("sum", "fold") and node not in grouped for node in self.known):
-            raise _NotFilledError
+        for node in self.known:
+            is_value = node.kind not in ("first", "earliest", "last")
+            if node.kind in ("sum", "fold") and node not in grouped:
+                raise _NotFilledError
+            if is_value and any(isinstance(part, t.Aggregate) for part in _inside(node)):
+                raise _NotFilledError  # its summands depend on all elements before
         found = [s for node, value in self.known.items() if node not in grouped for s in self._stretches(node, value)]
         for group in self.groups:
             laid = [self._laid(group, at) for at in range(len(group.cells))]
-            found += _laid_out(laid[::-1] if self.backwards else laid)
+            orders = itertools.permutations(laid)
+            found += _laid_out(next(itertools.islice(orders, self.order % factorial(len(laid)), None)))
         return found
 
     def _laid(self, group: _Group, at: int) -> _Cell:
@@ -437,6 +458,10 @@ def _laid_out(cells: Iterable[_Cell]) -> Iterator[_Stretch]:
             yield _Stretch(begin, begin + more, t.equal(term, t.Const(each + 1)))
             yield _Stretch(begin + more, begin + cell.number, t.equal(term, t.Const(each)))
         begin += cell.number
+
+
+def _inside(node: t.Aggregate) -> Iterator[t.Node]:
+    return (part for inside in node.inside for part in t.walk(inside))
 
 
 def _reads(node: t.Node) -> Iterator[t.Read]:
