@@ -48,6 +48,19 @@ LETTERS = """int main(void) {
     return 0;
 }
 """
+MACHINE = """int main(void) {
+    int state = 0, c;
+    while ((c = __VERIFIER_nondet_int()) != -1) {
+        switch (state) {
+            case 0: state = c == 'k'; break;
+            case 1: if (c == 'e') state = 2; else state = 0; break;
+            case 2: if (c == 'y') state = 3; else state = 0; break;
+        }
+    }
+    if (state == 3) reach_error();
+    return 0;
+}
+"""
 FAR = """int main(void) {
     unsigned n = __VERIFIER_nondet_int(), c = 0;
     if (n < 4000000000u) return 0;
@@ -85,9 +98,15 @@ def verdict(folder: Path, text: str, seconds: float):
     return verify(AnalyzedProgram(source.load([file], HERE.source), HERE), Property.UNREACH_CALL, HERE, seconds=seconds)
 
 
-def test_counters_of_letters_lead_verify_to_a_violation(tmp_path: Path) -> None:
-    answer = verdict(tmp_path, LETTERS, 30.0)
+def test_counters_of_ways_lead_verify_to_a_violation(tmp_path: Path) -> None:
+    answer = verdict(tmp_path, MACHINE, 30.0)
     assert (answer.verdict, answer.method) == ("false", "guided search")
+    assert b"key" in bytes(value & 255 for value in answer.inputs)  # nothing leads away from there
+
+
+def test_counts_of_letters_are_written_as_inputs(tmp_path: Path) -> None:
+    answer = verdict(tmp_path, LETTERS, 30.0)
+    assert (answer.verdict, answer.method) == ("false", "summaries of loops, over inputs")
     read = bytes(value & 255 for value in answer.inputs)
     assert (read.count(b"a"), read.count(b"b")) == (567, 89)
 
