@@ -88,7 +88,8 @@ class Proof:
 class Suspect:
     """A run that may come to a violation: what it reads, in order. ``method``: who found it. ``line``: where the
     violation is, 0 where that is not known; ``iterations``: those of the loop that takes most, as far as summaries tell
-    them. ``repeats``: the last input comes again and again.
+    them. ``repeats``: the last input comes again and again. ``proposed``: the inputs were guessed, and say
+    nothing where they come to no violation.
     """
 
     inputs: tuple[int, ...]
@@ -98,6 +99,7 @@ class Suspect:
     line: int = 0
     iterations: int = 0
     repeats: bool = False
+    proposed: bool = False
 
 
 class Search:
@@ -390,7 +392,8 @@ class Search:
         if found is None:
             return None
         method = f"{SUMMARIES}, over inputs"
-        return Suspect(found.inputs, found.uninitialised, method, {}, 0, found.iterations, found.repeats)
+        told = found.iterations, found.repeats, True
+        return Suspect(found.inputs, found.uninitialised, method, {}, 0, *told)
 
     def by_history(self, seconds: float) -> Proof | None:
         """By what iterations come to alone, though there may be a proof that needs no history."""

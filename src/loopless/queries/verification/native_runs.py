@@ -51,7 +51,7 @@ class NativeRuns:
     def confirmed(self, method: str, replay: Replay, **more: Any) -> Verdict | None:
         """``false`` where a run did what was said of it; what else it did is the reason where nothing is found."""
         if not replay.confirmed:
-            self.question.unconfirmed = replay.words
+            self.question.unconfirmed = replay.words or self.question.unconfirmed
             return None
         return Verdict(
             self.question.property,

@@ -130,6 +130,15 @@ class Replays:
         except LooplessError as error:
             return Replay(False, f"a run that may violate the property could not be replayed: {error}")
         if not self._is_violation(outcome, suspect.inputs, repeats=suspect.repeats):
+            if outcome.status == "timeout" and suspect.iterations:
+                again = ", the last one again and again," if suspect.repeats else ""
+                words = (
+                    f"by {suspect.method} {shown}{again} probably comes to the error behind {suspect.iterations:,} "
+                    f"iterations and more, but the native run did not get there in {REPLAY_S:g} s"
+                )
+                return Replay(False, words)
+            if suspect.proposed:
+                return Replay(False, "")
             words = (
                 f"no proof and no violation: what is known of memory and calls does not exclude that {shown} violates "
                 f"the property ({suspect.method}), but natively it does not ({outcome.status})"
