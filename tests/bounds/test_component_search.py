@@ -12,8 +12,8 @@ from headers_walked import arguments, walk
 from loopless.bounds.methods.components import CallSearch
 from loopless.bounds.ranking.components import HeaderComponent
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph, cutpoints_of
-from loopless.bounds.ranking.lexicographic import LexicographicSearch, _degree
 from loopless.bounds.ranking.size_bounds import least_of
+from loopless.bounds.ranking.transition_counts import TransitionCounts, _degree
 from loopless.terms import ONE, ZERO, IntType, Var, add, const, evaluate, floor_div, maximum, minimum, mul
 from loops_in_c import graph, variable
 
@@ -297,7 +297,7 @@ def test_functions_that_are_proposed_and_not_proved_are_not_taken(proof: str, mo
     assert all(ranked._falls(found, t) for t in falling) and not any(ranked._falls(found, t) for t in steady)
     assert ranked._falls(found, falling[0], 1) and not ranked._falls(found, falling[0], 2)
     assert all(ranked._never_rises(found, t) for t in component.transitions)
-    monkeypatch.setattr(LexicographicSearch, proof, lambda *_: False)
+    monkeypatch.setattr(TransitionCounts, proof, lambda *_: False)
     assert ranked.functions(falling, steady, ()) is None
 
 

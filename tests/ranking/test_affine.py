@@ -10,13 +10,14 @@ import pytest
 
 from loopless.logic.farkas import Farkas
 from loopless.ranking.affine import Kept, Lowered, Raised, RankedStep, ranking_functions
+from loopless.ranking.templates import LinearStep
 from loopless.terms import INTEGERS, Var, const, evaluate, substitute
 
 X, Y, N = (Var(name, INTEGERS) for name in "xyn")
 
 
 def step(source, target, rows, after, effect):
-    return RankedStep(source, target, tuple(rows), partial(_after, after), effect)
+    return RankedStep(LinearStep(source, target, tuple(rows), partial(_after, after)), effect)
 
 
 def _after(after, term):
@@ -28,12 +29,12 @@ def has_its_effect(one, found, span, rise=None):
     seen = 0
     for values in itertools.product(span, repeat=3):
         state = dict(zip((X, Y, N), values, strict=True))
-        if any(evaluate(row, state) < 0 for row in one.rows):
+        if any(evaluate(row, state) < 0 for row in one.step.rows):
             continue
         seen += 1
-        before, after = found[one.source], found[one.target]
+        before, after = found[one.step.source], found[one.step.target]
         now = evaluate(before.term, state)
-        then = evaluate(one.after(after.term), state)
+        then = evaluate(one.step.after(after.term), state)
         match one.effect:
             case Lowered(by, least):
                 assert now >= least * before.divisor
@@ -98,7 +99,7 @@ def test_what_is_found_on_random_steps_has_its_effects(seed):
         steps.append(step(source, target, rows, update, Kept() if number else Lowered(1, 0)))
     found = ranking_functions(Farkas(), {"a": [X, Y], "b": [X, Y]}, steps)
     if found is not None:
-        assert all(found[one.source].divisor == found[one.target].divisor for one in steps)
+        assert all(found[one.step.source].divisor == found[one.step.target].divisor for one in steps)
         for one in steps:
             has_its_effect(one, found, range(-6, 7))
 

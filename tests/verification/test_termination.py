@@ -122,7 +122,6 @@ def test_bounds_are_ranks(name):
     """Bits are cleared one by one; the difference modulo 2^32 falls."""
     made = termination(body(BOUNDED[name]))
     assert isinstance(made.by_bounds(10.0), Ranked)
-    assert not made._only
 
 
 @pytest.mark.parametrize("name", ENDLESS)

@@ -7,17 +7,30 @@ proposal: callers prove it before they use it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import lcm
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from loopless import terms as t
 from loopless.logic.farkas import Farkas, FarkasClaim
-from loopless.ranking.templates import RationalFunction, Template, plain, total, unknown
+from loopless.ranking.templates import LinearStep, RationalFunction, Template, unknown
 from loopless.records import dataclass
 
 Functions = Mapping[str, RationalFunction]
 """A function for each place, all with one divisor."""
+
+S = TypeVar("S")
+"""A step, or what stands for it."""
+
+
+def falling_together(steps: Sequence[S], *some: Sequence[S]) -> Iterator[tuple[S, ...]]:
+    """Which steps are to fall together, likely ones first: all, ``some`` of them, each by itself; each choice once."""
+    seen: set[tuple[int, ...]] = set()
+    for choice in (steps, *some, *((step,) for step in steps)):
+        which = tuple(map(id, choice))
+        if choice and which not in seen:
+            seen.add(which)
+            yield tuple(choice)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +55,23 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class RankedStep:
-    """A step between two places, and what it may do to the functions.
+    """A step between two places, and what it may do to the functions."""
 
-    ``rows``: affine terms that are 0 or more where the step is taken. ``after``: gives an affine term after the
-    step, as a term over the values before it and over auxiliary variables, which occur in ``rows``.
-    """
-
-    source: str
-    target: str
-    rows: tuple[t.Term, ...]
-    after: Callable[[t.Term], t.Term]
+    step: LinearStep
     effect: Lowered | Kept | Raised
 
     def claims(self, templates: Mapping[str, Template]) -> list[FarkasClaim]:
         """What the effect asks of the functions."""
-        now, then = templates[self.source].now(), templates[self.target].then(self.after, -1)
+        step, before, behind = self.step, templates[self.step.source], templates[self.step.target]
         match self.effect:
             case Lowered(by, least):
-                wanted = [total(now, plain(-least)) if least else now, total(now, then, plain(-by))]
+                return [step.claims(before.now(), least=least), step.falls(before, behind, by=by)]
             case Kept():
-                wanted = [total(now, then)]
+                return [step.falls(before, behind)]
             case Raised(name):
-                wanted = [total(now, then, unknown(name))]
+                return [step.falls(before, behind, unknown(name))]
             case _:
                 assert_never(self.effect)
-        return [FarkasClaim(self.rows, form) for form in wanted]
 
 
 def ranking_functions(

@@ -67,6 +67,39 @@ class Template:
         return {f"{self.name}{at}+": factor, f"{self.name}{at}-": -factor}
 
 
+@dataclass(frozen=True, slots=True)
+class LinearStep:
+    """A step between two places, as linear inequalities have it, and what can be claimed of functions on it.
+
+    ``rows``: affine terms that are 0 or more where the step is taken. ``after``: gives an affine term after the step,
+    as a term over the values before it and over auxiliary variables, which occur in ``rows``.
+    """
+
+    source: str
+    target: str
+    rows: tuple[t.Term, ...]
+    after: Callable[[t.Term], t.Term]
+
+    def then(self, template: Template, factor: int = 1) -> Form:
+        """``factor`` times the function after the step."""
+        return template.then(self.after, factor)
+
+    def claims(self, *forms: Form, least: int = 0) -> FarkasClaim:
+        """That the sum of the forms is ``least`` or more whenever the step is taken."""
+        return claimed(self.rows, *forms, least=least)
+
+    def falls(self, before: Template, behind: Template, *more: Form, by: int = 0) -> FarkasClaim:
+        """That the function behind the step is less, by ``by`` or more, than the one before it; or than that and
+        ``more``.
+        """
+        return self.claims(before.now(), self.then(behind, -1), *more, least=by)
+
+
+def claimed(rows: Sequence[t.Term], *forms: Form, least: int = 0) -> FarkasClaim:
+    """That the sum of the forms is ``least`` or more wherever all ``rows`` are 0 or more."""
+    return FarkasClaim(tuple(rows), total(*forms, plain(-least)) if least else total(*forms))
+
+
 def _weighted(term: t.Term, unknowns: Mapping[str, int]) -> Form:
     return {v: {name: c * k for name, k in unknowns.items()} for v, c in affine(term).items()}
 
@@ -111,9 +144,8 @@ def bound_above(engine: Farkas, rows: Sequence[t.Term], term: t.Term, over: Iter
     variables = tuple(over)
     for chosen in ((), variables) if variables else ((),):
         template = Template("g", chosen)
-        form = total(template.now(), fixed(term, -1))
         least = (template.size(), template.constant()) if chosen else (template.constant(),)
-        solution = engine.solve([FarkasClaim(tuple(rows), form)], least=least)
+        solution = engine.solve([claimed(rows, template.now(), fixed(term, -1))], least=least)
         if solution is not None:
             return template.found(solution)
     return None

@@ -20,8 +20,8 @@ from loopless.bounds.ranking.transition_system import alternatives_of
 from loopless.graphs import reachable
 from loopless.limits.bounds import MAX_PATH_TRANSITIONS
 from loopless.limits.verification import MAX_COEFFICIENT, MAX_TEMPLATE_VARIABLES
-from loopless.logic.farkas import Farkas, FarkasClaim
-from loopless.ranking.templates import Template, plain, total
+from loopless.logic.farkas import Farkas
+from loopless.ranking.templates import LinearStep, Template
 from loopless.records import dataclass
 from loopless.transition.relation import Step, TransitionSystem
 
@@ -43,26 +43,12 @@ def linear_invariants(
                 yield found
 
 
-@dataclass(frozen=True, slots=True)
-class _Relaxed:
-    """A transition with affine terms: ``rows`` are 0 or more where it is taken, ``after`` are values behind it."""
-
-    source: str
-    target: str
-    rows: tuple[t.Term, ...]
-    after: Mapping[t.Var, t.Term]
-
-    def stepped(self, variables: Sequence[t.Var]) -> tuple[t.Term, ...]:
-        """What the variables hold behind it."""
-        return tuple(self.after.get(var, var) for var in variables)
-
-
 @dataclass(slots=True)
 class _Search:
     system: TransitionSystem
     known: Known
     engine: Farkas = field(default_factory=Farkas)
-    relaxed: dict[int, tuple[_Relaxed, ...]] = field(default_factory=dict)
+    relaxed: dict[int, tuple[LinearStep, ...]] = field(default_factory=dict)
     """By the identity of a transition of the system, its affine steps."""
 
     def excluding(self, goal: Step) -> Mapping[str, t.Condition] | None:
@@ -77,10 +63,9 @@ class _Search:
             if transition.target not in templates:
                 continue
             for step in self._steps(transition):
-                behind = replace(templates[step.target], basis=step.stepped(over[step.target])).now()
                 before = (templates[step.source].now(-1),) if step.source in templates else ()
-                claims.append(FarkasClaim(step.rows, total(behind, *before)))
-        claims.append(FarkasClaim(self._linear(goal).rows, total(templates[goal.source].now(-1), plain(-1))))
+                claims.append(step.claims(step.then(templates[step.target]), *before))
+        claims.append(self._linear(goal).claims(templates[goal.source].now(-1), least=1))
         size = {name: 1 for template in templates.values() for name in template.size()}
         solution = self.engine.solve(claims, least=(size,))
         if solution is None:
@@ -105,7 +90,7 @@ class _Search:
         info = self.system.graph.variables
         return [var for var in self.system.state[label] if var not in info or not info[var].pointer_part]
 
-    def _steps(self, transition: Step) -> tuple[_Relaxed, ...]:
+    def _steps(self, transition: Step) -> tuple[LinearStep, ...]:
         """The transition as affine ones, of which each has one value for each variable."""
         found = self.relaxed.get(id(transition))
         if found is None:
@@ -120,7 +105,7 @@ class _Search:
         ):
             yield replace(transition, condition=extra & condition, update=update)
 
-    def _linear(self, step: Step) -> _Relaxed:
+    def _linear(self, step: Step) -> LinearStep:
         condition = step.condition
         changed = condition.variables.union(*(term.variables for term in step.update.values()))
         linearizer = Linearizer(condition, "", changed)
@@ -136,4 +121,5 @@ class _Search:
         linearizer.ranges(var for var in variables if var.type.width is not None)
         for var, term in after.items():
             linearizer.within(term, var)
-        return _Relaxed(step.source, step.target, (*linearizer.rows, *linearizer.wide), after)
+        rows = (*linearizer.rows, *linearizer.wide)
+        return LinearStep(step.source, step.target, rows, lambda term: t.substitute(term, after))

@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo
+from loopless.ranking.lexicographic import cut, padded
 from loopless.summary import LoopSummary
 from loopless.terms.relation import behind
 from loopless.transition.relation import Step, TransitionSystem
 from loopless.transition.star import Leaps
-from loopless.verification.rank_components import cut
 
 
 def ranks_of(system: TransitionSystem, leaps: Leaps) -> Mapping[str, tuple[t.Term, ...]] | None:
@@ -32,8 +32,7 @@ def ranks_of(system: TransitionSystem, leaps: Leaps) -> Mapping[str, tuple[t.Ter
         ranks = {header: made.rank(loop) for header, loop in loops.items()}
     except (t.TermTooLarge, _Unknown):
         return None
-    width = max(map(len, ranks.values()), default=0)
-    return {header: (*terms, *[t.ZERO] * (width - len(terms))) for header, terms in ranks.items()}
+    return padded(ranks)
 
 
 class _Unknown(Exception):

@@ -13,7 +13,6 @@ import functools
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, permutations
 from typing import Any, Final
 
 from loopless import clock
@@ -21,26 +20,18 @@ from loopless import terms as t
 from loopless.flowgraph.model import Origin
 from loopless.graphs import components
 from loopless.limits.verification import (
-    BOUND_RANK_OPERATIONS,
-    CACHED_SOLVERS,
-    COMPONENT_CHECK_MS,
     FALL_CHECK_MS,
     LAST_STATES,
     LEARNING_S,
     LONG_RUN,
-    MAX_COMPONENTS,
-    MAX_DIVISIONS,
     MAX_LONG_RUNS,
-    MAX_PAIRED_VARIABLES,
-    MAX_PARTIAL_RANKS,
-    MAX_RANK_TERMS,
     MAX_STEADY_RUNS,
     RANK_CANDIDATES_S,
     STUCK_CHECK_MS,
 )
-from loopless.logic import BudgetExceeded, budget, feasible
-from loopless.logic.induction import Entailing, entailed, inductive_subset, solver_context
-from loopless.logic.operators import BIT_OPERATORS
+from loopless.logic import BudgetExceeded, budget
+from loopless.logic.induction import entailed, inductive_subset
+from loopless.ranking.lexicographic import cut, padded
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.terms.relation import behind
@@ -49,17 +40,7 @@ from loopless.transition.relation import DIVERGES, START, Step, TransitionSystem
 from loopless.transition.star import Leaps, accelerated, leaps_of
 from loopless.verification.exploration import Explored, explored
 from loopless.verification.proofs import GOALS, SUMMARIES, Invariants, Search
-from loopless.verification.rank_components import (
-    AffineRanks,
-    Component,
-    alike,
-    behind_and_before,
-    borders,
-    choices_of,
-    counts_to_end,
-    cut,
-    sides_of,
-)
+from loopless.verification.ranks import RankSearch
 from loopless.verification.runs import ProgramRun
 from loopless.verification.summary_ranks import ranks_of
 
@@ -105,12 +86,11 @@ class TerminationSearch:
             if transition.source != START and transition.target in system.cutpoints
         ]
         self.long: list[tuple[ProgramRun, int]] = []
-        self.affine = AffineRanks(self._known, self._shown)
-        self._before = functools.lru_cache(CACHED_SOLVERS)(self._asking)
-        self._dividing: list[t.Condition] = []
-        self._patient = False
-        self._only: Sequence[t.Term] = ()
-        """The terms that components are made of, where no others are tried."""
+        self._ranks = RankSearch(system, self.cyclic)
+
+    def _until(self, seconds: float) -> float:
+        """When so many seconds are over, or the question's time is."""
+        return min(self.deadline, clock.counted() + seconds)
 
     def acyclic(self) -> Ranked | None:
         """That there is no cycle."""
@@ -156,7 +136,9 @@ class TerminationSearch:
     def _fall(self, ranks: Mapping[str, Sequence[t.Term]]) -> bool:
         """Whether the ranks fall, by what is known at cutpoints."""
         goals = self.goals(ranks)
-        return all(entailed(step, self._known(step.source), wanted, FALL_CHECK_MS) for step, wanted in goals)
+        return all(
+            entailed(step, self.safety.found.get(step.source, ()), wanted, FALL_CHECK_MS) for step, wanted in goals
+        )
 
     def _endless(self, found: Explored, leaps: Leaps) -> Trap | None:
         """A run into states from which one never leaves a loop that has none inside."""
@@ -176,14 +158,11 @@ class TerminationSearch:
         """Ranks of the bounds that induction variables give on the iterations of one entry: from any state at the
         header as many iterations are left at most, and mostly one less behind each of them.
         """
-        self._only = self._bounds if self._is_followed() else ()
-        ranks: dict[str, list[t.Term]] = {label: [] for label in self.system.cutpoints}
-        until = min(self.deadline, clock.counted() + seconds)
-        try:
-            found = bool(self._only) and self._rank(list(self.system.cutpoints), self.cyclic, ranks, until, 0)
-        finally:
-            self._only = ()
-        return self._padded(ranks, BOUNDS) if found else None
+        only = self._bounds if self._is_followed() else ()
+        if not only:
+            return None
+        ranks = self._ranks.found(self.safety.found, self._until(seconds), only=only)
+        return None if ranks is None else Ranked(dict(self.safety.found), ranks, BOUNDS)
 
     @functools.cached_property
     def _bounds(self) -> Sequence[t.Term]:
@@ -201,22 +180,13 @@ class TerminationSearch:
 
     def ranked(self, seconds: float, *, patient: bool = False) -> Ranked | None:
         """Lexicographic ranks. ``patient``: where a component leads nowhere others are tried in its place."""
-        self._patient = patient
-        until = min(self.deadline, clock.counted() + seconds)
+        until = self._until(seconds)
         if not any(self.safety.found.values()):
             self.safety.by_candidates(min(RANK_CANDIDATES_S, seconds / 2))
         if not self._is_followed():
             return None
-        ranks: dict[str, list[t.Term]] = {label: [] for label in self.system.cutpoints}
-        if not self._rank(list(self.system.cutpoints), self.cyclic, ranks, until, 0):
-            return None
-        return self._padded(ranks, "lexicographic rank")
-
-    def _padded(self, ranks: Mapping[str, Sequence[t.Term]], method: str) -> Ranked:
-        """The ranks as tuples of one length."""
-        width = max(map(len, ranks.values()), default=0)
-        padded = {label: (*terms, *[t.ZERO] * (width - len(terms))) for label, terms in ranks.items()}
-        return Ranked(dict(self.safety.found), padded, method)
+        ranks = self._ranks.found(self.safety.found, until, patient=patient)
+        return None if ranks is None else Ranked(dict(self.safety.found), ranks, "lexicographic rank")
 
     def linear(self) -> Ranked | None:
         """Affine functions at each header by Farkas' lemma, group after group of transitions, as bounds are found."""
@@ -237,262 +207,23 @@ class TerminationSearch:
         except (BudgetExceeded, t.TermTooLarge):
             return None
         self._learn({label: t.conjuncts(condition) for label, condition in known.items() if label != ENTRY})
-        ranks: dict[str, list[t.Term]] = {label: [t.ZERO] for label in self.system.cutpoints}
+        ranks: dict[str, Sequence[t.Term]] = dict.fromkeys(self.system.cutpoints, (t.ZERO,))
         for index, component in enumerate(components_):
-            counted = {
-                name
-                for group in component.ranked.groups
-                for name in (transition.name for transition in group.transitions)
-            }
-            if any(transition.name not in counted for transition in component.transitions):
+            found = component.ranked.ranks
+            if component.transitions and found is None:
                 return None
             for label in component.headers:
-                groups = component.ranked.groups
-                ranks[label] = [t.const(len(components_) - index), *(cut(g.functions[label].term) for g in groups)]
-        width = max(map(len, ranks.values()), default=0)
-        padded = {label: (*terms, *[t.ZERO] * (width - len(terms))) for label, terms in ranks.items()}
-        if not self._fall(padded):
-            return None
-        return Ranked(dict(self.safety.found), padded, "linear ranks (Farkas)")
+                ranks[label] = (t.const(len(components_) - index), *(found[label] if found is not None else ()))
+        all_ = padded(ranks)
+        return Ranked(dict(self.safety.found), all_, "linear ranks (Farkas)") if self._fall(all_) else None
 
     def _learn(self, more: Mapping[str, Sequence[t.Condition]]) -> None:
         """What of this is inductive with what is known is known from now on."""
-        every = {label: (*self._known(label), *more.get(label, ())) for label in self.system.cutpoints}
+        every = {label: (*self.safety.found.get(label, ()), *more.get(label, ())) for label in self.system.cutpoints}
         until = min(self.deadline, clock.counted() + LEARNING_S)
         kept = inductive_subset(self.safety.inner, every, until)
         if sum(map(len, kept.values())) >= sum(map(len, self.safety.found.values())):
             self.safety.found = dict(kept)
-
-    def _rank(
-        self,
-        labels: Sequence[str],
-        transitions: Sequence[Step],
-        ranks: dict[str, list[t.Term]],
-        until: float,
-        depth: int,
-    ) -> bool:
-        """Components under which all of these transitions fall, added to ``ranks``; False where none are found."""
-        onward = {
-            label: [transition.target for transition in transitions if transition.source == label] for label in labels
-        }
-        found = components(onward)  # each behind those that it leads to
-        place = {label: index for index, component in enumerate(found) for label in component}
-        if len(found) > 1:
-            for label in labels:
-                ranks[label].append(t.const(place[label]))
-        for component in found:
-            inside = [
-                transition
-                for transition in transitions
-                if transition.source in component and transition.target in component
-            ]
-            if inside and not self._part(component, inside, ranks, until, depth):
-                return False
-        width = max(len(ranks[label]) for label in labels)
-        for label in labels:
-            ranks[label] += [t.ZERO] * (width - len(ranks[label]))
-        return True
-
-    def _part(
-        self,
-        labels: Sequence[str],
-        transitions: Sequence[Step],
-        ranks: dict[str, list[t.Term]],
-        until: float,
-        depth: int,
-    ) -> bool:
-        if depth >= MAX_COMPONENTS:
-            return False
-        choices = self._components(labels, transitions, until)
-        for component, left in choices if self._patient else choices[:1]:
-            found = {label: [*ranks[label], component[label]] for label in labels}
-            if not left or self._rank(labels, left, found, until, depth + 1):
-                ranks.update(found)
-                return True
-        if choices and not self._patient:
-            return False
-        return self._divided(labels, transitions, ranks, until, depth)
-
-    def _divided(
-        self,
-        labels: Sequence[str],
-        transitions: Sequence[Step],
-        ranks: dict[str, list[t.Term]],
-        until: float,
-        depth: int,
-    ) -> bool:
-        """A condition that stays false once it is: a component of its own, and others for each of its two sides."""
-        shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
-        atoms = dict.fromkeys(
-            atom
-            for transition in transitions
-            for comparison in (*t.comparisons(transition.condition), *choices_of(transition))
-            for atom in (comparison, ~comparison, *_beyond(comparison))
-            if atom.variables and atom.variables <= shared
-        )
-        fixed = sorted(
-            shared - {var for transition in transitions for var in transition.update}, key=lambda var: var.key
-        )
-        signs = [var.ge(1) for var in fixed]
-        for atom in [*list(atoms)[:MAX_DIVISIONS], *signs]:
-            if clock.counted() > until:
-                return False
-            if atom in self._dividing or ~atom in self._dividing:
-                continue
-            over = ~atom
-            both = [(transition, behind(transition, atom)) for transition in transitions]
-            if not all(self._shown(term, atom | ~after) for term, after in both):
-                continue
-            holding = [replace(transition, condition=transition.condition & atom & after) for transition, after in both]
-            failing = [replace(transition, condition=transition.condition & over) for transition, _ in both]
-            sides = []
-            self._dividing.append(atom)
-            for some in (holding, failing):
-                left = [
-                    transition
-                    for transition in some
-                    if transition.condition is not t.FALSE and not self._shown(transition, t.FALSE)
-                ]
-                found: dict[str, list[t.Term]] = {label: [] for label in labels}
-                if not self._rank(labels, left, found, until, depth + 2):
-                    break
-                sides.append(found)
-            self._dividing.pop()
-            if len(sides) == 2:
-                self._together(labels, atom, sides, ranks)
-                return True
-        return False
-
-    def _together(
-        self,
-        labels: Sequence[str],
-        atom: t.Condition,
-        sides: Sequence[Mapping[str, list[t.Term]]],
-        ranks: dict[str, list[t.Term]],
-    ) -> None:
-        """The components of both sides of a condition as one."""
-        width = max(len(found[label]) for found in sides for label in labels)
-        for label in labels:
-            one, other = ([*found[label], *[t.ZERO] * (width - len(found[label]))] for found in sides)
-            ranks[label].append(t.ite(atom, t.ONE, t.ZERO))
-            ranks[label] += [t.ite(atom, a, b) for a, b in zip(one, other, strict=True)]
-
-    def _components(
-        self, labels: Sequence[str], transitions: Sequence[Step], until: float
-    ) -> list[tuple[Component, list[Step]]]:
-        """Components that no transition raises and some lower, each with what is left of the transitions: one that some
-        lower for good, else a few that some lower on some ways.
-        """
-        shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
-        if self._only:
-            known = [term for term in self._only if term.variables <= shared]
-            return self._components_of(alike(known, labels), transitions, until)
-        passed = list(borders(transitions, shared))
-        terms = self._terms(labels, transitions)
-        terms = [*passed, *terms] if self._patient else [*terms, *passed]
-        near = [term for term in terms if not counts_to_end(term)]
-        far = [term for term in terms if term not in near]
-        state = {label: self.system.state[label] for label in labels}
-        affine = ({at: cut(term) for at, term in one.items()} for one in self.affine.components(state, transitions))
-        partial: list[tuple[Component, list[Step]]] = []
-        pairs = alike(_of_pairs(sorted(shared, key=lambda var: var.key), transitions), labels)
-        for some in (alike(near, labels), affine, alike(far, labels), pairs):
-            found = self._components_of(some, transitions, until)
-            if any(len(left) < len(transitions) for _, left in found):
-                return found
-            partial += found
-        return partial[:MAX_PARTIAL_RANKS]
-
-    def _components_of(
-        self, ranks: Iterable[Component], transitions: Sequence[Step], until: float
-    ) -> list[tuple[Component, list[Step]]]:
-        partial: list[tuple[Component, list[Step]]] = []
-        for rank in ranks:
-            if clock.counted() > until:
-                break
-            try:
-                if not all(self._keeps(transition, rank) for transition in transitions):
-                    continue
-            except t.TermTooLarge:
-                continue
-            left = [rest for transition in transitions if (rest := self._left(transition, rank)) is not None]
-            if len(left) < len(transitions):
-                return [(rank, left)]
-            if len(partial) < MAX_PARTIAL_RANKS and any(a is not b for a, b in zip(left, transitions, strict=True)):
-                partial.append((rank, left))
-        return partial
-
-    def _known(self, label: str) -> tuple[t.Condition, ...]:
-        return tuple(self.safety.found.get(label, ()))
-
-    def _keeps(self, transition: Step, rank: Component) -> bool:
-        """Whether the rank is no larger behind the transition."""
-        return self._shown(transition, t.less_equal(*behind_and_before(transition, rank)))
-
-    def _left(self, transition: Step, rank: Component) -> Step | None:
-        """The part of a transition that does not lower the rank; None where there is none."""
-        after, before = behind_and_before(transition, rank)
-        if self._shown(transition, after.lt(before)):
-            return None
-        if self._shown(transition, after.ge(before)):
-            return transition
-        return replace(transition, condition=transition.condition & after.ge(before))
-
-    @functools.cached_property
-    def _context(self) -> Any:
-        return solver_context()
-
-    def _asking(self, known: tuple[t.Condition, ...], condition: t.Condition) -> Entailing:
-        return Entailing((*known, condition), self._context)
-
-    def _shown(self, transition: Step, wanted: t.Condition) -> bool:
-        if wanted is t.TRUE:
-            return True
-        if self._before(self._known(transition.source), transition.condition).entails(wanted, COMPONENT_CHECK_MS):
-            return True
-        return bool(self._only) and self._shown_on_bits(transition, wanted)
-
-    def _shown_on_bits(self, transition: Step, wanted: t.Condition) -> bool:
-        """The same where the bits of values decide, which have no words over the integers."""
-        failing = t.conjunction((*self._known(transition.source), transition.condition, ~wanted))
-        if not any(isinstance(node, t.Op) and node.op in BIT_OPERATORS for node in t.walk(failing)):
-            return False
-        try:
-            with budget(BOUND_RANK_OPERATIONS):
-                return not feasible(failing)
-        except BudgetExceeded:
-            return False
-
-    def _terms(self, labels: Sequence[str], transitions: Sequence[Step]) -> list[t.Term]:
-        """Terms that may fall: what conditions compare, variables, their differences and sums."""
-        shared = frozenset.intersection(*(frozenset(self.system.state[label]) for label in labels))
-        found: dict[t.Term, None] = {}
-        firsts: dict[t.Term, None] = {}
-        for transition in transitions:
-            for comparison in choices_of(transition):
-                sides = [term for one in (comparison, *t.comparisons(~comparison)) for term in sides_of(one)]
-                firsts.update(dict.fromkeys(term for term in sides if term.variables and term.variables <= shared))
-            for condition in (transition.condition, *self._known(transition.source)):
-                for comparison in t.comparisons(condition):
-                    for term in sides_of(comparison):
-                        if term.variables and term.variables <= shared:
-                            (firsts if condition is transition.condition else found)[term] = None
-        changed = {v for step in transitions for v in step.update if v in shared}
-        simple = sorted((v for v in shared if v in changed), key=lambda v: v.key)
-        for var in simple:
-            firsts.update(dict.fromkeys((var, -var)))
-        pairs: dict[t.Term, None] = {}
-        for a, b in combinations(list(firsts)[:14], 2):
-            pairs.update(dict.fromkeys((a + b,)))
-        for a, b in combinations(sorted(shared, key=lambda v: v.key)[:10], 2):
-            pairs.update(dict.fromkeys((a - b, b - a, a + b)))
-        for var in simple:
-            high, low = var.type.max, var.type.min
-            if high is not None and low is not None:
-                found[high - var] = None
-                found[var - low] = None
-        ordered = [value for value in (*firsts, *found, *pairs) if not isinstance(value, t.Const)]
-        return [term for term in dict.fromkeys(ordered) if t.smt(cut(term)) is not None][:MAX_RANK_TERMS]
 
     def goals(self, ranks: Mapping[str, Sequence[t.Term]]) -> list[tuple[Step, t.Condition]]:
         """That the ranks fall with each transition that may be taken again, and nothing is left unfollowed."""
@@ -522,7 +253,7 @@ class TerminationSearch:
 
     def trapped(self, seconds: float) -> Trap | None:
         """A closed set of states around the end of a run that goes on."""
-        until = min(self.deadline, clock.counted() + seconds)
+        until = self._until(seconds)
         for run in (*(run for run, _ in self.long[:MAX_LONG_RUNS]), *self._steady_runs()):
             if clock.counted() > until:
                 return None
@@ -610,23 +341,3 @@ class TerminationSearch:
             if one.origin is not Origin.MEMORY and (one.block, one.index) in chosen:
                 values[one.var] = t.const(chosen[one.block, one.index])
         return given(transition, values)
-
-
-def _beyond(comparison: t.Compare) -> tuple[t.Condition, ...]:
-    """Of an equation, and of its opposite, the two sides on which it does not hold."""
-    return () if comparison.relation == "le" else (comparison.term.lt(0), comparison.term.gt(0))
-
-
-def _of_pairs(variables: Sequence[t.Var], transitions: Sequence[Step]) -> Iterator[t.Term]:
-    """The smaller and the larger one of two variables that change, or of one and its neighbours: what falls where they
-    change places.
-    """
-    changed = [var for var in variables if any(var in step.update for step in transitions)]
-    if len(changed) > MAX_PAIRED_VARIABLES:
-        return
-    for a, b in combinations(changed, 2):
-        yield t.minimum(a, b)
-        yield t.maximum(a, b)
-    for a, b in permutations(changed, 2):
-        yield t.maximum(a, b - 1)
-        yield t.minimum(a, b - 1)

@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY
-from loopless.bounds.ranking.lexicographic import LexicographicSearch
 from loopless.bounds.ranking.refinement import longest
 from loopless.bounds.ranking.size_bounds import SizeBounds, TakenAtMost, least_of
+from loopless.bounds.ranking.transition_counts import TransitionCounts
 from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph
 from loopless.logic.farkas import Farkas
 from loopless.ranking.affine import Functions
@@ -40,7 +40,7 @@ class HeaderComponent:
         self.sizes = [
             SizeBounds(self.graph, engine, self._coming_in, wide=False, by_value=by_value) for by_value in (False, True)
         ]
-        self.ranked = LexicographicSearch(self.graph, self.sizes, self._start)
+        self.ranked = TransitionCounts(self.graph, self.sizes, self._start)
 
     # -- values -------------------------------------------------------------------------------------------------------
 

@@ -17,9 +17,9 @@ from itertools import islice
 
 from loopless import terms as t
 from loopless.bounds.invariants.of_loops import candidates, is_inductive, kept
-from loopless.bounds.ranking.lexicographic import LexicographicSearch
 from loopless.bounds.ranking.multiphase import Phased, geometric, grows, nested
 from loopless.bounds.ranking.size_bounds import sizes_in_loop, small
+from loopless.bounds.ranking.transition_counts import TransitionCounts
 from loopless.bounds.ranking.transition_system import (
     LinearTransition,
     LinearTransitionSystem,
@@ -35,10 +35,10 @@ from loopless.limits.bounds import (
     RANKING_WORK,
 )
 from loopless.logic import BudgetExceeded, budget, feasible
-from loopless.logic.farkas import Farkas, FarkasClaim
+from loopless.logic.farkas import Farkas
 from loopless.paths import LoopPaths
 from loopless.ranking.affine import Functions
-from loopless.ranking.templates import RationalFunction, Template, plain, total
+from loopless.ranking.templates import RationalFunction, Template
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 
@@ -210,7 +210,7 @@ class _Search:
         self.system = made
         self.header = made.paths.loop.header
         self.sizes = sizes_in_loop(made, engine, wide=wide)
-        self.in_turn = LexicographicSearch(self.sizes.graph, (self.sizes,), self._start)
+        self.in_turn = TransitionCounts(self.sizes.graph, (self.sizes,), self._start)
         self.variables = self.in_turn.variables
 
     def _start(self, found: Functions, _: Sequence[LinearTransition]) -> t.Term:
@@ -242,13 +242,8 @@ class _Search:
     def _drifts(self) -> bool:
         """Whether some function falls in each iteration, be it ≥ 0 or not: what many kinds of ranking need."""
         template = Template("f", self.variables)
-        claims = [
-            FarkasClaim(
-                self.sizes.rows(transition), total(template.now(), template.then(transition.step, -1), plain(-1))
-            )
-            for transition in self.system.transitions
-        ]
-        return self.sizes.engine.solve(claims) is not None
+        steps = map(self.sizes.linear, self.system.transitions)
+        return self.sizes.engine.solve([step.falls(template, template, by=1) for step in steps]) is not None
 
     def _of_all(self, kind: str, found: Phased) -> Found:
         functions, bound = found

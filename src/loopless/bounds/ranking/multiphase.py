@@ -20,7 +20,7 @@ from loopless.bounds.ranking.size_bounds import SizeBounds
 from loopless.bounds.ranking.transition_system import LinearTransition
 from loopless.limits.bounds import MAX_PHASES, MAX_RATIOS
 from loopless.logic.farkas import FarkasClaim, affine
-from loopless.ranking.templates import RationalFunction, Template, plain, total
+from loopless.ranking.templates import RationalFunction, Template
 
 Phased = tuple[tuple[RationalFunction, ...], t.Term]
 """Functions, and the bound that follows from them."""
@@ -31,13 +31,10 @@ def nested(sizes: SizeBounds, transitions: Sequence[LinearTransition], basis: Se
     for depth in range(2, MAX_PHASES + 1):
         templates = [Template(f"f{i}_", tuple(basis)) for i in range(depth)]
         claims: list[FarkasClaim] = []
-        for transition in transitions:
-            rows = sizes.rows(transition)
+        for step in map(sizes.linear, transitions):
             first, last = templates[0], templates[-1]
-            claims.append(FarkasClaim(rows, total(first.now(), first.then(transition.step, -1), plain(-1))))
-            claims.append(FarkasClaim(rows, last.now()))
-            for before, after in pairwise(templates):
-                claims.append(FarkasClaim(rows, total(after.now(), after.then(transition.step, -1), before.now())))
+            claims += [step.falls(first, first, by=1), step.claims(last.now())]
+            claims += [step.falls(later, later, earlier.now()) for earlier, later in pairwise(templates)]
         of_size: dict[str, int] = {name: 1 for template in templates for name in template.size()}
         constants = (template.constant() for template in reversed(templates))
         solution = sizes.engine.solve(claims, least=(of_size, *constants))
@@ -116,15 +113,12 @@ def _quotient(
     low, high = Template("g", tuple(bases[0])), Template("h", tuple(bases[1]))
     shrinks = not bases[0]
     claims: list[FarkasClaim] = []
-    for transition in transitions:
-        rows = sizes.rows(transition)
-        claims.append(FarkasClaim(rows, total(low.now(), plain(-1))))
-        claims.append(FarkasClaim(rows, total(high.now(), low.now(-1))))
+    for step in map(sizes.linear, transitions):
+        claims += [step.claims(low.now(), least=1), step.claims(high.now(), low.now(-1))]
         if shrinks:
-            claims.append(FarkasClaim(rows, total(high.now(b), high.then(transition.step, -a))))
+            claims.append(step.claims(high.now(b), step.then(high, -a)))
         else:
-            claims.append(FarkasClaim(rows, total(low.then(transition.step, b), low.now(-a))))
-            claims.append(FarkasClaim(rows, total(high.now(), high.then(transition.step, -1))))
+            claims += [step.claims(step.then(low, b), low.now(-a)), step.falls(high, high)]
     least = {**low.size(), **high.size()}
     solution = sizes.engine.solve(claims, least=(least, low.constant(), high.constant()))
     if solution is None:

@@ -22,7 +22,7 @@ from loopless.bounds.ranking.transition_system import (
 from loopless.limits.bounds import MAX_MONOMIALS, MAX_SIZE_DEPTH
 from loopless.logic import feasible
 from loopless.logic.farkas import Farkas
-from loopless.ranking.templates import RationalFunction, bound_above
+from loopless.ranking.templates import LinearStep, RationalFunction, bound_above
 from loopless.records import dataclass
 from loopless.terms.relation import behind
 
@@ -71,6 +71,11 @@ class SizeBounds:
     def rows(self, transition: LinearTransition) -> tuple[t.Term, ...]:
         """The rows that are used of a transition."""
         return transition.rows + transition.wide if self.wide else transition.rows
+
+    def linear(self, transition: LinearTransition) -> LinearStep:
+        """The transition as linear inequalities have it."""
+        source, target = self.graph.source_of(transition), self.graph.target_of(transition)
+        return LinearStep(source, target, self.rows(transition), transition.step)
 
     def count(self, counted: TakenAtMost) -> None:
         """Takes note of a further bound."""

@@ -1,10 +1,10 @@
-"""The search for lexicographic ranking functions: group after group of transitions gets functions of its own.
+"""How often transitions are taken, by a lexicographic rank whose components are affine functions that are bounded.
 
-The transitions lead from header to header; a loop is the case of one header. A group gets a function for each header,
-affine, with one divisor, that falls with the transitions of the group; the transitions that are left do not raise it,
-those that are counted already may, or may set it anew, each as often as is known (Bradley, Manna and Sipma, Linear
-ranking with reachability, CAV 2005; Alias et al., Multi-dimensional rankings, SAS 2010; Brockschmidt et al., Analyzing
-runtime and size complexity of integer programs, TOPLAS 2016).
+The transitions lead from header to header; a loop is the case of one header. The search is the one of ``ranking``. A
+group of transitions gets a function for each header, affine, with one divisor, that falls with the transitions of the
+group; the transitions that are left do not raise it, those that are counted already may, or may set it anew, each as
+often as is known (Alias et al., Multi-dimensional rankings, SAS 2010; Brockschmidt et al., Analyzing runtime and size
+complexity of integer programs, TOPLAS 2016).
 """
 
 from __future__ import annotations
@@ -16,8 +16,17 @@ from loopless import terms as t
 from loopless.bounds.asymptotics.classes import asymptotic_class
 from loopless.bounds.ranking.size_bounds import SizeBounds, SizeEffect, TakenAtMost, least_of, small
 from loopless.bounds.ranking.transition_system import LinearTransition, TransitionGraph
-from loopless.ranking.affine import Functions, Kept, Lowered, Raised, RankedStep, ranking_functions
-from loopless.ranking.templates import RationalFunction, bound_above
+from loopless.ranking.affine import (
+    Functions,
+    Kept,
+    Lowered,
+    Raised,
+    RankedStep,
+    falling_together,
+    ranking_functions,
+)
+from loopless.ranking.lexicographic import Fall, LexicographicSearch, Ranks, cut
+from loopless.ranking.templates import LinearStep, RationalFunction, bound_above
 from loopless.records import dataclass
 
 Start = Callable[[Functions, Sequence[LinearTransition]], t.Term | None]
@@ -35,7 +44,7 @@ class RankedGroup:
     functions: Functions
 
 
-class LexicographicSearch:
+class TransitionCounts:
     """How often the transitions of a graph are taken, group after group.
 
     ``sizes`` say how large terms become by what is counted so far: the least that one of them says is used. They share
@@ -49,18 +58,19 @@ class LexicographicSearch:
         self.engine = sizes[0].engine
         self.start = start
         self.groups: list[RankedGroup] = []
+        self.ranks: Ranks | None = None
+        """A rank that falls with all transitions, if the search has found one."""
         self.counted: list[TakenAtMost] = []
         self.headers = sorted(
             {h for transition in self.transitions for h in (graph.source_of(transition), graph.target_of(transition))}
         )
-        used = {v for transition in self.transitions for row in self.rows(transition) for v in row.variables}
+        used = {v for transition in self.transitions for row in self.sizes[0].rows(transition) for v in row.variables}
         moved = {v for transition in self.transitions for v in transition.after}
         known = (*graph.system.state, *graph.system.parameters)
         self.variables = tuple(v for v in known if v in used or v in moved)
 
-    def rows(self, transition: LinearTransition) -> tuple[t.Term, ...]:
-        """The rows that are used of a transition."""
-        return self.sizes[0].rows(transition)
+    def _linear(self, transition: LinearTransition) -> LinearStep:
+        return self.sizes[0].linear(transition)
 
     # -- counts -------------------------------------------------------------------------------------------------------
 
@@ -80,15 +90,22 @@ class LexicographicSearch:
 
     def search(self) -> bool:
         """Counts group after group, as long as one is found that can be counted; whether all transitions are."""
-        remaining = list(self.transitions)
-        while remaining:
-            found = self._next(remaining)
-            if found is None:
-                return False
-            self.groups.append(found)
-            self.count(found.counted)
-            remaining = [transition for transition in remaining if transition not in found.transitions]
-        return True
+        search = LexicographicSearch(ends=self._ends, falls=self._falls_of, apart=False)
+        self.ranks = search.ranks(self.headers, self.transitions)
+        return self.ranks is not None
+
+    def _ends(self, transition: LinearTransition) -> tuple[str, str]:
+        return self.graph.source_of(transition), self.graph.target_of(transition)
+
+    def _falls_of(self, _: Sequence[str], remaining: Sequence[LinearTransition]) -> list[Fall[LinearTransition]]:
+        """The functions of a further group, which is counted then; none where none of the ``remaining`` can be."""
+        found = self._next(remaining)
+        if found is None:
+            return []
+        self.groups.append(found)
+        self.count(found.counted)
+        left = tuple(transition for transition in remaining if transition not in found.transitions)
+        return [Fall({header: cut(function.term) for header, function in found.functions.items()}, left)]
 
     def _next(self, remaining: Sequence[LinearTransition]) -> RankedGroup | None:
         """Some of the ``remaining`` and how often they are taken: of several choices the one of the lowest class."""
@@ -104,19 +121,11 @@ class LexicographicSearch:
         return min(found, key=lambda group: _degree(group.counted.bound), default=None)
 
     def _choices(self, remaining: Sequence[LinearTransition]) -> Iterator[tuple[LinearTransition, ...]]:
-        """Which transitions are to fall together: all iterations, the iterations of one loop, each by itself."""
+        """Which transitions are to fall together: all, all iterations, the iterations of one loop, each by itself."""
         back = self.graph.back
-        iterations = tuple(transition for transition in remaining if transition.path.id in back)
-        seen: set[tuple[str, ...]] = set()
-        each = [
-            tuple(transition for transition in iterations if back[transition.path.id] == header)
-            for header in self.headers
-        ]
-        for choice in (tuple(remaining), iterations, *each, *((transition,) for transition in remaining)):
-            names = tuple(transition.name for transition in choice)
-            if choice and names not in seen:
-                seen.add(names)
-                yield choice
+        iterations = [transition for transition in remaining if transition.path.id in back]
+        each = ([one for one in iterations if back[one.path.id] == header] for header in self.headers)
+        return falling_together(remaining, iterations, *each)
 
     def _counted(
         self,
@@ -228,22 +237,12 @@ class LexicographicSearch:
         if self.engine.left <= 0:
             return None
         over = self.variables if basis is None else tuple(basis)
-        effects: list[tuple[LinearTransition, Lowered | Kept | Raised]] = []
+        steps: list[RankedStep] = []
         for transition in falling:
             drop = drops[transition.name] if drops else 1
-            effects.append((transition, Lowered(drop, drop)))
-        effects += [(transition, Kept()) for transition in steady]
-        effects += [(transition, Raised(f"rise {transition.name}")) for transition in limited]
-        steps = [
-            RankedStep(
-                self.graph.source_of(transition),
-                self.graph.target_of(transition),
-                self.rows(transition),
-                transition.step,
-                effect,
-            )
-            for transition, effect in effects
-        ]
+            steps.append(RankedStep(self._linear(transition), Lowered(drop, drop)))
+        steps += [RankedStep(self._linear(transition), Kept()) for transition in steady]
+        steps += [RankedStep(self._linear(one), Raised(f"rise {one.name}")) for one in limited]
         found = ranking_functions(self.engine, dict.fromkeys(self.headers, over), steps)
         if found is None:
             return None
@@ -271,7 +270,7 @@ class LexicographicSearch:
         then = transition.step(after.term)
         exact = sizes.exact(transition, after.term)
         change, exact_change = then - before.term, exact - before.term
-        constant = bound_above(self.engine, self.rows(transition), change, ())
+        constant = bound_above(self.engine, sizes.rows(transition), change, ())
         if constant is not None and sizes.proves(transition, exact_change.le(constant.floor)):
             most = constant.floor
             return SizeEffect(resets=False, amount=t.ZERO if isinstance(most, t.Const) and most.value <= 0 else most)
