@@ -1,1 +1,1 @@
-"""Ranking functions of steps between places, by Farkas' lemma: what bounds and proofs of termination both ask for."""
+"""Why steps between places come to an end, or go on for ever: what bounds and proofs of termination both ask for."""

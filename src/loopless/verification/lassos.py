@@ -15,7 +15,7 @@ from loopless import terms as t
 from loopless.graphs import components
 from loopless.limits.verification import MAX_LASSO_TRANSITIONS, MAX_LASSOS
 from loopless.logic.feasible import feasible
-from loopless.terms.relation import computed_from
+from loopless.ranking.recurrent import deciding_variables, unchanged
 from loopless.transition.algebra import compose
 from loopless.transition.relation import VIOLATION, Step, TransitionSystem
 from loopless.verification.runs import is_input
@@ -50,8 +50,7 @@ def _components(labels: Sequence[str], transitions: Sequence[Step]) -> list[Coll
 
 def _deciding(transitions: Sequence[Step]) -> frozenset[t.Var]:
     """The variables on which it depends what is taken of these transitions, now and later."""
-    conditions = frozenset[t.Var]().union(*(one.condition.variables for one in transitions))
-    return computed_from(conditions, transitions) - {taken.var for one in transitions for taken in one.inputs}
+    return deciding_variables(transitions, transitions) - {taken.var for one in transitions for taken in one.inputs}
 
 
 def _cycles(transitions: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
@@ -62,7 +61,7 @@ def _cycles(transitions: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
         paths = [(*path, one) for path in paths for one in transitions if one.source == path[-1].target]
 
 
-def _lassos(system: TransitionSystem, cycle: tuple[Step, ...], deciding: Collection[t.Var]) -> Iterator[Step]:
+def _lassos(system: TransitionSystem, cycle: tuple[Step, ...], deciding: frozenset[t.Var]) -> Iterator[Step]:
     """The cycle as transitions into the violation: where a state comes back to itself by it, and where it does but for
     counters over ℤ that move away from all that would end it.
     """
@@ -72,9 +71,8 @@ def _lassos(system: TransitionSystem, cycle: tuple[Step, ...], deciding: Collect
     try:
         around = functools.reduce(compose, cycle)
         condition, update = around.condition, around.update
-        changed = sorted(deciding & update.keys(), key=lambda var: var.key)
-        same = {var: t.equal(update[var], var) for var in changed}
-        steps = {var: step for var in changed if (step := _step(var, update[var]))}
+        same = dict(sorted(unchanged(update, deciding).items(), key=lambda one: one[0].key))
+        steps = {var: step for var in same if (step := _step(var, update[var]))}
     except t.TermTooLarge:
         return
     drawn = [one for one in first.taken if is_input(system.graph, one.block, one.index)]

@@ -109,17 +109,6 @@ class _Search:
         condition = step.condition
         changed = condition.variables.union(*(term.variables for term in step.update.values()))
         linearizer = Linearizer(condition, "", changed)
-        for part in t.conjuncts(condition):
-            if isinstance(part, t.Compare) and part.relation != "ne":
-                term = linearizer.term(part.term)
-                linearizer.row(-term)
-                if part.relation == "eq":
-                    linearizer.row(term)
-        after = {var: linearizer.term(term) for var, term in step.update.items()}
-        rows = (*linearizer.rows, *linearizer.wide)
-        variables = {v for row in (*rows, *after.values()) for v in row.variables}
-        linearizer.ranges(var for var in variables if var.type.width is not None)
-        for var, term in after.items():
-            linearizer.within(term, var)
+        after = linearizer.step(step.update, ranged=True)
         rows = (*linearizer.rows, *linearizer.wide)
         return LinearStep(step.source, step.target, rows, lambda term: t.substitute(term, after))

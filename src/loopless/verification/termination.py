@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -32,6 +32,7 @@ from loopless.limits.verification import (
 from loopless.logic import BudgetExceeded, budget
 from loopless.logic.induction import entailed, inductive_subset
 from loopless.ranking.lexicographic import cut, padded
+from loopless.ranking.recurrent import PlacedStep, Rounds, first_visit
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.terms.relation import behind
@@ -293,51 +294,36 @@ class TerminationSearch:
         """A closed set around the states at the end of a run that was not followed to its end."""
         if not run.exact:
             return None
-        tail = run.visits[len(run.visits) // 2 :]
-        labels = tuple(dict.fromkeys(label for label, _ in tail))
-        states: dict[str, list[dict[t.Var, int]]] = {label: [] for label in labels}
-        for label, values in tail:
-            states[label].append(values)
+        states: dict[str, list[dict[t.Var, int]]] = {}
+        for label, values in run.visits[len(run.visits) // 2 :]:
+            states.setdefault(label, []).append(values)
+        labels = tuple(states)
         chosen = run.constant_inputs()
         if chosen is None:
             return None
         inside = [
-            self._with_chosen(transition, chosen)
+            _with_chosen(transition, chosen)
             for transition in self.system.transitions
             if transition.source in labels and transition.target in labels
         ]
         made = self.safety.proposals_for({label: seen[-LAST_STATES:] for label, seen in states.items()})
         candidates = {label: [*made.simple(label)] for label in labels}
-        kept = inductive_subset(
-            [transition for transition in inside if transition.condition is not t.FALSE], candidates, until
-        )
-        for label in labels:
-            staying = t.disjunction(transition.condition for transition in inside if transition.source == label)
-            facts = (fact for transition in inside if transition.source == label for fact in transition.facts)
-            stuck = Step(label, "", t.conjunction((~staying, *facts)), {}, ())
-            fixed = self._with_chosen(stuck, chosen, self._inputs_at(label))
-            if not entailed(fixed, kept[label], t.FALSE, STUCK_CHECK_MS):
-                return None
-        position = next((i for i, (label, values) in enumerate(run.visits) if self._is_in(kept, label, values)), None)
-        if position is None:
+        facts = {label: [fact for one in inside if one.source == label for fact in one.facts] for label in labels}
+        kept = Rounds(inside, _excluded, facts=facts).largest_within(candidates, until)
+        position = None if kept is None else first_visit(kept, run.visits)
+        if kept is None or position is None:
             return None
-        needed = {label: tuple(conditions) for label, conditions in kept.items()}
-        return Trap(needed, chosen, tuple(run.inputs), dict(run.uninitialised), "recurrent set", position)
+        return Trap(kept, chosen, tuple(run.inputs), dict(run.uninitialised), "recurrent set", position)
 
-    def _is_in(self, kept: Mapping[str, Sequence[t.Condition]], label: str, values: Mapping[t.Var, int]) -> bool:
-        return label in kept and all(t.holds(condition, values) for condition in kept[label])
 
-    def _inputs_at(self, label: str) -> Iterable[Any]:
-        return [
-            one for transition in self.system.transitions if transition.source == label for one in transition.inputs
-        ]
+def _with_chosen(transition: Step, chosen: Mapping[tuple[str, int], int]) -> Step:
+    """The transition in which inputs of the program have these values."""
+    values: dict[t.Var, t.Term] = {}
+    for one in transition.inputs:
+        if one.origin is not Origin.MEMORY and (one.block, one.index) in chosen:
+            values[one.var] = t.const(chosen[one.block, one.index])
+    return given(transition, values)
 
-    def _with_chosen(
-        self, transition: Step, chosen: Mapping[tuple[str, int], int], inputs: Iterable[Any] | None = None
-    ) -> Step:
-        """The transition in which inputs of the program have these values."""
-        values: dict[t.Var, t.Term] = {}
-        for one in transition.inputs if inputs is None else inputs:
-            if one.origin is not Origin.MEMORY and (one.block, one.index) in chosen:
-                values[one.var] = t.const(chosen[one.block, one.index])
-        return given(transition, values)
+
+def _excluded(given: Sequence[t.Condition], condition: t.Condition) -> bool:
+    return entailed(PlacedStep("", "", condition, {}), given, t.FALSE, STUCK_CHECK_MS)

@@ -6,7 +6,7 @@ between McCormick's planes. A mask has no more bits than either of its operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from loopless import terms as t
 from loopless.limits.bounds import CACHED_RANGES
@@ -61,6 +61,32 @@ class Linearizer:
             (self.rows if least == 0 else self.wide).append(term - least)
         if most is not None:
             self.wide.append(most - term)
+
+    def step(
+        self, update: Mapping[t.Var, t.Term], checks: Collection[t.Condition] = (), *, ranged: bool = False
+    ) -> dict[t.Var, t.Term]:
+        """Adds what the conjuncts of the condition say, and the ranges of types, of a step with this ``update``; what
+        variables are behind it, as affine terms. ``checks``: conjuncts whose rows are wide. ``ranged``: the ranges of
+        variables of wide rows, too.
+        """
+        comparisons = [part for part in t.conjuncts(self.condition) if isinstance(part, t.Compare)]
+        for part in comparisons:
+            if part.relation == "ne":
+                continue
+            term = self.term(part.term)
+            self.row(-term, wide=part in checks)
+            if part.relation == "eq":
+                self.row(term)
+        for part in comparisons:
+            if part.relation == "ne":
+                self.excluded(self.term(part.term))
+        after = {var: self.term(term) for var, term in update.items()}
+        rows = (*self.rows, *self.wide) if ranged else self.rows
+        occurring = {v for row in (*rows, *after.values()) for v in row.variables} | set(after)
+        self.ranges(v for v in occurring if v.type.width is not None)
+        for var, term in after.items():
+            self.within(term, var)
+        return after
 
     def term(self, term: t.Term) -> t.Term:
         """``term`` as an affine term."""

@@ -1,9 +1,9 @@
 """Proofs that a loop never ends: sets of states at the header that some iteration leads out of and none out of the set.
 
-A closed recurrent set (Gupta et al., Proving non-termination, POPL 2008; Chen et al., Proving nontermination via
-safety, TACAS 2014) is not empty, and from each of its states an iteration leads into it again: whatever unknown values
-are, or for some choice of the program's inputs. Iterations are free of undefined behaviour, since what would be
-undefined leaves the loop by a path of its own. That the set is reached is for the caller to show.
+A closed recurrent set (:mod:`loopless.ranking.recurrent`) is not empty here, and from each of its states an iteration
+leads into it again: whatever unknown values are, or for some choice of the program's inputs (Gupta et al., Proving
+non-termination, POPL 2008). Iterations are free of undefined behaviour, since what would be undefined leaves the loop
+by a path of its own. That the set is reached is for the caller to show.
 
 First, iterations that change nothing that decides how the loop goes on: from where one of them begins it goes on for
 ever. Other candidates are where the summary says that the loop diverges; and the states with an iteration, under
@@ -28,10 +28,10 @@ from loopless.limits.bounds import (
 )
 from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, budget, feasible, satisfiable, simplify
 from loopless.paths import LoopPaths, Path
+from loopless.ranking.recurrent import PlacedStep, Rounds, deciding_variables, unchanged
 from loopless.records import dataclass
 from loopless.summary import LoopSummary
 from loopless.summary.rewrite.abstraction import NamedTerms
-from loopless.terms.relation import behind, computed_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +75,12 @@ def _unchanging(paths: LoopPaths) -> Iterator[t.Condition]:
     """For each path of which nothing is unknown, the states from which it leaves all variables as they are that decide
     which path is taken, now and later. The same path follows then, again and again.
     """
-    conditions = frozenset[t.Var]().union(*(path.condition.variables for path in paths.all))
-    deciding = computed_from(conditions, paths.iterative)
+    deciding = deciding_variables(paths.all, paths.iterative)
     for path in paths.iterative:
-        changed = [(var, term) for var, term in path.update.items() if var in deciding]
-        if path.unknowns or not changed:
+        kept = unchanged(path.update, deciding)
+        if path.unknowns or not kept:
             continue
-        same = t.conjunction((path.condition, *(_kept(var, term) for var, term in changed)))
+        same = t.conjunction((path.condition, *kept.values()))
         others = (other.condition for other in paths.all if other is not path)
         if same is not t.FALSE and has_point(same) and not any(feasible(same & other) for other in others):
             yield same
@@ -92,13 +91,6 @@ def _shorter(condition: t.Condition) -> t.Condition:
     names = NamedTerms()
     named = names.named(condition)
     return names.condition(simplify(named, names.bounds(), operations=NONTERMINATION_OPERATIONS))
-
-
-def _kept(var: t.Var, after: t.Term) -> t.Condition:
-    """That a variable becomes what it was; of one that wraps around, that it moves by a multiple of all its values."""
-    if isinstance(after, t.Wrap) and after.type == var.type:
-        return t.wrap(after.arg - var, after.type).eq(0)
-    return after.eq(var)
 
 
 def _candidates(paths: LoopPaths, summary: LoopSummary | None) -> Iterator[t.Condition]:
@@ -202,16 +194,18 @@ def has_point(condition: t.Condition) -> bool:
 
 def _always(paths: LoopPaths, condition: t.Condition) -> bool:
     """Whether whatever happens in a state of the set is an iteration that leads into the set."""
+    header = paths.loop.header
+    staying, leaving = (
+        [PlacedStep(header, header, path.condition, path.update) for path in some]
+        for some in (paths.iterative, paths.exits)
+    )
     # A path of unknown values excludes the others by their values: that some path is iterative must hold for them all.
-    going_on = t.disjunction(p.condition for p in paths.iterative)
-    if any(feasible(condition & p.condition) for p in paths.exits):
-        return False
-    if not any(p.unknowns for p in paths.iterative) and feasible(condition & ~going_on):
-        return False
-    try:
-        return not any(feasible(condition & p.condition & ~behind(p, condition)) for p in paths.iterative)
-    except t.TermTooLarge:
-        return False
+    covered = any(path.unknowns for path in paths.iterative)
+    return Rounds(staying, _excluded, leaving, covered=covered).is_recurrent({header: (condition,)})
+
+
+def _excluded(given: Sequence[t.Condition], condition: t.Condition) -> bool:
+    return not feasible(t.conjunction((*given, condition)))
 
 
 def _by_choice(paths: LoopPaths, condition: t.Condition) -> bool:

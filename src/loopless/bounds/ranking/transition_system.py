@@ -137,7 +137,8 @@ def system(paths: LoopPaths, given: t.Condition, *, split: bool) -> LinearTransi
                 continue
             name = path.id if len(parts) == 1 else f"{path.id}.{number}"
             linearizer = Linearizer(extra & condition, name, changed)
-            found.append(_linear(LinearTransition(name, path, exact, (), (), update), linearizer, checks))
+            after = linearizer.step(update, checks)
+            found.append(LinearTransition(name, path, exact, tuple(linearizer.rows), tuple(linearizer.wide), after))
             fixed |= linearizer.fixed
     unknown = {u.var for path in paths.iterative for u in path.unknowns}
     state = tuple(v for v in paths.state if v not in unknown)
@@ -158,25 +159,6 @@ def _checks(paths: LoopPaths) -> frozenset[t.Condition]:
             asked |= opposite
             asked |= {node for node in t.walk(path.condition) if isinstance(node, t.Compare)}
     return frozenset(needed - asked)
-
-
-def _linear(taken: LinearTransition, linearizer: Linearizer, checks: frozenset[t.Condition]) -> LinearTransition:
-    for part in t.conjuncts(linearizer.condition):
-        if not isinstance(part, t.Compare) or part.relation == "ne":
-            continue
-        term = linearizer.term(part.term)
-        linearizer.row(-term, wide=part in checks)
-        if part.relation == "eq":
-            linearizer.row(term)
-    for part in t.conjuncts(linearizer.condition):
-        if isinstance(part, t.Compare) and part.relation == "ne":
-            linearizer.excluded(linearizer.term(part.term))
-    after = {var: linearizer.term(term) for var, term in taken.after.items()}
-    occurring = {v for row in (*linearizer.rows, *after.values()) for v in row.variables} | set(after)
-    linearizer.ranges(v for v in occurring if v.type.width is not None)
-    for var, term in after.items():
-        linearizer.within(term, var)
-    return replace(taken, rows=tuple(linearizer.rows), wide=tuple(linearizer.wide), after=after)
 
 
 # -- alternatives -----------------------------------------------------------------------------------------------------
