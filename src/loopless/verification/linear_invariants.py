@@ -11,19 +11,17 @@ excluded by such a term. What is found is a proposal: the search proves it befor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from math import lcm
 
 from loopless import terms as t
-from loopless.bounds.iteration.linearize import Linearizer
-from loopless.bounds.ranking.transition_system import alternatives_of
 from loopless.graphs import reachable
-from loopless.limits.bounds import MAX_PATH_TRANSITIONS
 from loopless.limits.verification import MAX_COEFFICIENT, MAX_TEMPLATE_VARIABLES
 from loopless.logic.farkas import Farkas
-from loopless.ranking.templates import LinearStep, Template
+from loopless.ranking.templates import Template
 from loopless.records import dataclass
 from loopless.transition.relation import Step, TransitionSystem
+from loopless.verification.linear_steps import LinearSteps, linear, ways
 
 Known = Mapping[str, Sequence[t.Condition]]
 """By cutpoint, what holds whenever a run is there."""
@@ -37,7 +35,7 @@ def linear_invariants(
     """
     search = _Search(system, known)
     for goal in goals:
-        for part in search.split(goal):
+        for part in ways(goal, known.get(goal.source, ())):
             found = search.excluding(part)
             if found is not None:
                 yield found
@@ -48,8 +46,7 @@ class _Search:
     system: TransitionSystem
     known: Known
     engine: Farkas = field(default_factory=Farkas)
-    relaxed: dict[int, tuple[LinearStep, ...]] = field(default_factory=dict)
-    """By the identity of a transition of the system, its affine steps."""
+    linear: LinearSteps = field(default_factory=LinearSteps)
 
     def excluding(self, goal: Step) -> Mapping[str, t.Condition] | None:
         """What excludes one way into a violation."""
@@ -62,10 +59,10 @@ class _Search:
         for transition in self.system.transitions:
             if transition.target not in templates:
                 continue
-            for step in self._steps(transition):
+            for step in self.linear.of(transition, self.known.get(transition.source, ())):
                 before = (templates[step.source].now(-1),) if step.source in templates else ()
                 claims.append(step.claims(step.then(templates[step.target]), *before))
-        claims.append(self._linear(goal).claims(templates[goal.source].now(-1), least=1))
+        claims.append(linear(goal).claims(templates[goal.source].now(-1), least=1))
         size = {name: 1 for template in templates.values() for name in template.size()}
         solution = self.engine.solve(claims, least=(size,))
         if solution is None:
@@ -89,26 +86,3 @@ class _Search:
         """The variables at a cutpoint that hold numbers."""
         info = self.system.graph.variables
         return [var for var in self.system.state[label] if var not in info or not info[var].pointer_part]
-
-    def _steps(self, transition: Step) -> tuple[LinearStep, ...]:
-        """The transition as affine ones, of which each has one value for each variable."""
-        found = self.relaxed.get(id(transition))
-        if found is None:
-            found = self.relaxed[id(transition)] = tuple(self._linear(part) for part in self.split(transition))
-        return found
-
-    def split(self, transition: Step) -> Iterator[Step]:
-        """The transition as several, with what is known at its source, without alternatives."""
-        known = t.conjunction(self.known.get(transition.source, ()))
-        for extra, condition, update in alternatives_of(
-            known, transition.condition, transition.update, MAX_PATH_TRANSITIONS
-        ):
-            yield replace(transition, condition=extra & condition, update=update)
-
-    def _linear(self, step: Step) -> LinearStep:
-        condition = step.condition
-        changed = condition.variables.union(*(term.variables for term in step.update.values()))
-        linearizer = Linearizer(condition, "", changed)
-        after = linearizer.step(step.update, ranged=True)
-        rows = (*linearizer.rows, *linearizer.wide)
-        return LinearStep(step.source, step.target, rows, lambda term: t.substitute(term, after))

@@ -4,7 +4,6 @@ one of two variables, and affine terms by Farkas' lemma. All are proposals, whic
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, islice, permutations
@@ -22,20 +21,18 @@ from loopless.limits.verification import (
 from loopless.logic.farkas import Farkas, affine
 from loopless.ranking.affine import Kept, Lowered, RankedStep, falling_together, ranking_functions
 from loopless.ranking.lexicographic import Component, cut
-from loopless.ranking.templates import LinearStep
 from loopless.terms.relation import behind
 from loopless.transition.algebra import apart
 from loopless.transition.relation import Step
-
-Shown = Callable[[Step, t.Condition], bool]
-"""Whether a condition holds before a transition that is taken."""
+from loopless.verification.linear_steps import LinearSteps
 
 
 class AffineRanks:
     """The search of one question; ``known``: what holds at a cutpoint."""
 
-    def __init__(self, known: Callable[[str], Sequence[t.Condition]], shown: Shown) -> None:
-        self.known, self.shown = known, shown
+    def __init__(self, known: Callable[[str], Sequence[t.Condition]]) -> None:
+        self.known = known
+        self.linear = LinearSteps()
 
     @cached_property
     def engine(self) -> Farkas:
@@ -46,27 +43,18 @@ class AffineRanks:
         """For each cutpoint of ``state``, its variables, a term, so that no transition raises the terms, and all, or
         some, lower them by 1 or more where they are 0 or more.
         """
-        parts = [part for transition in transitions for part in apart(transition)]
         used = {
             var
-            for transition in parts
+            for transition in transitions
             for c in (transition.condition, *transition.update, *transition.update.values())
             for var in c.variables
         }
         over = {label: sorted(used.intersection(variables), key=lambda v: v.key) for label, variables in state.items()}
         if not 0 < sum(map(len, over.values())) <= MAX_RANK_VARIABLES:
             return
-        rows = [self._rows(term) for term in parts]
-        steps = [
-            LinearStep(
-                part.source,
-                part.target,
-                (*known, *_of_unknown(part.update, over[part.target], index)),
-                functools.partial(_after, part.update, index),
-            )
-            for index, (part, known) in enumerate(zip(parts, rows, strict=True))
-        ]
-        for falling in islice(falling_together(steps), MAX_CHOICES):
+        made = [self.linear.of(step, self.known(step.source)) for step in transitions]
+        steps = [one for some in made for one in some]
+        for falling in islice(falling_together(steps, *made), MAX_CHOICES):
             found = self._solved(over, [RankedStep(s, Lowered(1, 0) if s in falling else Kept()) for s in steps])
             if found is not None:
                 yield found
@@ -80,31 +68,6 @@ class AffineRanks:
         if any(abs(c) > MAX_COEFFICIENT for c in factors):
             return None  # several components in one, by the width of a type
         return terms
-
-    def _rows(self, transition: Step) -> tuple[t.Term, ...]:
-        """Affine terms that are 0 or more where the transition is taken."""
-        found: dict[t.Term, None] = {}
-        for condition in (*t.conjuncts(transition.condition), *self.known(transition.source)):
-            for part in t.conjuncts(condition):
-                if isinstance(part, t.Compare) and all(_is_affine(term) for term in _positive(part)):
-                    found.update(dict.fromkeys(_positive(part)))
-                else:
-                    found.update(dict.fromkeys(self._cut_off(transition, part)))
-        variables = {var for row in found for var in row.variables} | {
-            var for term in transition.update.values() for var in term.variables
-        }
-        for var in sorted(variables, key=lambda v: v.key):
-            found.update(dict.fromkeys(_range(var, var.type)))
-        return tuple(found)
-
-    def _cut_off(self, transition: Step, condition: t.Condition) -> Iterator[t.Term]:
-        """Of the terms that a condition cuts off below 0 those that are 0 or less there."""
-        for node in t.walk(condition):
-            if not isinstance(node, t.Op) or node.op != "max":
-                continue
-            for part in node.args:
-                if part.variables and _is_affine(part) and self.shown(transition, part.le(0)):
-                    yield -part
 
 
 def borders(transitions: Sequence[Step], shared: Collection[t.Var]) -> Iterator[t.Term]:
@@ -132,35 +95,6 @@ def _positive(comparison: t.Compare) -> tuple[t.Term, ...]:
             return (comparison.term, -comparison.term)
         case _:
             return ()
-
-
-def _is_affine(term: t.Term) -> bool:
-    try:
-        affine(term)
-    except ValueError:
-        return False
-    return True
-
-
-def _range(var: t.Var, type_: t.IntType) -> Iterator[t.Term]:
-    if type_.min is not None:
-        yield var - type_.min
-    if type_.max is not None:
-        yield type_.max - var
-
-
-def _after(update: Mapping[t.Var, t.Term], index: int, term: t.Term) -> t.Term:
-    """A variable behind a transition: any value of its type where it is not affine."""
-    assert isinstance(term, t.Var)
-    after = update.get(term, term)
-    return after if _is_affine(after) else t.Var(f"{term.name} behind {index}", term.type)
-
-
-def _of_unknown(update: Mapping[t.Var, t.Term], variables: Sequence[t.Var], index: int) -> Iterator[t.Term]:
-    """The ranges of the variables that have any value behind a transition."""
-    new = {_after(update, index, var) for var in variables if not _is_affine(update.get(var, var))}
-    for var in sorted((one for one in new if isinstance(one, t.Var)), key=lambda v: v.key):
-        yield from _range(var, var.type)
 
 
 def counts_to_end(rank: t.Term) -> bool:

@@ -48,7 +48,7 @@ class RankSearch:
     def __init__(self, system: TransitionSystem, steps: Sequence[Step]) -> None:
         self.system, self.steps = system, steps
         self.invariants: Invariants = {}
-        self.affine = AffineRanks(self._known, self._shown)
+        self.affine = AffineRanks(self._known)
         self._before = functools.lru_cache(CACHED_SOLVERS)(self._asking)
         self._only: Sequence[t.Term] = ()
         self._patient = False
