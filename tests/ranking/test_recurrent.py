@@ -7,7 +7,8 @@ import itertools
 import pytest
 
 from loopless import clock
-from loopless.ranking.recurrent import PlacedStep, Rounds, deciding_variables, first_visit, unchanged
+from loopless.logic.steps import PlacedStep
+from loopless.ranking.recurrent import Rounds, deciding_variables, first_visit, unchanged
 from loopless.terms import FALSE, INTEGERS, TRUE, IntType, TermTooLarge, Var, conjunction, evaluate, holds, wrap
 
 X, Y, N = (Var(name, INTEGERS) for name in "xyn")

@@ -9,6 +9,7 @@ from loopless import terms as t
 from loopless.logic.operators import BIT_OPERATORS
 from loopless.logic.smt_bits import BitTranslation, width_of
 from loopless.logic.smt_integers import IntegerTranslation
+from loopless.records import dataclass
 
 
 class Step(Protocol):
@@ -27,6 +28,16 @@ class Step(Protocol):
 
     @property
     def update(self) -> Mapping[t.Var, t.Term]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedStep:
+    """A step and nothing else."""
+
+    source: str
+    target: str
+    condition: t.Condition
+    update: Mapping[t.Var, t.Term]
 
 
 Locations = Mapping[str, Sequence[t.Condition]]

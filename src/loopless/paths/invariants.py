@@ -7,19 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from loopless import terms as t
 from loopless.logic import feasible
 from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
-from loopless.logic.steps import Step
+from loopless.logic.steps import PlacedStep, Step
 from loopless.paths.model import LoopPaths
-from loopless.records import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class PlaceStep:
-    """Where ``condition`` holds at the place ``source``, ``update`` leads to the place ``target``."""
-
-    source: str
-    target: str
-    condition: t.Condition
-    update: Mapping[t.Var, t.Term]
 
 
 class TooManyQuestions(Exception):
@@ -28,7 +17,7 @@ class TooManyQuestions(Exception):
 
 def inductive_subsets(
     candidates: Mapping[str, Iterable[t.Condition]],
-    steps: Iterable[PlaceStep],
+    steps: Iterable[PlacedStep],
     *,
     solver: bool = True,
     most: int | None = None,
@@ -78,5 +67,5 @@ def inductive(
     if not paths.exact:
         return tuple(candidate for candidate in candidates if candidate.variables <= frozenset(paths.invariants))
     always = t.conjunction(given)
-    steps = (PlaceStep("", "", always & path.condition, path.update) for path in paths.iterative)
+    steps = (PlacedStep("", "", always & path.condition, path.update) for path in paths.iterative)
     return inductive_subsets({"": candidates}, steps)[""]

@@ -21,16 +21,6 @@ Excludes = Callable[[Sequence[t.Condition], t.Condition], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedStep:
-    """A guarded update that leads from a place to a place."""
-
-    source: str
-    target: str
-    condition: t.Condition
-    update: Update
-
-
-@dataclass(frozen=True, slots=True)
 class Rounds:
     """The ``staying`` steps between places, by which runs may go round for ever, and those ``leaving``. ``facts``: what
     holds at places whichever step is taken. ``covered``: in every state some step of both is taken. ``excludes``:

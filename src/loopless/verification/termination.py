@@ -31,8 +31,9 @@ from loopless.limits.verification import (
 )
 from loopless.logic import BudgetExceeded, budget
 from loopless.logic.induction import entailed, inductive_subset
+from loopless.logic.steps import PlacedStep
 from loopless.ranking.lexicographic import cut, padded
-from loopless.ranking.recurrent import PlacedStep, Rounds, first_visit
+from loopless.ranking.recurrent import Rounds, first_visit
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.terms.relation import behind

@@ -27,8 +27,9 @@ from loopless.limits.bounds import (
     NONTERMINATION_OPERATIONS,
 )
 from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, budget, feasible, satisfiable, simplify
+from loopless.logic.steps import PlacedStep
 from loopless.paths import LoopPaths, Path
-from loopless.ranking.recurrent import PlacedStep, Rounds, deciding_variables, unchanged
+from loopless.ranking.recurrent import Rounds, deciding_variables, unchanged
 from loopless.records import dataclass
 from loopless.summary import LoopSummary
 from loopless.summary.rewrite.abstraction import NamedTerms
