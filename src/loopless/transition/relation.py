@@ -140,6 +140,14 @@ class TransitionSystem:
     calls: Passes = field(default=lambda _: None, compare=False)
 
 
+def successors(steps: Iterable[Step]) -> dict[str, list[str]]:
+    """By the sources of steps the locations that they lead to, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for step in steps:
+        found.setdefault(step.source, {})[step.target] = None
+    return {source: list(targets) for source, targets in found.items()}
+
+
 def multiplies(transitions: Iterable[Step]) -> bool:
     """Whether there are products of variables, in what is assigned or in what is asked of them."""
     nodes = (
