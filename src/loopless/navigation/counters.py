@@ -118,7 +118,7 @@ class CounterSystem:
         step = self.product.steps[number]
         used = step.condition.variables.union(*(term.variables for term in step.update.values()))
         given: dict[t.Var, t.Term] = {}
-        for var in used:
+        for var in sorted(used, key=lambda one: one.key):
             if var in values:
                 given[var] = values[var]
             elif self._is_start(step.source):
