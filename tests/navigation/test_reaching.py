@@ -16,10 +16,11 @@ from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
 from loopless.navigation.search import Navigator
+from loopless.navigation.splitting import without_wraps
 from loopless.queries.guided import counters_of
-from loopless.terms import Const
+from loopless.terms import Const, IntType, Var, Wrap, add, evaluate, holds, walk, wrap
 from loopless.terms.relation import added
-from loopless.transition.relation import START, Kind
+from loopless.transition.relation import START, Kind, Step
 from reaching import HEAD, counters, of_kind, system
 
 REFUTED = {
@@ -113,6 +114,22 @@ def test_a_search_takes_exact_and_under_steps_only(kind, tmp_path):
     none = Navigator(of_kind(system(source % 5, tmp_path), kind), {}, clock.counted() + 60).run()
     assert none.route is None
     assert none.exhausted == (kind is Kind.EXACT)
+
+
+@pytest.mark.parametrize("first", range(8))
+def test_a_step_divided_by_wraps_runs_as_one_of_its_parts(first, tmp_path):
+    small = IntType(3, signed=False)
+    x, y = Var("x", small), Var("y", small)
+    total = wrap(add(x, y), small)
+    step = Step("a", "b", total.le(5), {x: total, y: wrap(add(total, y), small)}, ())
+    parts = without_wraps(dataclasses.replace(system("void f(void) {}", tmp_path), transitions=(step,))).transitions
+    assert not any(isinstance(node, Wrap) for part in parts for term in part.update.values() for node in walk(term))
+    for second in range(8):
+        state = {x: first, y: second}
+        taken = [part for part in parts if holds(part.condition, state)]
+        after = [{var: evaluate(term, state) for var, term in part.update.items()} for part in taken]
+        meant = (first + second) % 8
+        assert after == ([{x: meant, y: (meant + second) % 8}] if meant <= 5 else [])
 
 
 def test_a_plan_has_the_counts_of_a_run(tmp_path):

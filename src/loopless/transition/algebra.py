@@ -14,7 +14,7 @@ from dataclasses import replace
 from loopless import terms as t
 from loopless.limits.verification import MAX_APART
 from loopless.terms import relation
-from loopless.transition.accesses import over
+from loopless.transition.accesses import giving, over
 from loopless.transition.relation import Step
 
 
@@ -37,10 +37,7 @@ def given(step: Step, values: Mapping[t.Var, t.Term]) -> Step:
         inputs=tuple(one for one in step.inputs if one.var not in values),
         taken=tuple(one for one in step.taken if one.var not in values),
         facts=tuple(t.substitute(fact, values) for fact in step.facts),
-        accesses=tuple(
-            replace(one, statement=over(one.statement, values)) if one.statement is not None else one
-            for one in step.accesses
-        ),
+        accesses=tuple(over(one, values) if one is not None else None for one in step.accesses),
     )
 
 
@@ -55,20 +52,12 @@ def numbered(step: Step, number: int) -> Step:
     if not names:
         return step
     renamed = given(step, names)
-    accesses = tuple(replace(one, gives=_renamed(one.gives, names)) for one in renamed.accesses)
     return replace(
         renamed,
         inputs=tuple(replace(one, var=names[one.var]) for one in step.inputs),
         taken=tuple(replace(one, var=names[one.var]) for one in step.taken),
-        accesses=accesses,
+        accesses=tuple(giving(one, names) if one is not None else None for one in renamed.accesses),
     )
-
-
-def _renamed(
-    gives: tuple[t.Var | None, t.Var | None], names: Mapping[t.Var, t.Var]
-) -> tuple[t.Var | None, t.Var | None]:
-    value, owner = gives
-    return names.get(value, value) if value else None, names.get(owner, owner) if owner else None
 
 
 def compose(first: Step, second: Step) -> Step:

@@ -90,15 +90,10 @@ class TransitionInput:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class TransitionAccess:
-    """A statement that reads or changes memory, over the variables at the source and the inputs of a transition; None:
-    ways meet that differ in what they have done to memory. ``gives``: the inputs that stand for what it reads or
-    returns, of a pointer the offset and the object.
-    """
-
-    statement: Statement | None
-    gives: tuple[t.Var | None, t.Var | None] = (None, None)
+Access = Statement | None
+"""A statement that reads or changes memory, over the variables at the source and the inputs of a transition, whose
+targets are inputs; None: ways meet that differ in what they have done to memory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +113,7 @@ class Step:
     inputs: tuple[TransitionInput, ...]
     loc: Loc | None = None
     taken: tuple[TransitionInput, ...] = ()
-    accesses: tuple[TransitionAccess, ...] = ()
+    accesses: tuple[Access, ...] = ()
     facts: tuple[t.Condition, ...] = ()
     kind: Kind = Kind.EXACT
 
