@@ -8,8 +8,9 @@ from itertools import product
 import pytest
 
 from loopless import terms as t
+from loopless.logic.steps import PlaceStep
 from loopless.paths import LoopPaths
-from loopless.paths.invariants import PlaceStep, TooManyQuestions, inductive, inductive_subsets
+from loopless.paths.invariants import TooManyQuestions, inductive, inductive_subsets
 from loops_in_c import paths
 
 SMALL = t.IntType(3, signed=False)

@@ -17,6 +17,7 @@ from loopless.graphs import reachable
 from loopless.limits.navigation import CHECK_MS, MAX_CONSTRAINTS, MAX_CUTS, MAX_DETAILED_EDGES
 from loopless.logic.incremental import Conjunction
 from loopless.logic.solver import SmtAnswer
+from loopless.logic.steps import INPUT, successors
 from loopless.navigation.changes import EdgeChange, changes_of, moved_by, set_from
 from loopless.navigation.product import Product
 from loopless.navigation.totals import inner_totals
@@ -24,7 +25,7 @@ from loopless.navigation.trips import constant_trips
 from loopless.records import dataclass
 from loopless.terms.relation import GuardedUpdate, over
 from loopless.transition.algebra import named_at, rewritten
-from loopless.transition.relation import START, Step, TransitionSystem, successors
+from loopless.transition.relation import START, Step, TransitionSystem
 
 COUNT: Final = t.IntType(None)
 
@@ -122,7 +123,7 @@ class CounterSystem:
             if var in values:
                 given[var] = values[var]
             elif self._is_start(step.source):
-                given[var] = self._begins(var, named_at(var, number) if var.name.startswith("?") else var)
+                given[var] = self._begins(var, named_at(var, number) if var.name.startswith(INPUT) else var)
             else:
                 given[var] = self._new(var.name, var.type)
         return given

@@ -16,10 +16,11 @@ from loopless import terms as t
 from loopless.graphs import components, predecessors, reachable
 from loopless.limits.navigation import MAX_FINITE_VALUES, MAX_PRODUCT_EDGES
 from loopless.logic.feasible import feasible
+from loopless.logic.steps import successors
 from loopless.records import dataclass
 from loopless.terms.relation import added
 from loopless.transition.algebra import given
-from loopless.transition.relation import VIOLATION, Step, TransitionSystem, successors
+from loopless.transition.relation import VIOLATION, Step, TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from loopless import terms as t
 from loopless.graphs import predecessors, reachable
 from loopless.limits.navigation import LARGE_PRODUCT, MAX_BACKTRACKS, MAX_LOOKAHEAD, MAX_SYSTEMS, SHORTEST_RUN
 from loopless.logic.solver import SmtAnswer
+from loopless.logic.steps import outgoing, successors
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.memory import PathMemory
 from loopless.navigation.product import Product, few_valued, product_of
@@ -23,7 +24,7 @@ from loopless.navigation.steps import Steps
 from loopless.navigation.store import ElementRange, Mark, PathDemands, size_of, small_model
 from loopless.records import dataclass
 from loopless.terms.relation import added
-from loopless.transition.relation import START, VIOLATION, Step, TransitionSystem, successors
+from loopless.transition.relation import START, VIOLATION, Step, TransitionSystem
 
 
 @dataclass(slots=True)
@@ -73,9 +74,7 @@ class Navigator:
         self.store = PathDemands(self.system.graph.objects.values())
         self.memory = PathMemory(self.system.graph, self.store, begun, self._words(), self.fixed)
         self.steps = Steps(self.system, self.fixed, self.store, self.memory)
-        self.onward: dict[str, list[int]] = {}
-        for number, transition in enumerate(self.system.transitions):
-            self.onward.setdefault(transition.source, []).append(number)
+        self.onward = outgoing(self.system.transitions)
         self.path: list[RouteStep] = []
         self.complete = not self.fixed and most is None and all(one.kind.proves for one in self.system.transitions)
         self._finite: dict[tuple[str, frozenset[t.Var]], frozenset[t.Var]] = {}

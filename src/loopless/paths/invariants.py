@@ -7,19 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from loopless import terms as t
 from loopless.logic import feasible
 from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
-from loopless.logic.steps import Step
+from loopless.logic.steps import PlaceStep
 from loopless.paths.model import LoopPaths
-from loopless.records import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class PlaceStep:
-    """Where ``condition`` holds at the place ``source``, ``update`` leads to the place ``target``."""
-
-    source: str
-    target: str
-    condition: t.Condition
-    update: Mapping[t.Var, t.Term]
+from loopless.terms.relation import behind
 
 
 class TooManyQuestions(Exception):
@@ -41,7 +31,7 @@ def inductive_subsets(
     """
     asked = 0
 
-    def asking(step: Step, _: Kept) -> Lost:
+    def asking(step: PlaceStep, _: Kept) -> Lost:
         def lost(kept: Kept) -> Iterator[t.Condition]:
             nonlocal asked
             before = t.conjunction((*kept.get(step.source, ()), step.condition))
@@ -59,9 +49,9 @@ def inductive_subsets(
     return largest_inductive_subset(tuple(steps), {place: tuple(all_) for place, all_ in candidates.items()}, asking)
 
 
-def _keeps(step: Step, before: t.Condition, condition: t.Condition, *, solver: bool) -> bool:
+def _keeps(step: PlaceStep, before: t.Condition, condition: t.Condition, *, solver: bool) -> bool:
     try:
-        after = t.substitute(condition, dict(step.update))
+        after = behind(step, condition)
     except t.TermTooLarge:
         return False
     if after is condition and step.source == step.target:

@@ -12,6 +12,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import Call, End, Flowgraph, Origin, Statement
+from loopless.logic.steps import PlaceStep
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
@@ -97,7 +98,7 @@ targets are inputs; None: ways meet that differ in what they have done to memory
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(PlaceStep):
     """All ways from the cutpoint ``source`` to ``target`` under ``condition``, over the variables at the source and the
     ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed. ``taken``: all values
     from outside that are taken on the way, in their order, also those on which nothing depends. ``accesses``: what it
@@ -106,10 +107,6 @@ class Step:
     ``kind``: what may follow from it.
     """
 
-    source: str
-    target: str
-    condition: t.Condition
-    update: Mapping[t.Var, t.Term]
     inputs: tuple[TransitionInput, ...]
     loc: Loc | None = None
     taken: tuple[TransitionInput, ...] = ()
@@ -133,14 +130,6 @@ class TransitionSystem:
     open: tuple[Refused, ...] = ()
     violates: Violates = field(default=lambda _: False, compare=False)
     calls: Passes = field(default=lambda _: None, compare=False)
-
-
-def successors(steps: Iterable[Step]) -> dict[str, list[str]]:
-    """By the sources of steps the locations that they lead to, each once."""
-    found: dict[str, dict[str, None]] = {}
-    for step in steps:
-        found.setdefault(step.source, {})[step.target] = None
-    return {source: list(targets) for source, targets in found.items()}
 
 
 def multiplies(transitions: Iterable[Step]) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph
 from loopless.limits.bounds import MAX_HEADER_CANDIDATES, MAX_HEADER_QUESTIONS
+from loopless.logic.steps import PlaceStep
 from loopless.paths import Path
-from loopless.paths.invariants import PlaceStep, TooManyQuestions, inductive_subsets
+from loopless.paths.invariants import TooManyQuestions, inductive_subsets
 
 
 def invariants_at(cutpoints: CutpointGraph) -> Mapping[str, t.Condition]:

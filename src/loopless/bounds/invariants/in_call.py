@@ -9,7 +9,8 @@ from loopless import terms as t
 from loopless.bounds.induction.measures import entails
 from loopless.bounds.looperman.scopes import Scope, Scopes, SymbolicState
 from loopless.limits.bounds import MAX_CALL_CANDIDATES
-from loopless.paths.invariants import PlaceStep, inductive_subsets
+from loopless.logic.steps import PlaceStep
+from loopless.paths.invariants import inductive_subsets
 from loopless.refusals import Refused
 
 
