@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from loopless import terms as t
+from loopless.logic.steps import INPUT
 from loopless.navigation.product import Product
 from loopless.records import dataclass
 from loopless.terms.relation import added
@@ -46,7 +47,7 @@ def _change(product: Product, system: TransitionSystem, step: Step, var: t.Var, 
         rest = added(step, var)
         return EdgeChange(None, None) if var in rest.variables else EdgeChange(*t.range_of(rest))
     stays = not any(isinstance(part, t.Read) for part in t.walk(term)) and not term.variables & moving
-    stays = stays and not any(v.name.startswith("?") for v in term.variables)
+    stays = stays and not any(v.name.startswith(INPUT) for v in term.variables)
     return EdgeChange(sets=True, reset=term if stays else None)
 
 

@@ -379,7 +379,7 @@ class CounterSystem:
 
     def solve(self, also: Iterable[t.Condition] = (), timeout_ms: int = CHECK_MS) -> Plan | SmtAnswer:
         """A plan in one piece; NO where there is none, UNKNOWN where the solver, or the limit of cuts, gave up. A
-        product that does not have all edges refutes nothing.
+        product in which runs may be missing refutes nothing.
         """
         none = SmtAnswer.UNKNOWN if self.product.cut else SmtAnswer.NO
         if t.FALSE in self.parts:

@@ -15,7 +15,7 @@ from loopless import terms as t
 from loopless.graphs import predecessors, reachable
 from loopless.limits.navigation import LARGE_PRODUCT, MAX_BACKTRACKS, MAX_LOOKAHEAD, MAX_SYSTEMS, SHORTEST_RUN
 from loopless.logic.solver import SmtAnswer
-from loopless.logic.steps import outgoing, successors
+from loopless.logic.steps import INPUT, outgoing, successors
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.memory import PathMemory
 from loopless.navigation.product import Product, few_valued, product_of
@@ -112,8 +112,7 @@ class Navigator:
                 stack.pop()
                 went_back += 1
                 continue
-            number, edge = chosen
-            following = self._take(here, number, edge)
+            following = self._take(here, *chosen)
             if following is None:
                 continue
             label, values, course = following
@@ -313,7 +312,7 @@ class Navigator:
         for part in t.conjuncts(transition.condition):
             placed = t.substitute(part, given)
             reads = [node for node in t.walk(placed) if isinstance(node, t.Read)]
-            takes = any(var.name.startswith("?") for var in placed.variables)
+            takes = any(var.name.startswith(INPUT) for var in placed.variables)
             if not reads and not takes:
                 if placed is t.FALSE or not placed.variables <= steps.keys():
                     return None
