@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from loopless.logic.incremental import Conjunction
-from loopless.logic.solver import SmtAnswer
-from loopless.terms import INTEGERS, IntType, Var, const, equal, greater_equal, less_equal
+from loopless.logic.solver import SmtAnswer, Solver
+from loopless.terms import INTEGERS, IntType, Var, add, const, equal, greater_equal, less_equal
 
 X = Var("x", INTEGERS)
 BYTE = Var("byte", IntType(8, signed=False))
@@ -30,3 +30,15 @@ def test_a_text_that_z3_gives_up_in_is_not_the_end():
     asked._solver.failed = True
     asked.add([less_equal(X, const(2))])
     assert asked.check([], 1_000) == (SmtAnswer.YES, {X: 2})
+
+
+def test_variables_are_declared_in_the_order_of_their_names(monkeypatch):
+    """Sets of variables are ordered by addresses, and Z3's models depend on the order of what it is told."""
+    told: list[str] = []
+    monkeypatch.setattr(Solver, "tell_text", lambda _, text: bool(told.append(text)))
+    names = [f"n{number:02}" for number in range(40)]
+    together = add(*(Var(name, INTEGERS) for name in names))
+    assert list(together.variables) != sorted(together.variables, key=lambda one: one.key)
+    Conjunction().add([greater_equal(together, const(2))])
+    declared = [line.split()[1] for line in told[0].splitlines() if line.startswith("(declare-const")]
+    assert declared == names

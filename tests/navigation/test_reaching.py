@@ -16,9 +16,12 @@ from loopless.logic.solver import SmtAnswer
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.product import product_of
 from loopless.navigation.search import Navigator
-from loopless.terms import Const, sub
-from loopless.transition.relation import START
-from reaching import HEAD, counters, system
+from loopless.navigation.splitting import without_wraps
+from loopless.queries.guided import counters_of
+from loopless.terms import Const, IntType, Var, Wrap, add, evaluate, holds, walk, wrap
+from loopless.terms.relation import added
+from loopless.transition.relation import START, Kind, Step
+from reaching import HEAD, counters, of_kind, system
 
 REFUTED = {
     # 4 t = 15 has no solution.
@@ -84,6 +87,51 @@ def test_what_was_not_explored_to_the_end_refutes_nothing(tmp_path):
     assert CounterSystem(dataclasses.replace(whole, cut=True), made).solve() is SmtAnswer.UNKNOWN
 
 
+@pytest.mark.parametrize("kind", Kind)
+def test_only_exact_and_over_steps_refute(kind, tmp_path):
+    made = of_kind(system(REFUTED["steps of four"], tmp_path), kind)
+    assert counters_of(made, trips=True).__class__ is (CounterSystem if kind is Kind.UNDER else SmtAnswer)
+    assert counters(made) is (SmtAnswer.UNKNOWN if kind is Kind.UNDER else SmtAnswer.NO)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_modes_that_never_meet_the_target_refute_by_exact_and_over_steps(kind, tmp_path):
+    """No node of the product has the target, so no counter is asked."""
+    source = "void f(const char *s) { int q = 0; for (int i = 0; s[i]; i++) q = 1 - q; if (q == 2) reach_error(); }"
+    made = of_kind(system(source, tmp_path), kind)
+    assert product_of(made, START, {}).goal is None
+    assert counters_of(made, trips=True) is (SmtAnswer.UNKNOWN if kind is Kind.UNDER else SmtAnswer.NO)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_search_takes_exact_and_under_steps_only(kind, tmp_path):
+    source = """void f(const int *a, const int *b) { int c = 0;
+        for (int i = 0; i < 2; i++) for (int j = 0; j < 3; j++) if (a[i] == b[j]) c++;
+        if (c == %d) reach_error(); }"""
+    reached = Navigator(of_kind(system(source % 4, tmp_path), kind), {}, clock.counted() + 60).run()
+    assert (reached.route is not None) == (kind is not Kind.OVER)
+    assert not reached.exhausted
+    none = Navigator(of_kind(system(source % 5, tmp_path), kind), {}, clock.counted() + 60).run()
+    assert none.route is None
+    assert none.exhausted == (kind is Kind.EXACT)
+
+
+@pytest.mark.parametrize("first", range(8))
+def test_a_step_divided_by_wraps_runs_as_one_of_its_parts(first, tmp_path):
+    small = IntType(3, signed=False)
+    x, y = Var("x", small), Var("y", small)
+    total = wrap(add(x, y), small)
+    step = Step("a", "b", total.le(5), {x: total, y: wrap(add(total, y), small)}, ())
+    parts = without_wraps(dataclasses.replace(system("void f(void) {}", tmp_path), transitions=(step,))).transitions
+    assert not any(isinstance(node, Wrap) for part in parts for term in part.update.values() for node in walk(term))
+    for second in range(8):
+        state = {x: first, y: second}
+        taken = [part for part in parts if holds(part.condition, state)]
+        after = [{var: evaluate(term, state) for var, term in part.update.items()} for part in taken]
+        meant = (first + second) % 8
+        assert after == ([{x: meant, y: (meant + second) % 8}] if meant <= 5 else [])
+
+
 def test_a_plan_has_the_counts_of_a_run(tmp_path):
     """Of 15 elements 13 or more are 1, and of the other 15 as many are 2 as make 23 with them."""
     made = system(
@@ -100,8 +148,7 @@ def test_a_plan_has_the_counts_of_a_run(tmp_path):
 
     def times(name: str) -> int:
         raises = [
-            edge.number for edge in product.edges
-            if by_name[name] in edge.update and sub(edge.update[by_name[name]], by_name[name]) == Const(1)
+            number for number, step in enumerate(product.steps) if added(step, by_name[name]) == Const(1)
         ]  # fmt: skip
         return sum(found.counts.get(number, 0) for number in raises)
 
@@ -114,7 +161,10 @@ def test_finite_states_are_told_apart(tmp_path):
     made = system("void f(const char *s) { int q = 0; for (int i = 0; s[i]; i++) q = 1 - q; if (q) reach_error(); }",
                   tmp_path)  # fmt: skip
     product = product_of(made, START, {})
-    held = {tuple((var.name, value) for var, value in node.fixed.items() if var.name == "q") for node in product.nodes}
+    held = {
+        tuple((var.name, value) for var, value in node.fixed.items() if var.name == "q")
+        for node in product.nodes.values()
+    }
     assert {(("q", 0),), (("q", 1),)} <= held
 
 

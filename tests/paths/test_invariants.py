@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from loopless import terms as t
-from loopless.logic.steps import PlacedStep
+from loopless.logic.steps import PlaceStep
 from loopless.paths import LoopPaths
 from loopless.paths.invariants import TooManyQuestions, inductive, inductive_subsets
 from loops_in_c import paths
@@ -34,7 +34,7 @@ def drawn_condition(chosen: random.Random) -> t.Condition:
     return order(left, chosen.choice((t.const(chosen.randrange(-2, 9)), X, Y)))
 
 
-def enumerated(candidates: dict[str, list[t.Condition]], steps: list[PlacedStep]) -> dict[str, set[t.Condition]]:
+def enumerated(candidates: dict[str, list[t.Condition]], steps: list[PlaceStep]) -> dict[str, set[t.Condition]]:
     """The same by trying every state, until nothing is taken out."""
     found = {place: set(conditions) for place, conditions in candidates.items()}
     while True:
@@ -60,7 +60,7 @@ def test_what_is_kept_is_what_enumeration_keeps() -> None:
         steps = []
         for _ in range(3):
             update = {var: drawn_term(chosen) for var in chosen.sample((X, Y), chosen.choice((1, 1, 2)))}
-            steps.append(PlacedStep(chosen.choice(PLACES), chosen.choice(PLACES), drawn_condition(chosen), update))
+            steps.append(PlaceStep(chosen.choice(PLACES), chosen.choice(PLACES), drawn_condition(chosen), update))
         found = inductive_subsets(candidates, steps)
         assert {place: set(conditions) for place, conditions in found.items()} == enumerated(candidates, steps), seed
         kept += sum(map(len, found.values()))
@@ -72,7 +72,7 @@ def test_what_is_kept_is_what_enumeration_keeps() -> None:
 def test_the_order_of_candidates_and_steps_does_not_matter() -> None:
     """x >= 1 needs y >= 1, which needs x >= 1; both fall with y >= 2, which the second step destroys."""
     one, other, more = t.greater_equal(X, t.ONE), t.greater_equal(Y, t.ONE), t.greater_equal(Y, t.const(2))
-    steps = [PlacedStep("", "", t.TRUE, {X: Y, Y: X}), PlacedStep("", "", t.TRUE, {Y: X})]
+    steps = [PlaceStep("", "", t.TRUE, {X: Y, Y: X}), PlaceStep("", "", t.TRUE, {Y: X})]
     for candidates in ([one, other, more], [more, other, one]):
         for order in (steps, steps[::-1]):
             assert set(inductive_subsets({"": candidates}, order)[""]) == {one, other}
@@ -80,7 +80,7 @@ def test_the_order_of_candidates_and_steps_does_not_matter() -> None:
 
 def test_more_questions_than_allowed_are_not_asked() -> None:
     candidates = {"": [t.greater_equal(X, t.ONE), t.greater_equal(Y, t.ONE)]}
-    steps = [PlacedStep("", "", t.TRUE, {X: Y, Y: X})]
+    steps = [PlaceStep("", "", t.TRUE, {X: Y, Y: X})]
     assert len(inductive_subsets(candidates, steps, most=2)[""]) == 2
     with pytest.raises(TooManyQuestions):
         inductive_subsets(candidates, steps, most=1)

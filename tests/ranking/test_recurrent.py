@@ -7,14 +7,14 @@ import itertools
 import pytest
 
 from loopless import clock
-from loopless.logic.steps import PlacedStep
+from loopless.logic.steps import PlaceStep
 from loopless.ranking.recurrent import Rounds, deciding_variables, first_visit, unchanged
 from loopless.terms import FALSE, INTEGERS, TRUE, IntType, TermTooLarge, Var, conjunction, evaluate, holds, wrap
 
 X, Y, N = (Var(name, INTEGERS) for name in "xyn")
 BOX = [dict(zip((X, Y, N), values, strict=True)) for values in itertools.product(range(-6, 7), repeat=3)]
-DOWN = PlacedStep("a", "a", X.gt(0), {X: X - Y})
-OUT = PlacedStep("a", "", X.le(0), {})
+DOWN = PlaceStep("a", "a", X.gt(0), {X: X - Y})
+OUT = PlaceStep("a", "", X.le(0), {})
 
 
 def excludes(given, condition):
@@ -54,7 +54,7 @@ def test_a_set_is_recurrent_where_no_run_leaves_it(condition, recurs):
 
 
 def test_a_set_may_lie_at_several_places():
-    steps = [PlacedStep("a", "b", X.ge(1), {X: X - 1}), PlacedStep("b", "a", TRUE, {X: X + 1})]
+    steps = [PlaceStep("a", "b", X.ge(1), {X: X - 1}), PlaceStep("b", "a", TRUE, {X: X + 1})]
     states = {"a": (X.eq(4),), "b": (X.eq(3),)}
     assert Rounds(steps, excludes).is_recurrent(states)
     assert runs_on(steps, states, "a", {X: 4, Y: 0, N: 0})
@@ -78,11 +78,11 @@ def test_facts_hold_whichever_step_is_taken():
 
 
 def test_where_steps_cover_all_states_only_those_that_leave_count():
-    unknown = PlacedStep("a", "a", X.gt(0) & N.gt(0), {})
+    unknown = PlaceStep("a", "a", X.gt(0) & N.gt(0), {})
     states = {"a": (X.gt(0),)}
     assert not Rounds([unknown], excludes).is_recurrent(states)
     assert Rounds([unknown], excludes, covered=True).is_recurrent(states)
-    assert not Rounds([unknown], excludes, [PlacedStep("a", "", X.gt(5), {})], covered=True).is_recurrent(states)
+    assert not Rounds([unknown], excludes, [PlaceStep("a", "", X.gt(5), {})], covered=True).is_recurrent(states)
 
 
 def test_a_visit_enters_a_set_at_its_place_only():
@@ -93,7 +93,7 @@ def test_a_visit_enters_a_set_at_its_place_only():
 
 
 def test_what_conditions_are_computed_from_decides():
-    steps = [PlacedStep("a", "a", X.gt(0), {X: X - Y, N: N + 1}), PlacedStep("a", "a", X.gt(3), {Y: Y * 2})]
+    steps = [PlaceStep("a", "a", X.gt(0), {X: X - Y, N: N + 1}), PlaceStep("a", "a", X.gt(3), {Y: Y * 2})]
     assert deciding_variables([*steps, OUT], steps) == {X, Y}
 
 
@@ -118,4 +118,4 @@ def test_a_term_that_grows_too_large_is_not_shown_to_lead_back():
         power = power * power + Y
     with pytest.raises(TermTooLarge):
         power * power
-    assert not Rounds([PlacedStep("a", "a", TRUE, {X: power})], lambda *_: True).leads_back({"a": ((X * X * X).ge(0),)})
+    assert not Rounds([PlaceStep("a", "a", TRUE, {X: power})], lambda *_: True).leads_back({"a": ((X * X * X).ge(0),)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from loopless.check.certificates.property import Property, graph_of, violates
@@ -11,7 +12,7 @@ from loopless.navigation.product import product_of
 from loopless.navigation.splitting import without_wraps
 from loopless.source import load
 from loopless.transition.building import system_of
-from loopless.transition.relation import START, TransitionSystem
+from loopless.transition.relation import START, Kind, TransitionSystem
 
 HEAD = "extern void reach_error(void);\n"
 
@@ -31,3 +32,8 @@ def counters(made: TransitionSystem, **known: int) -> object:
     by_name = {var.name: var for var in made.graph.variables}
     product = product_of(made, START, {by_name[name]: value for name, value in known.items()})
     return SmtAnswer.NO if product.goal is None else CounterSystem(product, made).solve()
+
+
+def of_kind(made: TransitionSystem, kind: Kind) -> TransitionSystem:
+    """The same system, of whose steps no more is known than the kind says."""
+    return replace(made, transitions=tuple(replace(step, kind=kind) for step in made.transitions))

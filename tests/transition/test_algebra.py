@@ -8,7 +8,7 @@ import random
 import pytest
 
 from loopless import terms as t
-from loopless.flowgraph.model import Origin
+from loopless.flowgraph.model import Load, Origin, Pointer
 from loopless.terms.relation import GuardedUpdate, behind, join, pre
 from loopless.transition.algebra import apart, compose, given, identity, named_at, numbered
 from loopless.transition.relation import Kind, Step, TransitionInput
@@ -100,6 +100,19 @@ def test_a_step_divided_by_its_choices_runs_as_one_of_its_parts(seed):
         found = [after for part in parts if (after := run(part, state, {IN: taken})) is not None]
         expected = run(step, state, {IN: taken})
         assert found == ([] if expected is None else [expected])
+
+
+def test_what_accesses_read_has_the_name_that_the_step_gives_it():
+    """Both steps load from a place that depends on ``x``, which the first one sets to what it has loaded."""
+    load = Load(IN, Pointer(t.const(1), X), t.IntType(8))
+    step = Step("a", "a", t.TRUE, {X: IN}, (TAKEN,), taken=(TAKEN,), accesses=(load, None))
+    whole = compose(numbered(step, 0), numbered(step, 1))
+    first, unknown, second, _ = whole.accesses
+    assert unknown is None
+    assert isinstance(first, Load)
+    assert isinstance(second, Load)
+    assert (first.target, first.address.offset) == (named_at(IN, 0), X)
+    assert (second.target, second.address.offset) == (named_at(IN, 1), named_at(IN, 0))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

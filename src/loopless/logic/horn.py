@@ -14,7 +14,7 @@ from typing import Any
 from loopless import terms as t
 from loopless.limits.foundation import SPACER_STEPS_PER_MS
 from loopless.logic.smt_integers import IntegerTranslation
-from loopless.logic.steps import State, Step
+from loopless.logic.steps import PlaceStep, State
 from loopless.metering import limit, new_context, query
 from loopless.records import dataclass
 
@@ -29,7 +29,7 @@ class Solved:
     invariants: Mapping[str, t.Condition] = field(default_factory=dict)
 
 
-def solved(steps: Sequence[Step], state: State, start: str, goals: frozenset[str], timeout_ms: int) -> Solved:
+def solved(steps: Sequence[PlaceStep], state: State, start: str, goals: frozenset[str], timeout_ms: int) -> Solved:
     """Whether a run from ``start`` can come to one of ``goals``."""
     import z3  # type: ignore[import-untyped]
 

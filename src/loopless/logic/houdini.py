@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from loopless import terms as t
-from loopless.logic.steps import Locations, Step
+from loopless.logic.steps import Locations, PlaceStep
 
 Kept = Mapping[str, Collection[t.Condition]]
 """By location, the candidates that are left, in their order."""
@@ -19,7 +19,7 @@ Lost = Callable[[Kept], Iterable[t.Condition]]
 
 
 def largest_inductive_subset(
-    steps: Sequence[Step], candidates: Locations, asking: Callable[[Step, Kept], Lost]
+    steps: Sequence[PlaceStep], candidates: Locations, asking: Callable[[PlaceStep, Kept], Lost]
 ) -> dict[str, tuple[t.Condition, ...]]:
     """By location, the largest subset of its ``candidates`` that every step to it keeps, given those of its source.
 

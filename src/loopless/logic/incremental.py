@@ -45,7 +45,7 @@ class Conjunction:
             if text is None:
                 continue
             texts.append(f"(assert {text})")
-            for var in condition.variables:
+            for var in sorted(condition.variables, key=lambda one: one.key):  # Z3's models depend on the order
                 name = t.symbol(var.name)
                 if name not in self._variables:
                     self._variables[name] = var

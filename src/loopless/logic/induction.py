@@ -13,7 +13,7 @@ from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
 from loopless.logic.smt import integer_steps_per_ms
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.solver import SmtAnswer, Solver
-from loopless.logic.steps import Locations, Step
+from loopless.logic.steps import Locations, PlaceStep
 from loopless.logic.strongest import Strongest
 from loopless.metering import new_context
 from loopless.terms.ideals import (
@@ -32,7 +32,7 @@ from loopless.terms.relation import behind, pre
 
 
 def inductive_subset(
-    steps: Sequence[Step],
+    steps: Sequence[PlaceStep],
     candidates: Locations,
     deadline: float,
     *,
@@ -49,7 +49,7 @@ def inductive_subset(
 
     context, strongest = context or new_context(), Strongest()
 
-    def asking(step: Step, kept: Kept) -> Lost:
+    def asking(step: PlaceStep, kept: Kept) -> Lost:
         asked = _Asked(z3, step, kept, check_ms, strongest, context)
 
         def lost(kept: Kept) -> Sequence[t.Condition]:
@@ -70,7 +70,7 @@ class _OutOfTime(Exception):
 
 
 def entailed(
-    step: Step,
+    step: PlaceStep,
     given: Sequence[t.Condition],
     wanted: t.Condition,
     check_ms: int = INDUCTION_CHECK_MS,
@@ -142,7 +142,7 @@ class _Asked:
     def __init__(
         self,
         z3: Any,
-        step: Step,
+        step: PlaceStep,
         kept: Kept,
         check_ms: int,
         strongest: Strongest,
@@ -270,7 +270,7 @@ class _Asked:
 
 
 def core(
-    step: Step, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = 2000, context: Any = None
+    step: PlaceStep, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = 2000, context: Any = None
 ) -> tuple[t.Condition, ...] | None:
     """Of ``given``, what is enough for ``wanted`` behind the step; None where that was not shown."""
     import z3

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from loopless import terms as t
 from loopless.logic.operators import BIT_OPERATORS
@@ -12,27 +12,11 @@ from loopless.logic.smt_integers import IntegerTranslation
 from loopless.records import dataclass
 
 
-class Step(Protocol):
+@dataclass(frozen=True, slots=True)
+class PlaceStep:
     """From the location ``source`` to ``target`` where ``condition`` holds of the variables there, which take the
     values of ``update``; variables that are no state of the source may have any value of their types.
     """
-
-    @property
-    def source(self) -> str: ...
-
-    @property
-    def target(self) -> str: ...
-
-    @property
-    def condition(self) -> t.Condition: ...
-
-    @property
-    def update(self) -> Mapping[t.Var, t.Term]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedStep:
-    """A step and nothing else."""
 
     source: str
     target: str
@@ -50,7 +34,23 @@ INPUT: Final = "?"
 """The names of what a step takes from outside begin so: each step has values of its own for these."""
 
 
-def translation(z3: Any, context: Any, steps: Sequence[Step]) -> IntegerTranslation:
+def outgoing(steps: Iterable[PlaceStep]) -> dict[str, list[int]]:
+    """By location the numbers of the steps that begin there."""
+    found: dict[str, list[int]] = {}
+    for number, step in enumerate(steps):
+        found.setdefault(step.source, []).append(number)
+    return found
+
+
+def successors(steps: Iterable[PlaceStep]) -> dict[str, list[str]]:
+    """By location those to which steps lead from there, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for step in steps:
+        found.setdefault(step.source, {})[step.target] = None
+    return {source: list(targets) for source, targets in found.items()}
+
+
+def translation(z3: Any, context: Any, steps: Sequence[PlaceStep]) -> IntegerTranslation:
     """How these steps are put to Z3: over the integers, or in bits where they work on bits and are bounded."""
     nodes: list[t.Node] = [node for step in steps for node in (step.condition, *step.update.values())]
     if any(isinstance(part, t.Op) and part.op in BIT_OPERATORS for node in nodes for part in t.walk(node)):

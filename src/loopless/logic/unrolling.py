@@ -10,7 +10,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.limits.logic import UNROLLING_CHECK_MS
 from loopless.logic.solver import SmtAnswer, Solver
-from loopless.logic.steps import INPUT, Step, translation
+from loopless.logic.steps import INPUT, PlaceStep, outgoing, translation
 from loopless.metering import new_context
 from loopless.records import dataclass
 
@@ -24,7 +24,7 @@ class UnrolledStep:
 
 
 def runs_into(
-    steps: Sequence[Step], start: str, goals: frozenset[str], deadline: float, most: int = 400
+    steps: Sequence[PlaceStep], start: str, goals: frozenset[str], deadline: float, most: int = 400
 ) -> list[UnrolledStep] | None:
     """The first run found from ``start`` into one of ``goals``, shortest first; None where the time is over, or where
     there is none of at most ``most`` steps.
@@ -35,7 +35,7 @@ def runs_into(
 
 
 class _Search:
-    def __init__(self, z3: Any, steps: Sequence[Step], start: str, goals: frozenset[str], deadline: float) -> None:
+    def __init__(self, z3: Any, steps: Sequence[PlaceStep], start: str, goals: frozenset[str], deadline: float) -> None:
         self.z3, self.steps, self.start, self.goals, self.deadline = z3, steps, start, goals, deadline
         self.context = new_context()
         self.made = translation(z3, self.context, steps)
@@ -43,9 +43,7 @@ class _Search:
         for step in steps:
             condition = self.made.formula(step.condition)
             self.forms.append((condition, {var: self.made.formula(term) for var, term in step.update.items()}))
-        self.onward: dict[str, list[int]] = {}
-        for index, step in enumerate(steps):
-            self.onward.setdefault(step.source, []).append(index)
+        self.onward = outgoing(steps)
         used = [step.condition.variables.union(*(value.variables for value in step.update.values())) for step in steps]
         self.used = [tuple(sorted(found, key=lambda var: var.key)) for found in used]
 
@@ -114,7 +112,7 @@ class _Front:
 
 
 def extreme_first_steps(
-    steps: Sequence[Step], start: str, deadline: float, *, most: int = 4
+    steps: Sequence[PlaceStep], start: str, deadline: float, *, most: int = 4
 ) -> list[tuple[int, dict[t.Var, int]]]:
     """First steps of runs from ``start``, by their numbers, with the values of what they take from outside: small ones,
     and then as large, or as low, as the step allows, one variable after the other.
@@ -154,7 +152,7 @@ def extreme_first_steps(
     return found
 
 
-def _used(step: Step) -> frozenset[t.Var]:
+def _used(step: PlaceStep) -> frozenset[t.Var]:
     return step.condition.variables.union(*(term.variables for term in step.update.values()))
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from loopless import terms as t
-from loopless.navigation.product import Product, ProductEdge
+from loopless.logic.steps import INPUT
+from loopless.navigation.product import Product
 from loopless.records import dataclass
-from loopless.transition.relation import TransitionSystem
+from loopless.terms.relation import added
+from loopless.transition.relation import Step, TransitionSystem
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeChange:
-    """What an edge does to a variable: to add from ``low`` to ``high`` (None: without limit), or to set it to
+    """What a step does to a variable: to add from ``low`` to ``high`` (None: without limit), or to set it to
     ``reset`` (None: to anything).
     """
 
@@ -23,30 +25,29 @@ class EdgeChange:
 
 
 def changes_of(
-    product: Product, system: TransitionSystem, inside: Sequence[ProductEdge], variables: Iterable[t.Var]
+    product: Product, system: TransitionSystem, inside: Mapping[int, Step], variables: Iterable[t.Var]
 ) -> dict[t.Var, dict[int, EdgeChange]]:
-    """By variable and number of the edge, what the edges of one component do."""
-    moving = {var for edge in inside for var in edge.update}
-    return {var: {edge.number: _change(product, system, edge, var, moving) for edge in inside} for var in variables}
+    """By variable and number of the step, what the steps of one component do."""
+    moving = {var for step in inside.values() for var in step.update}
+    return {var: {n: _change(product, system, step, var, moving) for n, step in inside.items()} for var in variables}
 
 
-def _change(
-    product: Product, system: TransitionSystem, edge: ProductEdge, var: t.Var, moving: set[t.Var]
-) -> EdgeChange:
-    source, target = product.nodes[edge.source].fixed, product.nodes[edge.target].fixed
-    if var in target:
-        return EdgeChange(sets=True, reset=t.const(target[var]))
-    term = edge.update.get(var)
+def _change(product: Product, system: TransitionSystem, step: Step, var: t.Var, moving: set[t.Var]) -> EdgeChange:
+    becomes = product.held(step.target, var)
+    if becomes is not None:
+        return EdgeChange(sets=True, reset=becomes)
+    term = step.update.get(var)
     if term is None:
-        if var in source:
-            return EdgeChange(sets=True, reset=t.const(source[var]))
-        held = system.state.get(product.nodes[edge.source].label, ())
-        return EdgeChange() if var in held else EdgeChange(sets=True)
+        held = product.held(step.source, var)
+        if held is not None:
+            return EdgeChange(sets=True, reset=held)
+        matters = var in system.state.get(product.nodes[step.source].label, ())
+        return EdgeChange() if matters else EdgeChange(sets=True)
     if var in term.variables:
-        rest = term - var
+        rest = added(step, var)
         return EdgeChange(None, None) if var in rest.variables else EdgeChange(*t.range_of(rest))
     stays = not any(isinstance(part, t.Read) for part in t.walk(term)) and not term.variables & moving
-    stays = stays and not any(v.name.startswith("?") for v in term.variables)
+    stays = stays and not any(v.name.startswith(INPUT) for v in term.variables)
     return EdgeChange(sets=True, reset=term if stays else None)
 
 
@@ -61,7 +62,7 @@ def moved_by(start: t.Term, end: t.Term, changes: Sequence[tuple[EdgeChange, t.T
 
 
 def set_from(  # noqa: PLR0917  what a component has
-    edge: ProductEdge,
+    taken: tuple[int, Step],
     var: t.Var,
     changes: Mapping[t.Var, Mapping[int, EdgeChange]],
     entry: Mapping[t.Var, t.Term],
@@ -69,11 +70,12 @@ def set_from(  # noqa: PLR0917  what a component has
     since: Mapping[int, t.Term],
     new: Callable[..., t.Term],
 ) -> tuple[t.Term, list[t.Condition]] | None:
-    """What an edge sets a variable to where it does so for the last time, from others that are only added to, and what
-    holds then; None where nothing is known of that. ``often``: how often each edge is taken, ``since``: of those that
-    add to the variable, how often behind that.
+    """What a step, ``taken`` with its number, sets a variable to where it does so for the last time, from others that
+    are only added to, and what holds then; None where nothing is known of that. ``often``: how often each step is
+    taken, ``since``: of those that add to the variable, how often behind that.
     """
-    term = edge.update.get(var)
+    own, step = taken
+    term = step.update.get(var)
     if term is None or any(isinstance(part, (t.Read, t.Aggregate)) for part in t.walk(term)):
         return None
     if not all(v in entry and not any(change.sets for change in changes[v].values()) for v in term.variables):
@@ -82,7 +84,7 @@ def set_from(  # noqa: PLR0917  what a component has
     held: list[t.Condition] = []
     for number, count in before.items():
         later = [since[number]] if number in since else []
-        last = [t.const(1)] if number == edge.number else []
+        last = [t.const(1)] if number == own else []
         held += [count.ge(0), t.add(count, *later, *last).le(often[number])]
     values: dict[t.Term, t.Term] = {}
     for v in sorted(term.variables, key=lambda one: one.key):

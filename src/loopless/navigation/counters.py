@@ -17,12 +17,15 @@ from loopless.graphs import reachable
 from loopless.limits.navigation import CHECK_MS, MAX_CONSTRAINTS, MAX_CUTS, MAX_DETAILED_EDGES
 from loopless.logic.incremental import Conjunction
 from loopless.logic.solver import SmtAnswer
+from loopless.logic.steps import INPUT, successors
 from loopless.navigation.changes import EdgeChange, changes_of, moved_by, set_from
-from loopless.navigation.product import Product, ProductEdge
+from loopless.navigation.product import Product
 from loopless.navigation.totals import inner_totals
 from loopless.navigation.trips import constant_trips
 from loopless.records import dataclass
-from loopless.transition.relation import TransitionSystem
+from loopless.terms.relation import GuardedUpdate, over
+from loopless.transition.algebra import named_at, rewritten
+from loopless.transition.relation import START, Step, TransitionSystem
 
 COUNT: Final = t.IntType(None)
 
@@ -33,7 +36,7 @@ _FOLLOW: Final = frozenset((("crossing", "first"), ("crossing", "crossing"), ("l
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A solution: how often each edge is taken, by its number, and what the variables hold where the run begins and
+    """A solution: how often each step is taken, by its number, and what the variables hold where the run begins and
     what comes from outside on ways that are taken at most once.
     """
 
@@ -42,8 +45,8 @@ class Plan:
 
 
 class CounterSystem:
-    """The constraints of one product. ``scalars``: the variables whose values at the beginning are not known.
-    ``trips``: whether it is asked how often inner loops go round as a whole.
+    """The constraints of one product. ``scalars``: symbols for values that are not known at the beginning, with the
+    variables and inputs that hold them. ``trips``: whether it is asked how often inner loops go round as a whole.
     """
 
     def __init__(self, product: Product, system: TransitionSystem, *, trips: bool = True) -> None:
@@ -51,27 +54,15 @@ class CounterSystem:
         self.parts: list[t.Condition] = []
         self._fresh = 0
         self._read: list[tuple[str, t.IntType, t.Term, t.Term, str, tuple[int, int]]] = []
-        self.count: dict[int, t.Var] = {}
-        self.scalars: dict[t.Var, None] = {}
+        self.scalars: dict[t.Var, t.Var] = {}
         self._solver: Conjunction | None = None
         assert product.goal is not None
-        self.members: dict[int, list[int]] = {}
-        for node, component in enumerate(product.component):
-            self.members.setdefault(component, []).append(node)
-        self.inside: dict[int, list[ProductEdge]] = {}
-        self.between: list[ProductEdge] = []
-        for edge in product.edges:
-            if product.component[edge.source] == product.component[edge.target]:
-                self.inside.setdefault(product.component[edge.source], []).append(edge)
-            else:
-                self.between.append(edge)
-        for edge in product.edges:
-            self.count[edge.number] = t.Var(f"#{edge.number}", COUNT)
+        self.count = {number: t.Var(f"#{number}", COUNT) for number in range(len(product.steps))}
         self.at_exit: dict[tuple[int, t.Var], t.Term] = {}
-        for component in self.members:
+        for component in product.members:
             self._component(component)
-        for edge in self.between:
-            self._crossing(edge)
+        for number in product.between:
+            self._crossing(number)
 
     # -- building blocks ----------------------------------------------------------------------------------------------
 
@@ -92,73 +83,61 @@ class CounterSystem:
 
     def _variables(self, component: int) -> list[t.Var]:
         """The variables that matter in a component beside those whose values its nodes have."""
-        found: dict[t.Var, None] = {}
-        for node in self.members[component]:
-            here = self.product.nodes[node]
-            for var in self.system.state.get(here.label, ()):
-                found[var] = None
-        fixed = [self.product.nodes[node].fixed for node in self.members[component]]
-        return [var for var in found if not all(var in values for values in fixed)]
+        nodes = [self.product.nodes[name] for name in self.product.members[component]]
+        found = dict.fromkeys(var for node in nodes for var in self.system.state.get(node.label, ()))
+        return [var for var in found if not all(var in node.fixed for node in nodes)]
+
+    def _is_start(self, node: str) -> bool:
+        return node == self.product.begin and self.product.nodes[node].label == START
+
+    def _begins(self, var: t.Var, symbol: t.Var) -> t.Var:
+        """The symbol for what a variable holds where the run begins, or what an input is there."""
+        self.scalars[symbol] = var
+        return symbol
 
     def _entered(self, component: int, var: t.Var) -> t.Term:
-        if self.product.component[0] == component:
-            self.scalars[var] = None
-            return var
+        if component == self.product.component[self.product.begin]:
+            return self._begins(var, var)
         return t.Var(f"{var.name}@{component}", var.type)
 
-    def _onto(
-        self, edge: ProductEdge, values: Mapping[t.Var, t.Term], step: str = ""
-    ) -> tuple[list[t.Condition], dict[t.Var, t.Term]]:
-        """What holds if an edge is taken with these values, and what it makes of them; what it takes from outside and
-        reads is any value of its type. ``step``: which step of the run it is, whose reads are those of
-        its neighbours at the same place.
+    def _onto(self, number: int, values: Mapping[t.Var, t.Term], time: str = "") -> GuardedUpdate:
+        """A step over these values; what it takes from outside and reads is any value of its type. ``time``: which time
+        it is that the step is taken, whose reads are those of its neighbours at the same place.
         """
-        node = self.product.nodes[edge.source]
-        used = edge.condition.variables.union(*(term.variables for term in edge.update.values()))
+        step, given = self.product.steps[number], self._given(number, values)
+        reads: dict[t.Term, t.Term] = {}
+        for part in t.conjuncts(step.condition):
+            self._abstract(part, reads)
+        if time:
+            self._remember(step, time, reads, given)
+        for term in step.update.values():
+            self._abstract(term, reads)
+        return over(rewritten(step, reads), given)
+
+    def _given(self, number: int, values: Mapping[t.Var, t.Term]) -> dict[t.Var, t.Term]:
+        """What stands for all that a step depends on, where variables have these values."""
+        step = self.product.steps[number]
+        used = step.condition.variables.union(*(term.variables for term in step.update.values()))
         given: dict[t.Var, t.Term] = {}
-        for var in used:
+        for var in sorted(used, key=lambda one: one.key):
             if var in values:
                 given[var] = values[var]
-            elif var in node.fixed:
-                given[var] = t.const(node.fixed[var])
-            elif edge.source == 0 and self.product.component.count(self.product.component[0]) == 1 and node.label == "":
-                if not var.name.startswith("?"):
-                    self.scalars[var] = None  # what it holds where the run begins
-                    given[var] = var
-                else:
-                    outside = t.Var(f"{var.name}~{edge.number}", var.type)
-                    given[var] = outside
-                    self.scalars[outside] = None
+            elif self._is_start(step.source):
+                given[var] = self._begins(var, named_at(var, number) if var.name.startswith(INPUT) else var)
             else:
                 given[var] = self._new(var.name, var.type)
-        reads: dict[t.Term, t.Term] = {}
-        for part in t.conjuncts(edge.condition):
-            self._abstract(part, reads)
-        if step:
-            self._remember(edge, step, reads, given)
-        for term in edge.update.values():
-            self._abstract(term, reads)
-        condition = [
-            t.substitute(t.replace_terms(part, reads) if reads else part, given) for part in t.conjuncts(edge.condition)
-        ]
-        update = {
-            var: t.substitute(t.replace_terms(term, reads) if reads else term, given)
-            for var, term in edge.update.items()
-        }
-        return condition, update
+        return given
 
-    def _remember(
-        self, edge: ProductEdge, step: str, reads: Mapping[t.Term, t.Term], given: Mapping[t.Var, t.Term]
-    ) -> None:
+    def _remember(self, step: Step, time: str, reads: Mapping[t.Term, t.Term], given: Mapping[t.Var, t.Term]) -> None:
         """Let what is read be what a step next to this one reads at the same place."""
-        ends = (self.product.component[edge.source], self.product.component[edge.target])
+        ends = (self.product.component[step.source], self.product.component[step.target])
         for node, name in reads.items():
             if not isinstance(node, t.Read) or any(isinstance(part, t.Read) for part in t.walk(node.offset)):
                 continue
             offset = t.substitute(node.offset, given)
             for array, type_, other, value, kind, (begin, end) in self._read:
-                before = end == ends[0] and (kind, step) in _FOLLOW
-                behind = ends[1] == begin and (step, kind) in _FOLLOW
+                before = end == ends[0] and (kind, time) in _FOLLOW
+                behind = ends[1] == begin and (time, kind) in _FOLLOW
                 if (
                     (before or behind)
                     and array == node.array
@@ -166,7 +145,7 @@ class CounterSystem:
                     and len(self.parts) < MAX_CONSTRAINTS
                 ):
                     self._say(offset.ne(other) | name.eq(value))
-            self._read.append((node.array, node.type, offset, name, step, ends))
+            self._read.append((node.array, node.type, offset, name, time, ends))
 
     def _abstract(self, node: t.Condition | t.Term, reads: dict[t.Term, t.Term]) -> None:
         for part in t.walk(node):
@@ -178,51 +157,49 @@ class CounterSystem:
                     self._say(t.TRUE if low is None else name.ge(low))
                     self._say(t.TRUE if high is None else name.le(high))
 
-    def _held(self, node: int, var: t.Var, values: Mapping[t.Var, t.Term]) -> t.Term | None:
-        fixed = self.product.nodes[node].fixed
-        return t.const(fixed[var]) if var in fixed else values.get(var)
+    def _held(self, node: str, var: t.Var, values: Mapping[t.Var, t.Term]) -> t.Term | None:
+        return self.product.held(node, var) or values.get(var)
 
     # -- one component ------------------------------------------------------------------------------------------------
 
-    def _arriving(self, node: int) -> t.Term:
-        """How often a run comes into the component by this node: 0 or 1."""
-        here = self.product.component[node]
-        edges = [e for e in self.between if e.target == node]
-        first = [t.const(1)] if node == 0 and self.product.component[0] == here else []
-        return t.add(*first, *(self.count[e.number] for e in edges)) if edges or first else t.const(0)
+    def _sum(self, numbers: Iterable[int], *more: t.Term) -> t.Term:
+        """How often these steps are taken, and ``more``."""
+        return t.add(t.ZERO, *more, *(self.count[number] for number in numbers))
 
-    def _leaving(self, node: int) -> t.Term:
-        edges = [self.count[e.number] for e in self.between if e.source == node]
-        last = [t.const(1)] if node == self.product.goal else []
-        return t.add(*edges, *last) if edges or last else t.const(0)
+    def _arriving(self, node: str) -> t.Term:
+        """How often a run comes into the component by this node: 0 or 1."""
+        into = (number for number, step in self.product.between.items() if step.target == node)
+        return self._sum(into, *((t.ONE,) if node == self.product.begin else ()))
+
+    def _leaving(self, node: str) -> t.Term:
+        out = (number for number, step in self.product.between.items() if step.source == node)
+        return self._sum(out, *((t.ONE,) if node == self.product.goal else ()))
 
     def _component(self, component: int) -> None:
         variables = self._variables(component)
         entry = {var: self._entered(component, var) for var in variables}
-        inside = self.inside.get(component, [])
-        members = self.members[component]
-        came = t.add(t.const(0), *(self._arriving(node) for node in members))
+        inside = self.product.inside.get(component, {})
+        members = self.product.members[component]
+        came = t.add(t.ZERO, *(self._arriving(node) for node in members))
         self._say(came.le(1))
         if not inside:
             for node in members:
                 self._say(self._arriving(node).eq(self._leaving(node)))
             self.at_exit |= {(component, var): term for var, term in entry.items()}
             return
-        counts = {edge.number: self.count[edge.number] for edge in inside}
-        last = {edge.number: self._new("last") for edge in inside}
-        first = {edge.number: self._new("first") for edge in inside}
+        last = {number: self._new("last") for number in inside}
+        first = {number: self._new("first") for number in inside}
         for node in members:
-            into = [counts[e.number] for e in inside if e.target == node]
-            out = [counts[e.number] for e in inside if e.source == node]
-            self._say(t.add(self._arriving(node), *into).eq(t.add(self._leaving(node), *out)))
-        for edge in inside:
-            count = counts[edge.number]
-            for flag in (last[edge.number], first[edge.number]):
+            into = self._sum((n for n, step in inside.items() if step.target == node), self._arriving(node))
+            out = self._sum((n for n, step in inside.items() if step.source == node), self._leaving(node))
+            self._say(into.eq(out))
+        for number in inside:
+            count = self.count[number]
+            for flag in (last[number], first[number]):
                 self._say(t.between(0, flag, 1))
                 self._say(flag.le(count))
             self._if(count.ge(1), [came.eq(1)])
-        total = t.add(*counts.values())
-        steps = total.ge(1)
+        steps = self._sum(inside).ge(1)
         for flags in (last, first):
             self._say(~steps | t.add(*flags.values()).eq(1))
             self._say(steps | t.add(*flags.values()).eq(0))
@@ -235,185 +212,163 @@ class CounterSystem:
             self._say(exit_[var].eq(entry[var]))
             self._say(middle[var].eq(entry[var]))
         self._if(~steps, [exit_[var].eq(entry[var]) for var in variables if var not in constant])
-        for edge in inside:
-            self._step(edge, last[edge.number], middle, exit_, at=edge.target, leaving=True)
-            self._step(edge, first[edge.number], entry, None, at=edge.source, leaving=False)
-        before = {edge.number: counts[edge.number] - last[edge.number] for edge in inside}
+        for number in inside:
+            self._last(number, last[number], middle, exit_)
+            self._first(number, first[number], entry)
+        before = {number: self.count[number] - last[number] for number in inside}
         self._sums(inside, variables, changes, entry, middle, before)
         if len(inside) <= MAX_DETAILED_EDGES:
-            for edge in inside:
-                self._around(component, edge, inside, variables, changes, entry, counts)
+            for number in inside:
+                self._around(number, inside, variables, changes, entry)
         if self.trips:
-            self._trips(component, inside, entry)
+            self._trips(component, entry)
         for condition in inner_totals(
-            self.product, component, inside, self.count, lambda var: self._held(0, var, entry)
+            self.product, component, self.count, lambda var: self._held(self.product.begin, var, entry)
         ):
             self._say(condition)
 
-    def _step(
+    def _last(self, number: int, flag: t.Term, before: Mapping[t.Var, t.Term], after: Mapping[t.Var, t.Term]) -> None:
+        """The step as the last one in its component, if ``flag`` is 1: with what it demands and does."""
+        step, given = self.product.steps[number], flag.eq(1)
+        placed = self._onto(number, before, "last")
+        self._if(given, [self._leaving(step.target).eq(1), *t.conjuncts(placed.condition)])
+        self._arrives(given, step, placed, before, after)
+
+    def _first(self, number: int, flag: t.Term, before: Mapping[t.Var, t.Term]) -> None:
+        """The step as the first one in its component, if ``flag`` is 1."""
+        placed = self._onto(number, before, "first")
+        place = self._arriving(self.product.steps[number].source)
+        self._if(flag.eq(1), [place.eq(1), *t.conjuncts(placed.condition)])
+
+    def _arrives(
         self,
-        edge: ProductEdge,
-        flag: t.Term,
+        given: t.Condition,
+        step: Step,
+        placed: GuardedUpdate,
         before: Mapping[t.Var, t.Term],
-        after: Mapping[t.Var, t.Term] | None,
-        *,
-        at: int,
-        leaving: bool,
+        after: Mapping[t.Var, t.Term],
     ) -> None:
-        """One time that the edge is taken, with what it demands and does, if ``flag`` is 1."""
-        given = flag.eq(1)
-        condition, update = self._onto(edge, before, "last" if leaving else "first")
-        place = self._leaving(at) if leaving else self._arriving(at)
-        self._if(given, [place.eq(1), *condition])
-        if after is None:
-            return
-        target = self.product.nodes[edge.target].fixed
-        held = self.system.state.get(self.product.nodes[edge.target].label, ())
+        """Where ``given`` holds, variables have the values ``after`` behind a step that is ``placed`` over those
+        ``before``.
+        """
+        held = self.system.state.get(self.product.nodes[step.target].label, ())
         for var, term in after.items():
-            if var in target:
-                self._if(given, [term.eq(target[var])])
-            elif var in held:
-                value = update.get(var, self._held(edge.source, var, before))
-                if value is not None:
-                    self._if(given, [term.eq(value)])
+            value = self.product.held(step.target, var)
+            if value is None and var in held:
+                value = placed.update.get(var) or self._held(step.source, var, before)
+                if value is None and self._is_start(step.source):
+                    value = self._begins(var, var)
+            if value is not None:
+                self._if(given, [term.eq(value)])
 
     def _sums(
         self,
-        inside: list[ProductEdge],
+        inside: Mapping[int, Step],
         variables: list[t.Var],
         changes: Mapping[t.Var, Mapping[int, EdgeChange]],
         entry: Mapping[t.Var, t.Term],
         middle: Mapping[t.Var, t.Term],
         often: Mapping[int, t.Term],
     ) -> None:
-        """What the variables hold once the edges were taken so ``often``."""
+        """What the variables hold once the steps were taken so ``often``."""
         for var in variables:
             by = changes[var]
-            setting = [edge for edge in inside if by[edge.number].sets]
-            adding = [edge for edge in inside if not by[edge.number].sets]
-            kept = moved_by(entry[var], middle[var], [(by[e.number], often[e.number]) for e in adding])
+            setting = [number for number in inside if by[number].sets]
+            adding = [number for number in inside if not by[number].sets]
+            kept = moved_by(entry[var], middle[var], [(by[n], often[n]) for n in adding])
             if not setting:
                 self._say(kept)
                 continue
-            never = t.conjunction(often[e.number].eq(0) for e in setting)
+            never = t.conjunction(often[n].eq(0) for n in setting)
             choices = [never & kept]
-            since = {e.number: self._new("since") for e in adding}
-            for e in adding:
-                count = since[e.number]
-                self._say(count.ge(0) & count.le(often[e.number]))
-            for edge in setting:
-                value = by[edge.number].reset
-                taken = often[edge.number].ge(1)
-                if value is None:
-                    since_then = [(by[e.number], since[e.number]) for e in adding]
-                    held = None
-                    if len(inside) <= MAX_DETAILED_EDGES:
-                        held = set_from(edge, var, changes, entry, often, since, self._new)
-                    choices.append(
-                        taken
-                        if held is None
-                        else t.conjunction(
-                            (
-                                taken,
-                                *held[1],
-                                moved_by(held[0], middle[var], since_then),
-                            )
-                        )
-                    )
+            since = {number: self._new("since") for number in adding}
+            for number, count in since.items():
+                self._say(count.ge(0) & count.le(often[number]))
+            since_then = [(by[number], count) for number, count in since.items()]
+            for number in setting:
+                value = by[number].reset
+                taken = often[number].ge(1)
+                if value is not None:
+                    value = t.substitute(value, {v: entry[v] for v in value.variables if v in entry})
+                    choices.append(taken & moved_by(value, middle[var], since_then))
                     continue
-                value = t.substitute(value, {v: entry[v] for v in value.variables if v in entry})
-                moved = moved_by(value, middle[var], [(by[e.number], since[e.number]) for e in adding])
-                choices.append(taken & moved)
+                held = None
+                if len(inside) <= MAX_DETAILED_EDGES:
+                    held = set_from((number, inside[number]), var, changes, entry, often, since, self._new)
+                if held is not None:
+                    taken = t.conjunction((taken, *held[1], moved_by(held[0], middle[var], since_then)))
+                choices.append(taken)
             self._say(t.disjunction(choices))
 
-    def _around(  # noqa: PLR0917
+    def _around(
         self,
-        component: int,
-        edge: ProductEdge,
-        inside: list[ProductEdge],
+        number: int,
+        inside: Mapping[int, Step],
         variables: list[t.Var],
         changes: Mapping[t.Var, Mapping[int, EdgeChange]],
         entry: Mapping[t.Var, t.Term],
-        counts: Mapping[int, t.Term],
     ) -> None:
-        """The states in which the edge is taken for the last time, and for the first time."""
-        if all(part.variables.isdisjoint(variables) for part in t.conjuncts(edge.condition)):
+        """The states in which the step is taken for the last time, and for the first time."""
+        step = inside[number]
+        if step.condition.variables.isdisjoint(variables):
             return
-        taken = counts[edge.number].ge(1)
+        taken = self.count[number].ge(1)
         for is_last in (True, False):
             often: dict[int, t.Term] = {}
             for other in inside:
-                if other.number == edge.number:
-                    often[other.number] = counts[other.number] - 1 if is_last else t.const(0)
+                if other == number:
+                    often[other] = self.count[other] - 1 if is_last else t.ZERO
                     continue
-                before = often[other.number] = self._new("before")
-                self._if(taken, [before.ge(0), before.le(counts[other.number])])
-            for node in self.members[component]:  # what comes before is a run, too
-                into = [often[other.number] for other in inside if other.target == node]
-                out = [often[other.number] for other in inside if other.source == node]
-                ends = t.const(1 if node == edge.source else 0)
+                before = often[other] = self._new("before")
+                self._if(taken, [before.ge(0), before.le(self.count[other])])
+            for node in self.product.members[self.product.component[step.source]]:  # what comes before is a run, too
+                into = [often[n] for n, other in inside.items() if other.target == node]
+                out = [often[n] for n, other in inside.items() if other.source == node]
+                ends = t.const(1 if node == step.source else 0)
                 self._if(taken, [t.add(self._arriving(node), *into).eq(t.add(ends, *out))])
             here = {var: self._new(var.name, var.type) for var in variables}
-            condition, _ = self._onto(edge, here)
-            self._if(taken, condition)
+            self._if(taken, t.conjuncts(self._onto(number, here).condition))
             for var in variables:
                 by = changes[var]
-                if any(by[other.number].sets for other in inside):
-                    continue
-                moved = [(by[other.number], often[other.number]) for other in inside]
-                self._if(taken, [moved_by(entry[var], here[var], moved)])
+                if not any(by[other].sets for other in inside):
+                    moved = [(by[other], often[other]) for other in inside]
+                    self._if(taken, [moved_by(entry[var], here[var], moved)])
 
-    def _trips(self, component: int, inside: list[ProductEdge], entry: Mapping[t.Var, t.Term]) -> None:
+    def _trips(self, component: int, entry: Mapping[t.Var, t.Term]) -> None:
         """Inner loops that are gone round equally often each time that they are entered; where the run begins inside of
         one, the first round goes on from what the counter holds then.
         """
-        for label, trips in constant_trips(self.product, component, inside).items():
-            at = {node for node in self.members[component] if self.product.nodes[node].label == label}
-            count, each = self.count, t.const(trips.count)
-            went = t.add(t.const(0), *(count[e.number] for e in inside if e.source in at and e.target in at))
-            entries = [count[e.number] for e in inside if e.target in at and e.source not in at]
-            left = [count[e.number] for e in inside if e.source in at and e.target not in at]
-            out = t.add(t.const(0), *left, *(self._leaving(node) for node in at))
-            came = t.add(t.const(0), *entries, *(self._arriving(node) for node in at if node))
-            if 0 not in at:
+        for trips in constant_trips(self.product, component):
+            each, rounds = t.const(trips.count), trips.rounds
+            went, out, came = self._sum(rounds.back), self._sum(rounds.leaving), self._sum(rounds.entering)
+            if self.product.begin not in rounds.at:
                 self._say(went.le(each * came))
                 self._say(went.ge(each * out))
                 continue
-            begins = self._held(0, trips.counter, entry)
+            begins = self._held(self.product.begin, trips.counter, entry)
             if begins is None or abs(trips.step) != 1:
                 continue
             last = trips.start + trips.step * trips.count
             low, high = sorted((trips.start, last))
             first = trips.step * (last - begins)  # rounds that are left of the first entry
-            inside_ = t.between(low, begins, high)
-            self._if(inside_, [went.le(each * came + first)])
-            often = inside_ & out.ge(1)
+            inside = t.between(low, begins, high)
+            self._if(inside, [went.le(each * came + first)])
+            often = inside & out.ge(1)
             self._if(often, [went.ge(each * (out - 1) + first)])
 
     # -- between components -------------------------------------------------------------------------------------------
 
-    def _crossing(self, edge: ProductEdge) -> None:
-        """An edge that a run takes at most once."""
-        count = self.count[edge.number]
+    def _crossing(self, number: int) -> None:
+        """A step that a run takes at most once."""
+        step, count = self.product.steps[number], self.count[number]
         self._say(count.ge(0) & count.le(1))
-        source, target = self.product.component[edge.source], self.product.component[edge.target]
+        source, target = self.product.component[step.source], self.product.component[step.target]
         before = {var: term for (component, var), term in self.at_exit.items() if component == source}
-        condition, update = self._onto(edge, before, "crossing")
+        placed = self._onto(number, before, "crossing")
         given = count.eq(1)
-        self._if(given, condition)
-        node = self.product.nodes[edge.target]
-        held = self.system.state.get(node.label, ())
-        for var in self._variables(target):
-            term = self._entered(target, var)
-            if var in node.fixed:
-                self._if(given, [term.eq(node.fixed[var])])
-            elif var in held:
-                value = update.get(var, self._held(edge.source, var, before))
-                if value is None and self.product.nodes[edge.source].label == "" and edge.source == 0:
-                    self.scalars[var] = None
-                    value = var
-                if value is not None:
-                    self._if(given, [term.eq(value)])
+        self._if(given, t.conjuncts(placed.condition))
+        after = {var: self._entered(target, var) for var in self._variables(target)}
+        self._arrives(given, step, placed, before, after)
 
     @property
     def length(self) -> t.Term:
@@ -424,7 +379,7 @@ class CounterSystem:
 
     def solve(self, also: Iterable[t.Condition] = (), timeout_ms: int = CHECK_MS) -> Plan | SmtAnswer:
         """A plan in one piece; NO where there is none, UNKNOWN where the solver, or the limit of cuts, gave up. A
-        product that does not have all edges refutes nothing.
+        product in which runs may be missing refutes nothing.
         """
         none = SmtAnswer.UNKNOWN if self.product.cut else SmtAnswer.NO
         if t.FALSE in self.parts:
@@ -447,16 +402,14 @@ class CounterSystem:
 
     def _cuts(self, counts: Mapping[int, int]) -> list[t.Condition]:
         """For ways that nothing leads to: they are taken only if something does."""
-        taken = [edge for edge in self.product.edges if counts[edge.number]]
-        onward: dict[int, list[int]] = {}
-        for edge in taken:
-            onward.setdefault(edge.source, []).append(edge.target)
-        reached = set(reachable((0,), lambda at: onward.get(at, ())))
-        lost = [edge for edge in taken if edge.source not in reached]
-        if not lost:
+        steps = self.product.steps
+        onward = successors(steps[number] for number, count in counts.items() if count)
+        reached = set(reachable((self.product.begin,), lambda at: onward.get(at, ())))
+        lost = next((source for source in onward if source not in reached), None)
+        if lost is None:
             return []
-        island = set(reachable((lost[0].source,), lambda at: onward.get(at, ()))) - reached
-        into = [self.count[e.number] for e in self.product.edges if e.target in island and e.source not in island]
-        some = t.add(t.const(0), *into).ge(1) if into else t.FALSE
-        here = [edge for edge in lost if edge.source in island and edge.target in island]
-        return [self.count[edge.number].le(0) | some for edge in here]
+        island = set(reachable((lost,), lambda at: onward.get(at, ()))) - reached
+        into = [number for number, one in enumerate(steps) if one.target in island and one.source not in island]
+        some = self._sum(into).ge(1) if into else t.FALSE
+        here = [n for n, count in counts.items() if count and {steps[n].source, steps[n].target} <= island]
+        return [self.count[number].le(0) | some for number in here]

@@ -3,20 +3,23 @@ parser, constants.
 
 With them in the location, transitions that cannot follow one another are told apart, which counters alone do not
 (laboratory note; the chains of Obdržálek and Trtík: Efficient loop navigation for symbolic execution, ATVA 2011,
-section 3.1, times a finite state).
+section 3.1, times a finite state). The product's steps are the system's, over the values of their sources.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from loopless import terms as t
-from loopless.graphs import components, reachable
+from loopless.graphs import components, predecessors, reachable
 from loopless.limits.navigation import MAX_FINITE_VALUES, MAX_PRODUCT_EDGES
 from loopless.logic.feasible import feasible
+from loopless.logic.steps import successors
 from loopless.records import dataclass
-from loopless.terms.relation import over
+from loopless.terms.relation import added
+from loopless.transition.algebra import given
 from loopless.transition.relation import VIOLATION, Step, TransitionSystem
 
 
@@ -28,39 +31,82 @@ class ProductNode:
     fixed: Mapping[t.Var, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ProductEdge:
-    """A transition between two nodes, by their numbers; ``condition`` and ``update`` with the source's values in them.
-    ``transition``: by its number in the system.
-    """
-
-    number: int
-    source: int
-    target: int
-    transition: int
-    condition: t.Condition
-    update: Mapping[t.Var, t.Term]
-
-
 @dataclass(frozen=True, eq=False)
 class Product:
-    """All that is reached from node 0 and leads to the node ``goal``, None where nothing does. ``component``: of each
-    node; components are numbered so that runs go to higher ones only. ``cut``: there is more.
+    """All that is reached from the node ``begin`` and leads to the node ``goal``, None where nothing does. ``steps``
+    lead from node to node; ``origins``: their numbers in the system. ``component``: of each node; components are
+    numbered so that runs go to higher ones only. ``cut``: runs may be missing in it.
     """
 
-    nodes: tuple[ProductNode, ...]
-    edges: tuple[ProductEdge, ...]
-    component: tuple[int, ...]
-    goal: int | None
+    begin: str
+    nodes: Mapping[str, ProductNode]
+    steps: tuple[Step, ...]
+    origins: tuple[int, ...]
+    component: Mapping[str, int]
+    goal: str | None
     cut: bool = False
 
     @functools.cached_property
-    def outgoing(self) -> Mapping[int, tuple[ProductEdge, ...]]:
-        """The edges of each node."""
-        found: dict[int, list[ProductEdge]] = {number: [] for number in range(len(self.nodes))}
-        for edge in self.edges:
-            found[edge.source].append(edge)
-        return {number: tuple(edges) for number, edges in found.items()}
+    def outgoing(self) -> Mapping[str, Mapping[int, Step]]:
+        """The steps of each node, by their numbers."""
+        found: dict[str, dict[int, Step]] = {name: {} for name in self.nodes}
+        for number, step in enumerate(self.steps):
+            found[step.source][number] = step
+        return found
+
+    @functools.cached_property
+    def inside(self) -> Mapping[int, Mapping[int, Step]]:
+        """The steps within each component that has some, by their numbers."""
+        found: dict[int, dict[int, Step]] = {}
+        for number, step in enumerate(self.steps):
+            if self.component[step.source] == self.component[step.target]:
+                found.setdefault(self.component[step.source], {})[number] = step
+        return found
+
+    @functools.cached_property
+    def between(self) -> Mapping[int, Step]:
+        """The steps from one component to another, by their numbers."""
+        of = self.component
+        return {number: one for number, one in enumerate(self.steps) if of[one.source] != of[one.target]}
+
+    @functools.cached_property
+    def members(self) -> Mapping[int, tuple[str, ...]]:
+        """The nodes of each component."""
+        found: dict[int, list[str]] = {}
+        for name, component in self.component.items():
+            found.setdefault(component, []).append(name)
+        return {component: tuple(names) for component, names in found.items()}
+
+    def held(self, name: str, var: t.Var) -> t.Term | None:
+        """The number that a variable holds at a node, where that is one of its values."""
+        fixed = self.nodes[name].fixed
+        return t.const(fixed[var]) if var in fixed else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """The steps ``back`` from nodes ``at`` one location of a component to such nodes, into them, and out of them."""
+
+    at: frozenset[str]
+    back: Mapping[int, Step]
+    entering: Mapping[int, Step]
+    leaving: Mapping[int, Step]
+
+
+def rounds_of(product: Product, component: int) -> list[Rounds]:
+    """The rounds of a component, for each location with steps back to it."""
+    found: list[Rounds] = []
+    for label in sorted({product.nodes[name].label for name in product.members[component]}):
+        at = frozenset(name for name in product.members[component] if product.nodes[name].label == label)
+        back, entering, leaving = dict[int, Step](), dict[int, Step](), dict[int, Step]()
+        for number, step in enumerate(product.steps):
+            if step.source in at:
+                (back if step.target in at else leaving)[number] = step
+            elif step.target in at:
+                entering[number] = step
+        if back:
+            found.append(Rounds(at, back, entering, leaving))
+    return found
 
 
 def product_of(
@@ -84,20 +130,11 @@ def few_valued(system: TransitionSystem, label: str, known: Mapping[t.Var, int])
 
 def _relevant(system: TransitionSystem, label: str, goals: frozenset[str]) -> list[tuple[int, Step]]:
     """The transitions, by their numbers, that lead from ``label`` towards a goal."""
-    towards = _leading_to(system, goals)
-    transitions = [(n, step) for n, step in enumerate(system.transitions) if step.target in towards]
-    onward: dict[str, list[str]] = {}
-    for _, transition in transitions:
-        onward.setdefault(transition.source, []).append(transition.target)
-    within = set(reachable((label,), lambda at: onward.get(at, ())))
-    return [(n, step) for n, step in transitions if step.source in within]
-
-
-def _leading_to(system: TransitionSystem, goals: frozenset[str]) -> frozenset[str]:
-    back: dict[str, list[str]] = {}
-    for transition in system.transitions:
-        back.setdefault(transition.target, []).append(transition.source)
-    return frozenset(reachable(goals, lambda at: back.get(at, ())))
+    onward = successors(system.transitions)
+    back = predecessors(onward)
+    towards = set(reachable(goals, lambda at: back.get(at, ())))
+    within = set(reachable((label,), lambda at: [to for to in onward.get(at, ()) if to in towards]))
+    return [(n, one) for n, one in enumerate(system.transitions) if one.source in within and one.target in towards]
 
 
 Numbered = Iterable[tuple[int, Step]]
@@ -113,10 +150,9 @@ def _few_valued(
     for var in state:
         counted, others = set[tuple[str, str]](), set[tuple[str, str]]()
         for _, transition in transitions:
-            term = transition.update.get(var)
-            if term is not None:
+            if var in transition.update:
                 way = (transition.source, transition.target)
-                (counted if isinstance(term - var, t.Const) else others).add(way)
+                (counted if isinstance(added(transition, var), t.Const) else others).add(way)
         if counted <= others:
             found.add(var)
     return _closed(frozenset(found), transitions, label, known, system)
@@ -155,32 +191,33 @@ class _Exploration:
         self.onward: dict[str, list[tuple[int, Step]]] = {}
         for number, transition in transitions:
             self.onward.setdefault(transition.source, []).append((number, transition))
-        self.nodes: list[ProductNode] = []
-        self.numbers: dict[tuple[str, tuple[tuple[str, int], ...]], int] = {}
-        self.edges: list[ProductEdge] = []
-        self.cut = False
+        self.order: list[str] = []
+        self.nodes: dict[str, ProductNode] = {}
+        self.names: dict[tuple[str, tuple[tuple[str, int], ...]], str] = {}
+        self.steps: list[tuple[int, Step]] = []
+        self.cut = not all(step.kind.proves for step in system.transitions)  # under steps lack runs
 
-    def _node(self, label: str, values: Mapping[t.Var, int]) -> int:
+    def _node(self, label: str, values: Mapping[t.Var, int]) -> str:
         matters = (
             values
             if label not in self.system.state
             else {var: values[var] for var in self.system.state[label] if var in values}
         )
         key = (label, () if label in self.goals else tuple(sorted((var.key, value) for var, value in matters.items())))
-        if key not in self.numbers:
-            self.numbers[key] = len(self.nodes)
-            self.nodes.append(ProductNode(label, {} if label in self.goals else dict(matters)))
-        return self.numbers[key]
+        if key not in self.names:
+            self.names[key] = name = f"{len(self.order)} {label}"
+            self.order.append(name)
+            self.nodes[name] = ProductNode(label, {} if label in self.goals else dict(matters))
+        return self.names[key]
 
     def run(self, label: str, known: Mapping[t.Var, int]) -> t.Var | None:
         """Explore; a variable that takes too many values, where one does."""
         self._node(label, {var: value for var, value in known.items() if var in self.finite})
-        at = 0
-        while at < len(self.nodes):
+        for done, at in enumerate(self.order, 1):  # which grows on the way
             node = self.nodes[at]
-            given = {var: t.const(value) for var, value in node.fixed.items()}
+            fixed = {var: t.const(value) for var, value in node.fixed.items()}
             for number, transition in self.onward.get(node.label, ()):
-                taken = over(transition, given)
+                taken = given(transition, fixed)
                 if taken.condition is t.FALSE or not feasible(taken.condition, solver=False):
                     continue
                 values = dict(node.fixed)
@@ -190,12 +227,11 @@ class _Exploration:
                     else:
                         values.pop(var, None)
                 target = self._node(transition.target, values)
-                self.edges.append(ProductEdge(len(self.edges), at, target, number, taken.condition, taken.update))
-                if len(self.edges) > MAX_PRODUCT_EDGES:
+                self.steps.append((number, replace(taken, source=at, target=target)))
+                if len(self.steps) > MAX_PRODUCT_EDGES:
                     self.cut = True
                     return self._widest() if self.finite else None
-            at += 1
-            if at % 8 == 0 and (widest := self._widest(MAX_FINITE_VALUES)) is not None:
+            if done % 8 == 0 and (widest := self._widest(MAX_FINITE_VALUES)) is not None:
                 return widest
         return self._widest(MAX_FINITE_VALUES)
 
@@ -203,7 +239,7 @@ class _Exploration:
         """The variable with the most values at one location, if these, or the nodes there, are more than ``most``."""
         values: dict[tuple[str, t.Var], set[int]] = {}
         count: dict[str, int] = {}
-        for node in self.nodes:
+        for node in self.nodes.values():
             count[node.label] = count.get(node.label, 0) + 1
             for var, value in node.fixed.items():
                 values.setdefault((node.label, var), set()).add(value)
@@ -214,34 +250,23 @@ class _Exploration:
 
     def product(self) -> Product:
         """What leads to the goal."""
-        goal = next((number for number, node in enumerate(self.nodes) if node.label in self.goals), None)
-        if goal is None:
-            return Product(tuple(self.nodes[:1]), (), (0,), None, self.cut)
-        back: dict[int, list[int]] = {}
-        for edge in self.edges:
-            back.setdefault(edge.target, []).append(edge.source)
-        kept = set(reachable((goal,), lambda at: back.get(at, ())))
-        if 0 not in kept:
-            return Product(tuple(self.nodes[:1]), (), (0,), None, self.cut)
-        numbers = {old: new for new, old in enumerate(sorted(kept))}
-        edges = [e for e in self.edges if e.source in kept and e.target in kept]
-        renumbered = tuple(
-            ProductEdge(new, numbers[e.source], numbers[e.target], e.transition, e.condition, e.update)
-            for new, e in enumerate(edges)
-        )
-        nodes = tuple(self.nodes[old] for old in sorted(kept))
-        following: dict[int, set[int]] = {number: set() for number in range(len(nodes))}
-        for edge in renumbered:
-            following[edge.source].add(edge.target)
+        begin = self.order[0]
+        goal = next((name for name, node in self.nodes.items() if node.label in self.goals), None)
+        back = predecessors(successors(step for _, step in self.steps))
+        kept = set() if goal is None else set(reachable((goal,), lambda at: back.get(at, ())))
+        if begin not in kept:
+            return Product(begin, {begin: self.nodes[begin]}, (), (), {begin: 0}, None, self.cut)
+        nodes = {name: node for name, node in self.nodes.items() if name in kept}
+        steps = [(n, one) for n, one in self.steps if one.source in kept and one.target in kept]
+        following = {**dict.fromkeys(nodes, ()), **successors(step for _, step in steps)}
         order = _in_order(components(following), following)
-        component = [0] * len(nodes)
-        for number, members in enumerate(order):
-            for member in members:
-                component[member] = number
-        return Product(nodes, renumbered, tuple(component), numbers[goal], self.cut)
+        of = {member: number for number, members in enumerate(order) for member in members}
+        component = {name: of[name] for name in nodes}
+        origins = tuple(number for number, _ in steps)
+        return Product(begin, nodes, tuple(step for _, step in steps), origins, component, goal, self.cut)
 
 
-def _in_order(groups: list[tuple[int, ...]], following: Mapping[int, set[int]]) -> list[tuple[int, ...]]:
+def _in_order(groups: list[tuple[str, ...]], following: Mapping[str, Collection[str]]) -> list[tuple[str, ...]]:
     """The components so that those come later that others lead to."""
     of = {member: number for number, group in enumerate(groups) for member in group}
     onward = {

@@ -12,16 +12,18 @@ from collections.abc import Iterator, Mapping
 
 from loopless import clock
 from loopless import terms as t
-from loopless.graphs import reachable
+from loopless.graphs import predecessors, reachable
 from loopless.limits.navigation import LARGE_PRODUCT, MAX_BACKTRACKS, MAX_LOOKAHEAD, MAX_SYSTEMS, SHORTEST_RUN
 from loopless.logic.solver import SmtAnswer
+from loopless.logic.steps import INPUT, outgoing, successors
 from loopless.navigation.counters import CounterSystem, Plan
 from loopless.navigation.memory import PathMemory
-from loopless.navigation.product import Product, ProductEdge, few_valued, product_of
+from loopless.navigation.product import Product, few_valued, product_of
 from loopless.navigation.routes import Route, RouteStep, Searched
 from loopless.navigation.steps import Steps
 from loopless.navigation.store import ElementRange, Mark, PathDemands, size_of, small_model
 from loopless.records import dataclass
+from loopless.terms.relation import added
 from loopless.transition.relation import START, VIOLATION, Step, TransitionSystem
 
 
@@ -31,7 +33,7 @@ class _Course:
 
     product: Product
     left: dict[int, int]
-    node: int
+    node: str
 
     def copied(self) -> _Course:
         return _Course(self.product, dict(self.left), self.node)
@@ -46,7 +48,7 @@ class _Point:
     course: _Course | None
     mark: tuple[Mark, int]
     steps: int
-    others: Iterator[tuple[int, ProductEdge | None]]
+    others: Iterator[tuple[int, int | None]]
 
 
 class Navigator:
@@ -72,15 +74,13 @@ class Navigator:
         self.store = PathDemands(self.system.graph.objects.values())
         self.memory = PathMemory(self.system.graph, self.store, begun, self._words(), self.fixed)
         self.steps = Steps(self.system, self.fixed, self.store, self.memory)
-        self.onward: dict[str, list[int]] = {}
-        for number, transition in enumerate(self.system.transitions):
-            self.onward.setdefault(transition.source, []).append(number)
+        self.onward = outgoing(self.system.transitions)
         self.path: list[RouteStep] = []
-        self.complete = not self.fixed and most is None
+        self.complete = not self.fixed and most is None and all(one.kind.proves for one in self.system.transitions)
         self._finite: dict[tuple[str, frozenset[t.Var]], frozenset[t.Var]] = {}
         self._systems: dict[tuple[str, tuple[tuple[str, int], ...]], CounterSystem | Product] = {}
-        self._goals = frozenset((VIOLATION,))
-        self._towards = {START, *self._leading()}
+        back = predecessors(successors(self.system.transitions))
+        self._towards = {START, *reachable((VIOLATION,), lambda at: back.get(at, ()))}
 
     def _words(self) -> tuple[t.Term, int] | None:
         """How many words ``main`` is given, and the object in which pointers to them lie."""
@@ -91,12 +91,6 @@ class Navigator:
                 return (count.var if fixed is None else t.const(fixed)), words.object
             case _:
                 return None
-
-    def _leading(self) -> list[str]:
-        back: dict[str, list[str]] = {}
-        for transition in self.system.transitions:
-            back.setdefault(transition.target, []).append(transition.source)
-        return reachable((VIOLATION,), lambda at: back.get(at, ()))
 
     def run(self) -> Searched:
         """Search until a way is found, everything is tried, or the time is over."""
@@ -118,8 +112,7 @@ class Navigator:
                 stack.pop()
                 went_back += 1
                 continue
-            number, edge = chosen
-            following = self._take(here, number, edge)
+            following = self._take(here, *chosen)
             if following is None:
                 continue
             label, values, course = following
@@ -175,7 +168,7 @@ class Navigator:
             known = {var: value for var, value in known.items() if var in state}
         made, also = self._system(label, known)
         if isinstance(made, Product):
-            return None if not made.cut else _Course(made, {}, 0)
+            return None if not made.cut else _Course(made, {}, made.begin)
         if self.done.systems >= MAX_SYSTEMS:
             self.complete = False
             self.done.why = "the search met its limit"
@@ -187,14 +180,14 @@ class Navigator:
         if found is SmtAnswer.NO:
             return None
         counts = dict(found.counts) if isinstance(found, Plan) else {}
-        return _Course(made.product, counts, 0)
+        return _Course(made.product, counts, made.product.begin)
 
     def _system(self, label: str, known: Mapping[t.Var, int]) -> tuple[CounterSystem | Product, list[t.Condition]]:
         """The constraints of what is behind a place, and those that say what variables hold there; the product alone
         where no goal is in it. What was made for other values is used again where it does not depend on them.
         """
-        if label == START and self._general is not None and len(self._general.product.edges) > LARGE_PRODUCT:
-            begin = {t.Var(var.name.partition("~")[0], var.type): var for var in self._general.scalars}
+        if label == START and self._general is not None and len(self._general.product.steps) > LARGE_PRODUCT:
+            begin = {var: symbol for symbol, var in self._general.scalars.items()}
             return self._general, [begin[v].eq(value) for v, value in known.items() if v in begin]
         names = (label, frozenset(known))
         if names not in self._finite:
@@ -209,94 +202,91 @@ class Navigator:
         made = self._systems[key]
         if isinstance(made, Product):
             return made, []
-        held = made.product.nodes[0].fixed
+        held = made.product.nodes[made.product.begin].fixed
         return made, [v.eq(value) for v, value in known.items() if v in made.scalars and v not in held]
 
-    def _ways(
-        self, label: str, course: _Course, values: Mapping[t.Var, t.Term]
-    ) -> Iterator[tuple[int, ProductEdge | None]]:
-        """The transitions to try, first those of the plan; ``None`` for an edge: off the plan."""
-        outgoing = course.product.outgoing.get(course.node, ())
-        planned = [edge for edge in outgoing if course.left.get(edge.number)]
-        again = [edge for edge in planned if edge.target == edge.source]
-        inside = [edge for edge in planned if edge.target != edge.source]
+    def _ways(self, label: str, course: _Course, values: Mapping[t.Var, t.Term]) -> Iterator[tuple[int, int | None]]:
+        """The transitions to try, with their steps in the product, first those of the plan; ``None``: off the plan."""
+        outgoing, origins = course.product.outgoing[course.node], course.product.origins
+        planned = {number: step for number, step in outgoing.items() if course.left.get(number)}
+        again = [number for number, step in planned.items() if step.target == step.source]
+        inside = [number for number in planned if number not in again]
         tried: set[int] = set()
-        moved = {var for edge in again for var in edge.update}
-        due = [edge for edge in inside if _is_due(edge, moved, values)]
-        for edge in (*due, *again, *(edge for edge in inside if edge not in due)):
-            if self._strands(course, edge):
-                continue
-            tried.add(edge.transition)
-            yield edge.transition, edge
+        moved = {var for number in again for var in planned[number].update}
+        due = [number for number in inside if _is_due(planned[number], moved, values)]
+        for number in (*due, *again, *(number for number in inside if number not in due)):
+            if not self._strands(course, number):
+                tried.add(origins[number])
+                yield origins[number], number
         for number in self.onward.get(label, ()):
             if number not in tried and self.system.transitions[number].target in self._towards:
                 yield number, None
 
     @staticmethod
-    def _strands(course: _Course, edge: ProductEdge) -> bool:
-        """Whether something of the plan could no longer be reached behind an edge (Fleury's rule for Euler paths)."""
-        component = course.product.component
-        left = {number for number, count in course.left.items() if count > (number == edge.number)}
-        wanted = {course.product.edges[number].source for number in left}
-        if edge.target == edge.source or not wanted:
+    def _strands(course: _Course, number: int) -> bool:
+        """Whether something of the plan could no longer be reached behind a step (Fleury's rule for Euler paths)."""
+        component, step = course.product.component, course.product.steps[number]
+        left = [course.product.steps[n] for n, count in course.left.items() if count > (n == number)]
+        wanted = {one.source for one in left}
+        if step.target == step.source or not wanted:
             return False
-        if component[edge.target] != component[edge.source]:
-            here = component[edge.source]
-            return any(component[source] == here for source in wanted if source != edge.source) or any(
-                course.product.edges[n].source == edge.source and component[course.product.edges[n].target] == here
-                for n in left
+        here = component[step.source]
+        if component[step.target] != here:
+            return any(component[source] == here for source in wanted if source != step.source) or any(
+                one.source == step.source and component[one.target] == here for one in left
             )
-        onward: dict[int, list[int]] = {}
-        for number in left:
-            one = course.product.edges[number]
-            onward.setdefault(one.source, []).append(one.target)
-        reached = set(reachable((edge.target,), lambda at: onward.get(at, ())))
+        onward = successors(left)
+        reached = set(reachable((step.target,), lambda at: onward.get(at, ())))
         return not wanted <= reached
 
     def _take(
-        self, here: _Point, number: int, edge: ProductEdge | None
+        self, here: _Point, origin: int, number: int | None
     ) -> tuple[str, dict[t.Var, t.Term], _Course | None] | None:
-        """What comes of taking a transition; None where it cannot be taken."""
-        transition = self.system.transitions[number]
+        """What comes of taking a transition, as this step of the plan; None where it cannot be taken."""
+        transition = self.system.transitions[origin]
         course = here.course
-        if edge is not None and course is not None and edge.source == edge.target:
-            times = self._until_due(course, edge, here.values, course.left.get(edge.number, 0))
-            if times >= SHORTEST_RUN and not transition.accesses:
-                ran = self._repeat(transition, number, here.values, times)
+        if not transition.kind.refutes:
+            self.complete = False  # maybe no run takes it
+            return None
+        if number is not None and course is not None and not transition.accesses:
+            step = course.product.steps[number]
+            if step.source == step.target:
+                times = self._until_due(course, step, here.values, course.left.get(number, 0))
+                ran = self._repeat(transition, origin, here.values, times) if times >= SHORTEST_RUN else None
                 if ran is not None:
                     values, count = ran
                     following = course.copied()
-                    following.left[edge.number] -= count
+                    following.left[number] -= count
                     return transition.target, values, following
         self.done.steps += 1
         taken = self.steps.once(transition, here.values)
         if taken is None:
             return None
         stepped, inputs = taken
-        self.path.append(RouteStep(number, 1, inputs))
-        if edge is None or course is None:
+        self.path.append(RouteStep(origin, 1, inputs))
+        if number is None or course is None:
             return transition.target, stepped, None
         following = course.copied()
-        following.left[edge.number] -= 1
-        following.node = edge.target
+        following.left[number] -= 1
+        following.node = course.product.steps[number].target
         return transition.target, stepped, following
 
     @staticmethod
-    def _until_due(course: _Course, edge: ProductEdge, values: Mapping[t.Var, t.Term], most: int) -> int:
+    def _until_due(course: _Course, step: Step, values: Mapping[t.Var, t.Term], most: int) -> int:
         """How often a way is taken until another one of the plan is due, that asks for one value of what it moves."""
         others = [
             other
-            for other in course.product.outgoing.get(edge.source, ())
-            if other.target != other.source and course.left.get(other.number)
+            for number, other in course.product.outgoing[step.source].items()
+            if other.target != other.source and course.left.get(number)
         ]
-        moved = set(edge.update)
-        steps = {var: term - var for var, term in edge.update.items()}
+        moved = set(step.update)
+        steps = {var: added(step, var) for var in step.update}
         waiting = [other for other in others if any(_asks_for_one(p, moved) for p in t.conjuncts(other.condition))]
         for count in range(1, min(most, MAX_LOOKAHEAD) if waiting else 0):
             at = {
-                var: t.const(now.value + step.value * count)
-                for var, step in steps.items()
-                if isinstance(step, t.Const) and isinstance(now := values.get(var), t.Const)
+                var: t.const(now.value + by.value * count)
+                for var, by in steps.items()
+                if isinstance(by, t.Const) and isinstance(now := values.get(var), t.Const)
             }
             if any(_is_due(other, moved, {**values, **at}) for other in waiting):
                 return count
@@ -309,8 +299,8 @@ class Navigator:
     ) -> tuple[dict[t.Var, t.Term], int] | None:
         """Take a way many times that demands the same of each element that it reads; None where that is not so."""
         steps: dict[t.Var, int] = {}
-        for var, term in transition.update.items():
-            by, now = term - var, values.get(var)
+        for var in transition.update:
+            by, now = added(transition, var), values.get(var)
             if not isinstance(by, t.Const) or not isinstance(now, t.Const):
                 return None
             if by.value:
@@ -322,7 +312,7 @@ class Navigator:
         for part in t.conjuncts(transition.condition):
             placed = t.substitute(part, given)
             reads = [node for node in t.walk(placed) if isinstance(node, t.Read)]
-            takes = any(var.name.startswith("?") for var in placed.variables)
+            takes = any(var.name.startswith(INPUT) for var in placed.variables)
             if not reads and not takes:
                 if placed is t.FALSE or not placed.variables <= steps.keys():
                     return None
@@ -428,7 +418,7 @@ def _asks_for_one(part: t.Condition, moved: set[t.Var]) -> bool:
     return isinstance(part, t.Compare) and part.relation == "eq" and not part.variables.isdisjoint(moved)
 
 
-def _is_due(edge: ProductEdge, moved: set[t.Var], values: Mapping[t.Var, t.Term]) -> bool:
-    """Whether an edge asks for one value of something that moves, and now has it."""
-    parts = [part for part in t.conjuncts(edge.condition) if _asks_for_one(part, moved)]
+def _is_due(step: Step, moved: set[t.Var], values: Mapping[t.Var, t.Term]) -> bool:
+    """Whether a step asks for one value of something that moves, and now has it."""
+    parts = [part for part in t.conjuncts(step.condition) if _asks_for_one(part, moved)]
     return bool(parts) and all(t.substitute(part, values) is t.TRUE for part in parts)

@@ -12,31 +12,24 @@ from dataclasses import replace
 from loopless import terms as t
 from loopless.limits.navigation import MAX_SPLIT_TRANSITIONS, MAX_TURNS
 from loopless.logic.feasible import feasible
+from loopless.transition.algebra import Cases, divided
 from loopless.transition.relation import Step, TransitionSystem
 
 
 def without_wraps(system: TransitionSystem) -> TransitionSystem:
     """The same system with transitions divided by where values wrap around."""
-    parts = [part for transition in system.transitions for part in _divided(transition)]
+    parts = [part for step in system.transitions for part in divided(step, _cases, MAX_SPLIT_TRANSITIONS, _is_possible)]
     return replace(system, transitions=tuple(parts))
 
 
-def _divided(transition: Step) -> list[Step]:
-    waiting, done = [transition], list[Step]()
-    while waiting:
-        one = waiting.pop()
-        wrapped = next(_wraps(one), None) if len(waiting) + len(done) < MAX_SPLIT_TRANSITIONS else None
-        if wrapped is None:
-            done.append(one)
-            continue
-        for condition, value in _turns(wrapped):
-            whole = one.condition & condition
-            whole = t.replace_terms(whole, {wrapped: value})
-            if whole is t.FALSE or not feasible(whole, solver=False):
-                continue
-            update = {var: t.replace_terms(term, {wrapped: value}) for var, term in one.update.items()}
-            waiting.append(replace(one, condition=whole, update=update))
-    return done
+def _cases(step: Step) -> Cases:
+    """How often the first value that wraps around does so, with what it is then."""
+    wrapped = next(_wraps(step), None)
+    return () if wrapped is None else [(condition, {wrapped: value}) for condition, value in _turns(wrapped)]
+
+
+def _is_possible(condition: t.Condition) -> bool:
+    return condition is not t.FALSE and feasible(condition, solver=False)
 
 
 def _wraps(transition: Step) -> Iterator[t.Wrap]:

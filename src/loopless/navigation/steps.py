@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from loopless import terms as t
-from loopless.flowgraph.model import Allocate, Call, Copy, Expire, Fill, Load, Pointer
+from loopless.flowgraph.def_use import defined_by
+from loopless.flowgraph.memory.statement_effects import read_type, written_by
+from loopless.flowgraph.model import Allocate, Assume, Call, Check, Copy, Expire, Fill, Load, Origin, Pointer
 from loopless.flowgraph.model import Store as StoreTo
+from loopless.flowgraph.transfer import Domain, Source, after
 from loopless.limits.navigation import MAX_LIBRARY_OUTCOMES, MAX_PLACES
 from loopless.navigation.library import FOLLOWED, LibraryOutcome, Text, outcomes
 from loopless.navigation.memory import NoWay, PathMemory
 from loopless.navigation.store import NotFollowed, PathDemands, size_of
-from loopless.transition.relation import START, Step, TransitionAccess, TransitionInput, TransitionSystem
+from loopless.source.ir import Loc
+from loopless.transition.relation import START, Access, Step, TransitionInput, TransitionSystem
 
 NOT_FOLLOWED: Final = "it reads at places that are not known, or something that is not followed"
 
 Taken = Mapping[TransitionInput, t.Term]
 """What each value from outside was."""
 
+Given = dict[t.Var, t.Term]
+"""What stands for the variables and the inputs of a transition."""
 
-class Steps:
+
+class Steps(Domain[Given]):
     """The steps of one search, over its ``store`` and ``memory``. ``fixed``: what variables hold where the run begins,
     by choice.
     """
@@ -34,10 +41,7 @@ class Steps:
         self.why = ""
         self._fresh = self._left = 0
 
-    def _given(
-        self, transition: Step, values: Mapping[t.Var, t.Term]
-    ) -> tuple[dict[t.Var, t.Term], dict[TransitionInput, t.Term]]:
-        """What stands for the variables and the inputs of a transition."""
+    def _given(self, transition: Step, values: Mapping[t.Var, t.Term]) -> tuple[Given, dict[TransitionInput, t.Term]]:
         given = dict(values)
         inputs: dict[TransitionInput, t.Term] = {}
         for one in transition.taken:
@@ -50,7 +54,7 @@ class Steps:
     def once(self, transition: Step, values: Mapping[t.Var, t.Term]) -> tuple[dict[t.Var, t.Term], Taken] | None:
         """The values behind one step, and what it takes from outside; None where it cannot be taken."""
         given, inputs = self._given(transition, values)
-        waiting = frozenset(var for access in transition.accesses for var in access.gives if var is not None)
+        waiting = frozenset(var for access in transition.accesses if access is not None for var in defined_by(access))
         inputs = {one: value for one, value in inputs.items() if one.var not in waiting}
         self._left = MAX_LIBRARY_OUTCOMES
         placed = self._through(transition.accesses, list(t.conjuncts(transition.condition)), waiting, given)
@@ -68,10 +72,10 @@ class Steps:
 
     def _through(
         self,
-        accesses: Sequence[TransitionAccess],
+        accesses: Sequence[Access],
         left: list[t.Condition],
         waiting: frozenset[t.Var],
-        given: dict[t.Var, t.Term],
+        given: Given,
     ) -> dict[t.Var, t.Term] | None:
         """What stands for the variables behind the accesses, under the conditions that are ``left``; those that do not
         depend on what is ``waiting`` are asked before each access. None where that cannot be.
@@ -81,11 +85,11 @@ class Steps:
             left = [part for part in left if not part.variables.isdisjoint(waiting)]
             if not self._demanded(ready, given):
                 return None
-            waiting = waiting.difference(access.gives)
-            match access.statement:
+            waiting = waiting.difference(defined_by(access) if access is not None else ())
+            match access:
                 case Call(callee=callee) as call if callee in FOLLOWED:
                     try:
-                        ways = self._called(call, access, given)
+                        ways = self._called(call, given)
                     except NoWay:
                         return None
                     except NotFollowed:
@@ -101,11 +105,11 @@ class Steps:
 
     def _by_outcome(
         self,
-        ways: Iterator[tuple[dict[t.Var, t.Term], LibraryOutcome]],
-        accesses: Sequence[TransitionAccess],
+        ways: Iterator[tuple[Given, LibraryOutcome]],
+        accesses: Sequence[Access],
         left: list[t.Condition],
         waiting: frozenset[t.Var],
-        given: dict[t.Var, t.Term],
+        given: Given,
     ) -> dict[t.Var, t.Term] | None:
         """The same behind a call of the library, by the first of its outcomes with which it goes on."""
         self.complete = False  # what comes further on may go with another one
@@ -125,7 +129,7 @@ class Steps:
             self.memory.back(marks[1])
         return None
 
-    def _demanded(self, conditions: Sequence[t.Condition], given: dict[t.Var, t.Term]) -> bool:
+    def _demanded(self, conditions: Sequence[t.Condition], given: Given) -> bool:
         """Let conditions hold; False where they cannot."""
         parts = []
         for part in conditions:
@@ -146,7 +150,7 @@ class Steps:
             parts.append(placed)
         return not parts or self.store.demand(parts)
 
-    def _value(self, term: t.Term, given: dict[t.Var, t.Term]) -> t.Term | None:
+    def _value(self, term: t.Term, given: Given) -> t.Term | None:
         """A term with what it reads; None where that is not followed."""
         try:
             return self.store.resolved(t.substitute(term, given))
@@ -164,26 +168,24 @@ class Steps:
 
     # -- memory ------------------------------------------------------------------------------------------------------
 
-    def _access(self, access: TransitionAccess, given: dict[t.Var, t.Term]) -> None:
-        """What a statement does to memory. Raises :class:`NoWay` where it is undefined."""
-        memory = self.memory
-        found: tuple[t.Term | None, t.Term | None] = (None, None)
-        memory.guessed = False
+    def _access(self, access: Access, given: Given) -> None:
+        """Let a statement do what it does to memory. Raises :class:`NoWay` where it is undefined."""
+        if access is None:
+            self.why = NOT_FOLLOWED
+            self.memory.taint(None)
+            return
+        self.memory.guessed = False
         try:
-            found = self._accessed(access, given)
+            after(self, "", access, given)
         except NotFollowed:
             self.why = NOT_FOLLOWED
-            if not isinstance(access.statement, Load):  # what is read is any value, which leaves out nothing
-                memory.taint(None)
+            if not isinstance(access, Load):  # what is read is any value, which leaves out nothing
+                self.memory.taint(None)
+            given |= {var: self._unknown(var.type) for var in defined_by(access)}
         finally:
-            self.complete = self.complete and not memory.guessed
-        for var, term in zip(access.gives, found, strict=True):
-            if var is not None:
-                given[var] = self._unknown(var.type) if term is None else term
+            self.complete = self.complete and not self.memory.guessed
 
-    def _called(
-        self, call: Call, access: TransitionAccess, given: dict[t.Var, t.Term]
-    ) -> Iterator[tuple[dict[t.Var, t.Term], LibraryOutcome]]:
+    def _called(self, call: Call, given: Given) -> Iterator[tuple[Given, LibraryOutcome]]:
         """The outcomes of a search or comparison of the library, with what the inputs stand for then."""
         memory = self.memory
         pointers = [one for one in call.arguments if isinstance(one, Pointer)]
@@ -198,10 +200,10 @@ class Steps:
         def text(place: tuple[str, int]) -> Text:
             return lambda at, type_: memory.read(place[0], place[1] + at, type_)
 
-        def ways() -> Iterator[tuple[dict[t.Var, t.Term], LibraryOutcome]]:
-            value_of, owner_of = access.gives
+        def ways() -> Iterator[tuple[Given, LibraryOutcome]]:
+            value_of, owner_of = call.target, call.target_object
             for outcome in outcomes(call.callee, [text(place) for place in places], numbers, limit):
-                found: dict[t.Var, t.Term] = {}
+                found: Given = {}
                 if owner_of is not None:
                     found[owner_of] = owner if outcome.found else t.ZERO
                 if value_of is not None:
@@ -223,64 +225,78 @@ class Steps:
             return False
         return self.store.demand(every)
 
-    def _accessed(self, access: TransitionAccess, given: dict[t.Var, t.Term]) -> tuple[t.Term | None, t.Term | None]:
-        """What the inputs of an access stand for."""
+    def value(self, state: Given, term: t.Term, target: t.Var) -> t.Term:  # noqa: ARG002
+        return self._followed(term, state)
+
+    def assigned(self, state: Given, values: Mapping[t.Var, t.Term], loc: Loc | None) -> Given:  # noqa: ARG002
+        state.update(values)
+        return state
+
+    def fresh(self, state: Given, target: t.Var, origin: Origin, name: str, source: Source) -> Given:  # noqa: ARG002
+        state[target] = self._unknown(target.type)
+        return state
+
+    def holds(self, state: Given, label: str, statement: Check | Assume) -> Sequence[Given]:  # noqa: ARG002
+        return (state,) if self._demanded(t.conjuncts(statement.condition), state) else ()
+
+    def read(self, state: Given, load: Load) -> Given:
+        memory, target, owner = self.memory, load.target, load.target_object
+        if owner is None and (places := self._places(load.address, load.type, state)) is not None:
+            return {target: memory.choice(*places, load.type)}
+        array, offset = self._place(load.address, state)
+        if owner is not None:
+            held, at = memory.pointer(array, offset, load.shown)
+            return {target: at, owner: held}
+        return {target: memory.read(array, offset, read_type(load))}
+
+    def write(self, state: Given, statement: StoreTo | Fill | Copy | Expire) -> Sequence[Given]:
         memory = self.memory
-        match access.statement:
-            case Load(address=address, type=type_, shown=shown):
-                if access.gives[1] is None and (places := self._places(address, type_, given)) is not None:
-                    return memory.choice(*places, type_), None
-                array, offset = self._place(address, given)
-                if access.gives[1] is not None:
-                    held, at = memory.pointer(array, offset, shown)
-                    return at, held
-                target = access.gives[0]
-                whole = target is not None and target.type.width is None
-                return memory.read(array, offset, t.IntType(None) if whole else type_), None
+        match statement:
             case StoreTo(address=address, value=value, type=type_, value_object=owner):
-                if owner is None and (places := self._places(address, type_, given)) is not None:
-                    memory.write_somewhere(*places, type_, self._followed(value, given))
-                    return None, None
-                array, offset = self._place(address, given)
-                to = None if owner is None else self._followed(owner, given)
-                memory.write(array, offset, size_of(type_), self._followed(value, given), to)
+                if owner is None and (places := self._places(address, type_, state)) is not None:
+                    memory.write_somewhere(*places, type_, self._followed(value, state))
+                else:
+                    array, offset = self._place(address, state)
+                    to = None if owner is None else self._followed(owner, state)
+                    memory.write(array, offset, size_of(type_), self._followed(value, state), to)
             case Fill(address=address, byte=byte, length=length):
-                count = self._number(length, given)
+                count = self._number(length, state)
                 if count > 0:
-                    array, offset = self._place(address, given)
-                    memory.fill(array, offset, count, self._followed(byte, given))
+                    array, offset = self._place(address, state)
+                    memory.fill(array, offset, count, self._followed(byte, state))
             case Copy(target=target, source=source, length=length):
-                count = self._number(length, given)
+                count = self._number(length, state)
                 if count > 0:
-                    memory.copy(self._place(target, given), self._place(source, given), count)
-            case Allocate(zeroed=zeroed):
-                return memory.allocate(zeroed=zeroed), None
+                    memory.copy(self._place(target, state), self._place(source, state), count)
             case Expire(object=number):
                 memory.expire(number)
-            case Call(writes_memory=True, objects=objects) if objects is None or objects:
-                memory.taint(objects)
-            case None:
-                raise NotFollowed
             case _:
-                pass
-        return None, None
+                assert_never(statement)
+        return (state,)
 
-    def _followed(self, term: t.Term, given: dict[t.Var, t.Term]) -> t.Term:
+    def allocate(self, state: Given, statement: Allocate) -> Sequence[Given]:
+        return (self.assigned(state, {statement.target: self.memory.allocate(zeroed=statement.zeroed)}, None),)
+
+    def call(self, state: Given, statement: Call) -> Sequence[Given]:
+        objects = written_by(statement)
+        if objects is None or objects:
+            self.memory.taint(objects)
+        return super().call(state, statement)
+
+    def _followed(self, term: t.Term, given: Given) -> t.Term:
         found = self._value(term, given)
         if found is None:
             raise NotFollowed
         return found
 
-    def _place(self, address: Pointer, given: dict[t.Var, t.Term]) -> tuple[str, int]:
+    def _place(self, address: Pointer, given: Given) -> tuple[str, int]:
         """The name of the object and the byte of an address, which gets one value where it may have several."""
         owner = self.memory.succeeded(self._followed(address.object, given))
         if not isinstance(owner, (t.Const, t.Var)):
             owner = t.const(self._number(address.object, given))
         return self.memory.array(owner), self._number(address.offset, given)
 
-    def _places(
-        self, address: Pointer, type: t.IntType, given: dict[t.Var, t.Term]
-    ) -> tuple[str, t.Term, Sequence[int]] | None:
+    def _places(self, address: Pointer, type: t.IntType, given: Given) -> tuple[str, t.Term, Sequence[int]] | None:
         """The name of the object, the byte, and all that this may be, of an address that may be one of a few."""
         owner = self.memory.succeeded(self._followed(address.object, given))
         offset = self._followed(address.offset, given)
@@ -298,7 +314,7 @@ class Steps:
             raise NoWay  # it is outside of the object
         return self.memory.array(owner), offset, places
 
-    def _number(self, term: t.Term, given: dict[t.Var, t.Term]) -> int:
+    def _number(self, term: t.Term, given: Given) -> int:
         """The value of a term, one that it may have."""
         found = self._followed(term, given)
         if not isinstance(found, t.Const):
@@ -309,12 +325,12 @@ class Steps:
             raise NotFollowed
         return found.value
 
-    def _pin(self, placed: t.Condition | t.Term, given: dict[t.Var, t.Term]) -> bool:
+    def _pin(self, placed: t.Condition | t.Term, given: Given) -> bool:
         """Give what an address depends on one value; what has only one loses nothing by that."""
         reads = [node for node in t.walk(placed) if isinstance(node, t.Read)]
         return self._pin_all({var for node in reads for var in node.offset.variables}, given)
 
-    def _pin_all(self, variables: Iterable[t.Var], given: dict[t.Var, t.Term]) -> bool:
+    def _pin_all(self, variables: Iterable[t.Var], given: Given) -> bool:
         """Give variables one value each."""
         symbols = sorted(variables, key=lambda var: var.key)
         for symbol in symbols:

@@ -4,70 +4,64 @@ holds where they are entered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from loopless import terms as t
 from loopless.flowgraph.dataflow import flow
 from loopless.logic.intervals import Intervals
-from loopless.navigation.product import Product, ProductEdge
+from loopless.navigation.product import Product, rounds_of
+from loopless.terms.relation import added
 
 
 def inner_totals(
     product: Product,
     component: int,
-    inside: Sequence[ProductEdge],
     count: Mapping[int, t.Var],
     begins: Callable[[t.Var], t.Term | None],
 ) -> Iterator[t.Condition]:
-    """Conditions on ``count``, how often edges are taken, that hold of every run to the goal, for each location of the
+    """Conditions on ``count``, how often steps are taken, that hold of every run to the goal, for each location of the
     component and each variable that its ways back to itself change by constants, and that holds constants where it is
-    entered. ``begins``: what a variable holds in node 0, where the run begins.
+    entered. ``begins``: what a variable holds where the run begins.
     """
-    labels = {product.nodes[node].label for node, found in enumerate(product.component) if found == component}
-    for label in sorted(labels):
-        at = {n for n, node in enumerate(product.nodes) if node.label == label and product.component[n] == component}
-        back = [e for e in inside if e.source in at and e.target in at]
-        entering = [e for e in product.edges if e.target in at and e.source not in at]
-        leaving = [e for e in product.edges if e.source in at and e.target not in at]
-        for var in dict.fromkeys(v for e in back for v in e.update):
-            if any(var in product.nodes[node].fixed for node in at):
+    for rounds in rounds_of(product, component):
+        back, entering, leaving = rounds.back, rounds.entering, rounds.leaving
+        first_of_all = product.begin in rounds.at
+        for var in dict.fromkeys(v for e in back.values() for v in e.update):
+            if any(var in product.nodes[node].fixed for node in rounds.at):
                 continue
-            steps = [e.update[var] - var if var in e.update else t.const(0) for e in back]
-            first = begins(var) if 0 in at else t.const(0)
+            steps = {n: added(e, var) for n, e in back.items()}
+            first = begins(var) if first_of_all else t.const(0)
             held_at = _constants(product, var, begins(var))
-            starts = [e.update.get(var) or held_at[e.source] for e in entering]
-            if first is None or not all(isinstance(term, t.Const) for term in (*steps, *starts)):
+            starts = {n: e.update.get(var) or held_at[e.source] for n, e in entering.items()}
+            if first is None or not all(isinstance(term, t.Const) for term in (*steps.values(), *starts.values())):
                 continue
-            held = [(start, e) for start, e in zip(starts, entering, strict=True) if start is not None]
-            added = t.add(t.const(0), *(step * count[e.number] for step, e in zip(steps, back, strict=True)))
-            began = t.add(first, *(start * count[e.number] for start, e in held))
-            ends = [Intervals((e.condition,)).range_of(var) for e in leaving]
-            values = [term.value for term in (*starts, *([first] if 0 in at else [])) if isinstance(term, t.Const)]
+            sums = t.add(t.const(0), *(step * count[n] for n, step in steps.items()))
+            began = t.add(first, *(start * count[n] for n, start in starts.items() if start is not None))
+            ends = {n: Intervals((e.condition,)).range_of(var) for n, e in leaving.items()}
+            begins_at = (*starts.values(), *((first,) if first_of_all else ()))
+            values = [term.value for term in begins_at if isinstance(term, t.Const)]
             if isinstance(first, t.Const) and values:  # what only rises is never below where it begins
-                if all(isinstance(step, t.Const) and step.value >= 0 for step in steps):
-                    ends = [(min(values) if low is None else max(low, min(values)), high) for low, high in ends]
-                if all(isinstance(step, t.Const) and step.value <= 0 for step in steps):
-                    ends = [(low, max(values) if high is None else min(high, max(values))) for low, high in ends]
+                if all(isinstance(step, t.Const) and step.value >= 0 for step in steps.values()):
+                    least = min(values)
+                    ends = {n: (least if low is None else max(low, least), high) for n, (low, high) in ends.items()}
+                if all(isinstance(step, t.Const) and step.value <= 0 for step in steps.values()):
+                    most = max(values)
+                    ends = {n: (low, most if high is None else min(high, most)) for n, (low, high) in ends.items()}
             for side, says in ((0, t.greater_equal), (1, t.less_equal)):
-                limits = [end[side] for end in ends]
-                if all(limit is not None for limit in limits):
-                    left = [(limit or 0) * count[e.number] for limit, e in zip(limits, leaving, strict=True)]
-                    yield says(added, t.add(t.const(0), *left) - began)
+                limits = {n: end[side] for n, end in ends.items()}
+                if all(limit is not None for limit in limits.values()):
+                    left = t.add(t.const(0), *((limit or 0) * count[n] for n, limit in limits.items()))
+                    yield says(sums, left - began)
 
 
-def _constants(product: Product, var: t.Var, begins: t.Term | None) -> list[t.Term | None]:
+def _constants(product: Product, var: t.Var, begins: t.Term | None) -> Mapping[str, t.Term | None]:
     """By node the number that a variable always holds there; None where that is not so, or not known."""
-    leaving: dict[int, list[ProductEdge]] = {}
-    for edge in product.edges:
-        leaving.setdefault(edge.source, []).append(edge)
 
-    def onward(node: int, held: t.Term | None) -> Iterator[tuple[int, t.Term | None]]:
-        for edge in leaving.get(node, ()):
-            term = edge.update.get(var, held)
-            fixed = product.nodes[edge.target].fixed
-            yield edge.target, t.const(fixed[var]) if var in fixed else term if isinstance(term, t.Const) else None
+    def onward(node: str, held: t.Term | None) -> Iterator[tuple[str, t.Term | None]]:
+        for step in product.outgoing[node].values():
+            term = step.update.get(var, held)
+            yield step.target, product.held(step.target, var) or (term if isinstance(term, t.Const) else None)
 
     start: t.Term | None = begins if isinstance(begins, t.Const) else None
-    nodes = range(len(product.nodes))
-    found = flow(nodes, {0: start}, onward, lambda one, other: one if one == other else None)
-    return [found.get(node) for node in nodes]
+    found = flow(tuple(product.nodes), {product.begin: start}, onward, lambda one, other: one if one == other else None)
+    return {node: found.get(node) for node in product.nodes}

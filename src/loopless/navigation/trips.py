@@ -7,53 +7,51 @@ from collections.abc import Sequence
 from loopless import terms as t
 from loopless.limits.navigation import MAX_TRIP_COUNTS
 from loopless.logic.feasible import feasible
-from loopless.navigation.product import Product, ProductEdge
+from loopless.navigation.product import Product, Rounds, rounds_of
 from loopless.records import dataclass
+from loopless.terms.relation import added
 
 
 @dataclass(frozen=True, slots=True)
 class Trips:
-    """``count`` rounds, in which ``counter`` goes from ``start`` by ``step``."""
+    """``count`` of the ``rounds``, in which ``counter`` goes from ``start`` by ``step``."""
 
+    rounds: Rounds
     count: int
     counter: t.Var
     start: int
     step: int
 
 
-def constant_trips(product: Product, component: int, inside: Sequence[ProductEdge]) -> dict[str, Trips]:
-    """By the location of an inner loop how often it goes round from each entry to the way out: each of its ways back
+def constant_trips(product: Product, component: int) -> list[Trips]:
+    """How often the inner loops that begin at a location go round from each entry to the way out: each of its ways back
     adds the same constant to a variable that holds a constant where the loop is entered, none can be taken once that
     has its last value, and nothing leaves before.
     """
-    labels = {product.nodes[node].label for node, c in enumerate(product.component) if c == component}
-    found: dict[str, Trips] = {}
-    for label in sorted(labels):
-        at = {n for n, node in enumerate(product.nodes) if node.label == label and product.component[n] == component}
-        back = [e for e in inside if e.source in at and e.target in at]
-        entering = [e for e in product.edges if e.target in at and e.source not in at]
-        leaving = [e for e in product.edges if e.source in at and e.target not in at]
-        if back and entering and leaving and any(e in inside for e in entering):
-            trips = _trips(back, entering, leaving)
+    inside = product.inside.get(component, {})
+    found = []
+    for rounds in rounds_of(product, component):
+        if rounds.leaving and not inside.keys().isdisjoint(rounds.entering):
+            trips = _trips(rounds)
             if trips is not None:
-                found[label] = trips
+                found.append(trips)
     return found
 
 
-def _trips(
-    back: Sequence[ProductEdge], entering: Sequence[ProductEdge], leaving: Sequence[ProductEdge]
-) -> Trips | None:
-    for var in sorted(back[0].update.keys(), key=lambda v: v.key):
-        starts = {e.update.get(var) for e in entering}
-        steps = {e.update[var] - var if var in e.update else None for e in back}
+def _trips(rounds: Rounds) -> Trips | None:
+    back = rounds.back.values()
+    for var in sorted(next(iter(back)).update.keys(), key=lambda v: v.key):
+        starts = {one.update.get(var) for one in rounds.entering.values()}
+        steps = {added(one, var) for one in back}
         if len(starts) != 1 or len(steps) != 1:
             continue
         (start,), (step,) = starts, steps
         if not isinstance(start, t.Const) or not isinstance(step, t.Const) or step.value == 0:
             continue
-        trips = _until(var, start.value, step.value, [e.condition for e in back], [e.condition for e in leaving])
+        leaving = [one.condition for one in rounds.leaving.values()]
+        trips = _until(var, start.value, step.value, [one.condition for one in back], leaving)
         if trips is not None:
-            return Trips(trips, var, start.value, step.value)
+            return Trips(rounds, trips, var, start.value, step.value)
     return None
 
 

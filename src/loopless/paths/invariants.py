@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from loopless import terms as t
 from loopless.logic import feasible
 from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
-from loopless.logic.steps import PlacedStep, Step
+from loopless.logic.steps import PlaceStep
 from loopless.paths.model import LoopPaths
+from loopless.terms.relation import behind
 
 
 class TooManyQuestions(Exception):
@@ -17,7 +18,7 @@ class TooManyQuestions(Exception):
 
 def inductive_subsets(
     candidates: Mapping[str, Iterable[t.Condition]],
-    steps: Iterable[PlacedStep],
+    steps: Iterable[PlaceStep],
     *,
     solver: bool = True,
     most: int | None = None,
@@ -30,7 +31,7 @@ def inductive_subsets(
     """
     asked = 0
 
-    def asking(step: Step, _: Kept) -> Lost:
+    def asking(step: PlaceStep, _: Kept) -> Lost:
         def lost(kept: Kept) -> Iterator[t.Condition]:
             nonlocal asked
             before = t.conjunction((*kept.get(step.source, ()), step.condition))
@@ -48,9 +49,9 @@ def inductive_subsets(
     return largest_inductive_subset(tuple(steps), {place: tuple(all_) for place, all_ in candidates.items()}, asking)
 
 
-def _keeps(step: Step, before: t.Condition, condition: t.Condition, *, solver: bool) -> bool:
+def _keeps(step: PlaceStep, before: t.Condition, condition: t.Condition, *, solver: bool) -> bool:
     try:
-        after = t.substitute(condition, dict(step.update))
+        after = behind(step, condition)
     except t.TermTooLarge:
         return False
     if after is condition and step.source == step.target:
@@ -67,5 +68,5 @@ def inductive(
     if not paths.exact:
         return tuple(candidate for candidate in candidates if candidate.variables <= frozenset(paths.invariants))
     always = t.conjunction(given)
-    steps = (PlacedStep("", "", always & path.condition, path.update) for path in paths.iterative)
+    steps = (PlaceStep("", "", always & path.condition, path.update) for path in paths.iterative)
     return inductive_subsets({"": candidates}, steps)[""]

@@ -10,6 +10,7 @@ from loopless.flowgraph.model import LoopInfo, Origin
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
+from loopless.terms.relation import over
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,12 @@ class Path:
     be missing."""
     exact: bool = True
     """Whether every run from there does just that: not where a loop inside goes by a step that is not exact."""
+
+    def given(self, values: Mapping[t.Var, t.Term]) -> Path:
+        """The path where variables have these values at the header. Raises :class:`loopless.terms.TermTooLarge`."""
+        placed = over(self, values)
+        result = t.substitute(self.result, values) if self.result is not None else None
+        return replace(self, condition=placed.condition, update=placed.update, result=result)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,12 @@ Callers say which components there are to try, and prove what these do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, replace
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from dataclasses import replace
+from typing import Generic, Protocol, TypeVar
 
 from loopless import terms as t
 from loopless.graphs import components
-from loopless.logic import steps as logic_steps
+from loopless.logic.steps import PlaceStep
 from loopless.records import dataclass
 from loopless.terms.relation import behind
 
@@ -159,13 +159,7 @@ def alike(terms: Iterable[t.Term], places: Sequence[str]) -> Iterator[Component]
     return (dict.fromkeys(places, cut(term)) for term in terms)
 
 
-class GuardedStep(logic_steps.Step, Protocol):
-    """A step as the logic has it, of which parts can be made."""
-
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-
-G = TypeVar("G", bound=GuardedStep)
+G = TypeVar("G", bound=PlaceStep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +216,6 @@ class Falls(Generic[G]):
         return replace(step, condition=step.condition & after.ge(before))
 
 
-def _behind_and_before(step: logic_steps.Step, component: Component) -> tuple[t.Term, t.Term]:
+def _behind_and_before(step: PlaceStep, component: Component) -> tuple[t.Term, t.Term]:
     """The component where a step has led, and where it begins, over the variables there."""
     return behind(step, component[step.target]), component[step.source]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from loopless import terms as t
 from loopless.logic.induction import inductive_subset
-from loopless.logic.steps import Locations, Step
+from loopless.logic.steps import Locations, PlaceStep
 from loopless.records import dataclass
 from loopless.terms.relation import Guarded, Update, behind, computed_from
 
@@ -27,9 +27,9 @@ class Rounds:
     proves.
     """
 
-    staying: Sequence[Step]
+    staying: Sequence[PlaceStep]
     excludes: Excludes
-    leaving: Sequence[Step] = ()
+    leaving: Sequence[PlaceStep] = ()
     facts: Mapping[str, Sequence[t.Condition]] | None = None
     covered: bool = False
 

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, overload
 
 from loopless.records import dataclass
-from loopless.terms.build import ite
+from loopless.terms.build import ite, sub
 from loopless.terms.conditions import conjunction, conjuncts, disjunction
-from loopless.terms.nodes import Condition, Node, Term, Var
+from loopless.terms.nodes import ZERO, Condition, Node, Term, Var
 from loopless.terms.substitute import substitute, substituted
 
 Update = Mapping[Var, Term]
@@ -54,6 +54,11 @@ def pre(step: Guarded, condition: Condition) -> Condition:
     from outside stays free in it. Raises :class:`.TermTooLarge`.
     """
     return step.condition & substitute(condition, step.update)
+
+
+def added(step: Guarded, var: Var) -> Term:
+    """What the step adds to a variable."""
+    return sub(step.update[var], var) if var in step.update else ZERO
 
 
 def followed(first: Update, second: Update) -> dict[Var, Term]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Load, Pointer, Statement, Store
-from loopless.transition.relation import TransitionAccess
+from loopless.transition.relation import Access
 
 
 def over(statement: Statement, values: Mapping[t.Var, t.Term]) -> Statement:
@@ -37,10 +37,29 @@ def over(statement: Statement, values: Mapping[t.Var, t.Term]) -> Statement:
             return statement
 
 
-def together(every: Sequence[Sequence[TransitionAccess]]) -> tuple[TransitionAccess, ...]:
+def giving(statement: Statement, names: Mapping[t.Var, t.Term]) -> Statement:
+    """The statement with these names of what it reads or returns. What else a call changes is not followed."""
+
+    def named(var: t.Var) -> t.Var:
+        found = names.get(var, var)
+        return found if isinstance(found, t.Var) else var
+
+    match statement:
+        case Allocate(target=target):
+            return replace(statement, target=named(target))
+        case Load(target=target, target_object=owner):
+            return replace(statement, target=named(target), target_object=named(owner) if owner else None)
+        case Call(target=result, target_object=owner):
+            value = named(result) if result else None
+            return replace(statement, target=value, target_object=named(owner) if owner else None, changes=())
+        case _:
+            return statement
+
+
+def together(every: Sequence[Sequence[Access]]) -> tuple[Access, ...]:
     """What states that meet have all done to memory, up to where they differ."""
     common = 0
     while all(len(one) > common and one[common] == every[0][common] for one in every):
         common += 1
     differ = any(len(one) > common for one in every)
-    return (*every[0][:common], *((TransitionAccess(None),) if differ else ()))
+    return (*every[0][:common], *((None,) if differ else ()))

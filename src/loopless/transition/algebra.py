@@ -8,13 +8,13 @@ solving path problems, JACM 1981), whose star is :mod:`loopless.transition.star`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from loopless import terms as t
 from loopless.limits.verification import MAX_APART
 from loopless.terms import relation
-from loopless.transition.accesses import over
+from loopless.transition.accesses import giving, over
 from loopless.transition.relation import Step
 
 
@@ -37,10 +37,7 @@ def given(step: Step, values: Mapping[t.Var, t.Term]) -> Step:
         inputs=tuple(one for one in step.inputs if one.var not in values),
         taken=tuple(one for one in step.taken if one.var not in values),
         facts=tuple(t.substitute(fact, values) for fact in step.facts),
-        accesses=tuple(
-            replace(one, statement=over(one.statement, values)) if one.statement is not None else one
-            for one in step.accesses
-        ),
+        accesses=tuple(over(one, values) if one is not None else None for one in step.accesses),
     )
 
 
@@ -55,20 +52,12 @@ def numbered(step: Step, number: int) -> Step:
     if not names:
         return step
     renamed = given(step, names)
-    accesses = tuple(replace(one, gives=_renamed(one.gives, names)) for one in renamed.accesses)
     return replace(
         renamed,
         inputs=tuple(replace(one, var=names[one.var]) for one in step.inputs),
         taken=tuple(replace(one, var=names[one.var]) for one in step.taken),
-        accesses=accesses,
+        accesses=tuple(giving(one, names) if one is not None else None for one in renamed.accesses),
     )
-
-
-def _renamed(
-    gives: tuple[t.Var | None, t.Var | None], names: Mapping[t.Var, t.Var]
-) -> tuple[t.Var | None, t.Var | None]:
-    value, owner = gives
-    return names.get(value, value) if value else None, names.get(owner, owner) if owner else None
 
 
 def compose(first: Step, second: Step) -> Step:
@@ -92,29 +81,54 @@ def compose(first: Step, second: Step) -> Step:
     )
 
 
+def rewritten(step: Step, terms: Mapping[t.Term, t.Term]) -> Step:
+    """The step with terms in place of others, in its condition and in what it updates."""
+    if not terms:
+        return step
+    update = {var: t.replace_terms(term, terms) for var, term in step.update.items()}
+    return replace(step, condition=t.replace_terms(step.condition, terms), update=update)
+
+
+Cases = Sequence[tuple[t.Condition, Mapping[t.Term, t.Term]]]
+"""Conditions of which one holds, each with what terms are under it."""
+
+
+def divided(
+    step: Step,
+    cases_of: Callable[[Step], Cases],
+    most: int,
+    possible: Callable[[t.Condition], bool] = lambda condition: condition is not t.FALSE,
+) -> list[Step]:
+    """The step as one for each of its cases, as long as it has some and the steps are fewer than ``most``. Those whose
+    condition is not ``possible`` are left out.
+    """
+    waiting, done = [step], list[Step]()
+    while waiting:
+        one = waiting.pop()
+        cases = cases_of(one) if len(waiting) + len(done) < most else ()
+        parts = [rewritten(replace(one, condition=one.condition & case), terms) for case, terms in cases]
+        waiting.extend(part for part in parts if possible(part.condition))
+        if not cases:
+            done.append(one)
+    return done
+
+
 def apart(transition: Step) -> list[Step]:
     """The transition as several without choices in what it updates, which make products hard; it alone where these
     would be too many.
     """
-    waiting, done = [transition], list[Step]()
-    while waiting:
-        if len(waiting) + len(done) > MAX_APART:
-            return [transition]
-        one = waiting.pop()
-        choice = next((n for term in one.update.values() for n in t.walk(term) if isinstance(n, t.Ite)), None)
-        if choice is None:
-            done.append(one)
-            continue
-        for condition in (choice.condition, ~choice.condition):
-            whole = one.condition & condition
-            if whole is not t.FALSE:
-                update = {
-                    v: _chosen(term, choice.condition, condition is choice.condition) for v, term in one.update.items()
-                }
-                waiting.append(replace(one, condition=whole, update=update))
-    return done
+    parts = divided(transition, _choices, MAX_APART + 1)
+    return parts if len(parts) <= MAX_APART + 1 else [transition]
 
 
-def _chosen(term: t.Term, condition: t.Condition, holds: bool) -> t.Term:  # noqa: FBT001  which branch
-    choices = [n for n in t.walk(term) if isinstance(n, t.Ite) and n.condition is condition]
-    return t.replace_terms(term, {n: n.then if holds else n.otherwise for n in choices}) if choices else term
+def _choices(step: Step) -> Cases:
+    """The cases of the first choice in what is updated."""
+    choice = next((n for term in step.update.values() for n in t.walk(term) if isinstance(n, t.Ite)), None)
+    if choice is None:
+        return ()
+    parts = {part for term in step.update.values() for part in t.walk(term) if isinstance(part, t.Ite)}
+    alike = [part for part in parts if part.condition is choice.condition]
+    return (
+        (choice.condition, {part: part.then for part in alike}),
+        (~choice.condition, {part: part.otherwise for part in alike}),
+    )

@@ -40,7 +40,7 @@ from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.summary import LoopSummary
 from loopless.terms.relation import GuardedUpdate, join
-from loopless.transition.accesses import over, together
+from loopless.transition.accesses import giving, over, together
 from loopless.transition.algebra import apart
 from loopless.transition.known_reads import KnownRead, Reads, on_all_ways, same_place, unwritten
 from loopless.transition.relation import (
@@ -49,10 +49,10 @@ from loopless.transition.relation import (
     START,
     UNDEFINED,
     VIOLATION,
+    Access,
     Kind,
     Passes,
     Step,
-    TransitionAccess,
     TransitionInput,
     TransitionSystem,
     Violates,
@@ -120,7 +120,7 @@ class _State:
     condition: t.Condition
     values: dict[t.Var, t.Term]
     taken: tuple[TransitionInput, ...] = ()
-    accesses: tuple[TransitionAccess, ...] = ()
+    accesses: tuple[Access, ...] = ()
     reads: Reads = ()
 
 
@@ -326,46 +326,41 @@ class _Maker(Domain[_State]):
         return (state,)
 
     def load(self, state: _State, statement: Load) -> Sequence[_State]:
-        state.values[statement.target] = self._loaded(statement, state)
+        shown = self._shown(state, statement)
+        value = state.values[statement.target] = self._loaded(statement, state)
         if statement.target_object is not None:
             self.fresh(state, statement.target_object, Origin.MEMORY, "", statement)
-        self._accessed(statement, state, state.values[statement.target], statement.target_object)
+        if isinstance(value, t.Var):
+            self._accessed(state, shown)
         return (state,)
 
     def allocate(self, state: _State, statement: Allocate) -> Sequence[_State]:
+        shown = self._shown(state, statement)
         self.fresh(state, statement.target, Origin.MEMORY, "", statement)
-        self._accessed(statement, state, state.values[statement.target])
+        self._accessed(state, shown)
         return (state,)
 
     def write(self, state: _State, statement: Store | Fill | Copy | Expire) -> Sequence[_State]:
-        self._accessed(statement, state)  # what it changes is memory that no variable holds
+        self._accessed(state, self._shown(state, statement))  # what it changes is memory that no variable holds
         return (state,)
 
     def call(self, state: _State, statement: Call) -> Sequence[_State]:
         refused = self.calls(statement)
         if refused is not None:
             self._opened(refused, state)
-        before = dict(state.values)
+        shown = self._shown(state, statement)
         self.havocked(state, statement)
-        given = state.values[statement.target] if statement.target is not None else None
-        self._accessed(statement, state, given, statement.target_object, before)
+        self._accessed(state, shown)
         return (state,)
 
-    def _accessed(
-        self,
-        statement: Statement,
-        state: _State,
-        value: t.Term | None = None,
-        owner: t.Var | None = None,
-        before: Mapping[t.Var, t.Term] | None = None,
-    ) -> None:
-        """Notes what a statement does to memory; ``before``: the values that it is given, where it has changed them."""
-        if not self.accesses or (isinstance(statement, Load) and not isinstance(value, t.Var)):
-            return
-        given = before if before is not None else state.values
-        shown = over(statement, given)
-        gives = (value if isinstance(value, t.Var) else None, state.values.get(owner) if owner is not None else None)
-        state.accesses = (*state.accesses, TransitionAccess(shown, gives))  # type: ignore[arg-type]
+    def _shown(self, state: _State, statement: Statement) -> Access:
+        """The statement over the values that it is given, before it changes some; None where that is not asked for."""
+        return over(statement, state.values) if self.accesses else None
+
+    def _accessed(self, state: _State, shown: Access) -> None:
+        """Notes what a statement does to memory; its targets now hold inputs."""
+        if shown is not None:
+            state.accesses = (*state.accesses, giving(shown, state.values))
 
     def _input(self, state: _State, target: t.Var, origin: Origin, part: str = "") -> t.Var:
         label, index = self.place

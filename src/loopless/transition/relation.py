@@ -12,6 +12,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import Call, End, Flowgraph, Origin, Statement
+from loopless.logic.steps import PlaceStep
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
@@ -90,19 +91,14 @@ class TransitionInput:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class TransitionAccess:
-    """A statement that reads or changes memory, over the variables at the source and the inputs of a transition; None:
-    ways meet that differ in what they have done to memory. ``gives``: the inputs that stand for what it reads or
-    returns, of a pointer the offset and the object.
-    """
-
-    statement: Statement | None
-    gives: tuple[t.Var | None, t.Var | None] = (None, None)
+Access = Statement | None
+"""A statement that reads or changes memory, over the variables at the source and the inputs of a transition, whose
+targets are inputs; None: ways meet that differ in what they have done to memory.
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(PlaceStep):
     """All ways from the cutpoint ``source`` to ``target`` under ``condition``, over the variables at the source and the
     ``inputs``; ``update``: what has changed then. ``loc``: of what is violated, or not followed. ``taken``: all values
     from outside that are taken on the way, in their order, also those on which nothing depends. ``accesses``: what it
@@ -111,14 +107,10 @@ class Step:
     ``kind``: what may follow from it.
     """
 
-    source: str
-    target: str
-    condition: t.Condition
-    update: Mapping[t.Var, t.Term]
     inputs: tuple[TransitionInput, ...]
     loc: Loc | None = None
     taken: tuple[TransitionInput, ...] = ()
-    accesses: tuple[TransitionAccess, ...] = ()
+    accesses: tuple[Access, ...] = ()
     facts: tuple[t.Condition, ...] = ()
     kind: Kind = Kind.EXACT
 

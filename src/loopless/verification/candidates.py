@@ -27,6 +27,7 @@ from loopless.limits.verification import (
     MAX_RELATED_VARIABLES,
 )
 from loopless.recurrences.relations import relations
+from loopless.terms.relation import added
 from loopless.transition.algebra import apart
 from loopless.transition.relation import TransitionSystem
 
@@ -154,12 +155,12 @@ class Proposals:
             transition for transition in self.system.transitions if transition.target == label != transition.source
         ]
         for counter in variables if around else ():
-            steps = {transition.update.get(counter, counter) - counter for transition in around}
+            steps = {added(transition, counter) for transition in around}
             (step,) = steps if len(steps) == 1 else (None,)
             if not isinstance(step, t.Const) or step.value <= 0:
                 continue
             for var in variables:
-                ranges = [t.range_of(transition.update.get(var, var) - var) for transition in around]
+                ranges = [t.range_of(added(transition, var)) for transition in around]
                 starts = [(transition.update.get(var), transition.update.get(counter)) for transition in entering]
                 for side, choose in ((0, min), (1, max)):
                     rates = [found for found in (one[side] for one in ranges) if found is not None]

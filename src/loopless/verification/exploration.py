@@ -15,6 +15,7 @@ from loopless.limits.verification import MAX_EXPLORED_PATHS, MAX_EXPLORED_STEPS,
 from loopless.logic.contents import Fulfilled, fulfilled, with_facts
 from loopless.logic.smt import SmtOutcome, satisfiable
 from loopless.logic.solver import SmtAnswer
+from loopless.logic.steps import outgoing
 from loopless.records import dataclass
 from loopless.summary.rewrite.univariate import as_intervals
 from loopless.transition.algebra import compose, identity, numbered
@@ -76,15 +77,13 @@ def explored(
     step. Products take longer than is counted, so twice as many seconds of processor time end the search, too.
     """
     until, fence = clock.counted() + seconds, clock.now() + UNCOUNTED_FACTOR * seconds
-    onward: dict[str, list[Step]] = {}
-    for transition in system.transitions:
-        onward.setdefault(transition.source, []).append(transition)
+    onward = outgoing(system.transitions)
     complete, number = all(step.kind.proves for step in system.transitions), 0
     front = [SystemPath((), replace(identity(START), update=begin or {}))]
     for _ in range(MAX_EXPLORED_STEPS):
         following: list[SystemPath] = []
         for path in front:
-            for step in onward.get(path.location, ()):
+            for step in (system.transitions[index] for index in onward.get(path.location, ())):
                 if step.target not in goals and step.target not in onward:
                     continue
                 number += 1

@@ -15,6 +15,7 @@ from loopless import terms as t
 from loopless.graphs import components
 from loopless.limits.verification import MAX_LASSO_TRANSITIONS, MAX_LASSOS
 from loopless.logic.feasible import feasible
+from loopless.logic.steps import successors
 from loopless.ranking.recurrent import deciding_variables, unchanged
 from loopless.transition.algebra import compose
 from loopless.transition.relation import VIOLATION, Step, TransitionSystem
@@ -40,11 +41,9 @@ def with_lassos(system: TransitionSystem) -> TransitionSystem:
 
 def _components(labels: Sequence[str], transitions: Sequence[Step]) -> list[Collection[str]]:
     """The parts of the system in which runs can go round, by their cutpoints."""
-    onward: dict[str, dict[str, None]] = {label: {} for label in labels}
-    for one in transitions:
-        if one.source in onward:
-            onward[one.source][one.target] = None
-    found = components({label: tuple(targets) for label, targets in onward.items()})
+    following = successors(transitions)
+    onward = {label: following.get(label, []) for label in labels}
+    found = components(onward)
     return [part for part in found if len(part) > 1 or part[0] in onward[part[0]]]
 
 

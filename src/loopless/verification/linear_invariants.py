@@ -15,9 +15,10 @@ from dataclasses import field
 from math import lcm
 
 from loopless import terms as t
-from loopless.graphs import reachable
+from loopless.graphs import predecessors, reachable
 from loopless.limits.verification import MAX_COEFFICIENT, MAX_TEMPLATE_VARIABLES
 from loopless.logic.farkas import Farkas
+from loopless.logic.steps import successors
 from loopless.ranking.templates import Template
 from loopless.records import dataclass
 from loopless.transition.relation import Step, TransitionSystem
@@ -75,10 +76,7 @@ class _Search:
 
     def _leading_to(self, label: str) -> list[str]:
         """The cutpoints from which runs come to one."""
-        back: dict[str, list[str]] = {}
-        for transition in self.system.transitions:
-            if transition.source in self.system.state:
-                back.setdefault(transition.target, []).append(transition.source)
+        back = predecessors(successors(self.system.transitions))
         found = reachable((label,), lambda at: back.get(at, ()))
         return [one for one in self.system.cutpoints if one in found]
 

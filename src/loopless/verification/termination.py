@@ -31,7 +31,7 @@ from loopless.limits.verification import (
 )
 from loopless.logic import BudgetExceeded, budget
 from loopless.logic.induction import entailed, inductive_subset
-from loopless.logic.steps import PlacedStep
+from loopless.logic.steps import PlaceStep
 from loopless.ranking.lexicographic import cut, padded
 from loopless.ranking.recurrent import Rounds, first_visit
 from loopless.records import dataclass
@@ -327,4 +327,4 @@ def _with_chosen(transition: Step, chosen: Mapping[tuple[str, int], int]) -> Ste
 
 
 def _excluded(given: Sequence[t.Condition], condition: t.Condition) -> bool:
-    return entailed(PlacedStep("", "", condition, {}), given, t.FALSE, STUCK_CHECK_MS)
+    return entailed(PlaceStep("", "", condition, {}), given, t.FALSE, STUCK_CHECK_MS)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from loopless import terms as t
 from loopless.bounds.ranking.cutpoints import ENTRY, CutpointGraph
 from loopless.limits.bounds import MAX_HEADER_CANDIDATES, MAX_HEADER_QUESTIONS
-from loopless.logic.steps import PlacedStep
+from loopless.logic.steps import PlaceStep
 from loopless.paths import Path
 from loopless.paths.invariants import TooManyQuestions, inductive_subsets
 
@@ -19,7 +19,7 @@ def invariants_at(cutpoints: CutpointGraph) -> Mapping[str, t.Condition]:
     proposed = list(_candidates(cutpoints, known))[:MAX_HEADER_CANDIDATES]
     candidates = {header: proposed if header != ENTRY else [] for header in headers}
     steps = (
-        PlacedStep(cutpoints.source[path.id], cutpoints.target[path.id], path.condition, path.update)
+        PlaceStep(cutpoints.source[path.id], cutpoints.target[path.id], path.condition, path.update)
         for path in cutpoints.paths.iterative
     )
     try:

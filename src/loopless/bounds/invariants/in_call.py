@@ -9,7 +9,7 @@ from loopless import terms as t
 from loopless.bounds.induction.measures import entails
 from loopless.bounds.looperman.scopes import Scope, Scopes, SymbolicState
 from loopless.limits.bounds import MAX_CALL_CANDIDATES
-from loopless.logic.steps import PlacedStep
+from loopless.logic.steps import PlaceStep
 from loopless.paths.invariants import inductive_subsets
 from loopless.refusals import Refused
 
@@ -32,7 +32,7 @@ def _facts(scope: Scope, around: Scope, variables: frozenset[t.Var]) -> Iterator
     if not states:
         return
     candidates = list(dict.fromkeys(_candidates(states[0], scope, variables)))[:MAX_CALL_CANDIDATES]
-    steps = (PlacedStep("", "", iteration.condition, iteration.values) for iteration in scope.iterations)
+    steps = (PlaceStep("", "", iteration.condition, iteration.values) for iteration in scope.iterations)
     yield from inductive_subsets({"": [c for c in candidates if _enters(states, c)]}, steps, solver=False)[""]
 
 

@@ -27,7 +27,7 @@ from loopless.limits.bounds import (
     NONTERMINATION_OPERATIONS,
 )
 from loopless.logic import BudgetExceeded, NotPresburger, Region, SmtAnswer, budget, feasible, satisfiable, simplify
-from loopless.logic.steps import PlacedStep
+from loopless.logic.steps import PlaceStep
 from loopless.paths import LoopPaths, Path
 from loopless.ranking.recurrent import Rounds, deciding_variables, unchanged
 from loopless.records import dataclass
@@ -197,7 +197,7 @@ def _always(paths: LoopPaths, condition: t.Condition) -> bool:
     """Whether whatever happens in a state of the set is an iteration that leads into the set."""
     header = paths.loop.header
     staying, leaving = (
-        [PlacedStep(header, header, path.condition, path.update) for path in some]
+        [PlaceStep(header, header, path.condition, path.update) for path in some]
         for some in (paths.iterative, paths.exits)
     )
     # A path of unknown values excludes the others by their values: that some path is iterative must hold for them all.

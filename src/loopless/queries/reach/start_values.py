@@ -54,9 +54,7 @@ def smallest(question: ReachQuestion, general: CounterSystem, also: Sequence[t.C
         if isinstance(found, Plan):
             if question.minimize == "inputs":
                 found = _smaller(general, scalars, found, [*small, *also])
-            return {
-                t.Var(var.name.partition("~")[0], var.type): found.values[var] for var in scalars if var in found.values
-            }
+            return {general.scalars[symbol]: found.values[symbol] for symbol in scalars if symbol in found.values}
         if clock.counted() > question.deadline:
             return None
     return None

@@ -15,6 +15,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.data.possible import possible
+from loopless.terms.relation import added
 
 LARGEST: Final = (1 << 61) - 1
 """No object has more bytes: a quarter of what 64 bits address, as the flowgraph takes it."""
@@ -88,7 +89,7 @@ def leaves_objects(paths: Sequence[Path]) -> bool:
     """
     pointers = [var for var in (paths[0].update if paths else ()) if var.type in _OFFSETS]
     for var in pointers:
-        moves = [path.update.get(var, var) - var for path in paths]
+        moves = [added(path, var) for path in paths]
         steps = [move.value for move in moves if isinstance(move, t.Const)]
         if len(steps) == len(moves) and (min(steps) > 0 or max(steps) < 0):
             return True

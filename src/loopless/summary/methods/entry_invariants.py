@@ -17,6 +17,7 @@ from loopless.refusals import Refused
 from loopless.summary.entry import Entry, EntrySummary
 from loopless.summary.rewrite.entry import entered_with
 from loopless.summary.transitions.system import mentions
+from loopless.terms.relation import added
 
 
 def about(paths: LoopPaths, facts: t.Condition) -> t.Condition:
@@ -81,7 +82,7 @@ def _deciding(paths: LoopPaths) -> frozenset[t.Var]:
 def _is_step(path: Path, var: t.Var, known: Collection[t.Var]) -> bool:
     """Whether a path adds to ``var`` what depends on ``known`` variables only."""
     try:
-        return (path.update.get(var, var) - var).variables <= frozenset(known)
+        return added(path, var).variables <= frozenset(known)
     except t.TermTooLarge:
         return False
 

@@ -15,6 +15,7 @@ from loopless.records import dataclass
 from loopless.summary.obligations.monotone import exit_of_all, fits, needed_to_follow
 from loopless.summary.obligations.signs import never_negative
 from loopless.summary.transitions.transformer import GuardedTransition, Obligation, Once
+from loopless.terms.relation import added
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def _total(var: t.Var, transitions: list[GuardedTransition]) -> MonotoneAccumula
             obligation for obligation in transition.transformer.obligations() if var in obligation.condition.variables
         ]
         try:
-            moved = _path(transition).update.get(var, var) - var
+            moved = added(_path(transition), var)
         except t.TermTooLarge:
             return None
         if var in moved.variables:

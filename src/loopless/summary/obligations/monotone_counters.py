@@ -14,6 +14,7 @@ from loopless import terms as t
 from loopless.paths.model import Exit, LoopPaths, Path
 from loopless.records import dataclass
 from loopless.summary.obligations.monotone import exit_of_all
+from loopless.terms.relation import added
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def _lifted(paths: LoopPaths, var: t.Var, checks: Mapping[t.Condition, Exit]) ->
     low, high = var.type.min, var.type.max
     if low is None or high is None or not var.type.signed or not _is_linear_throughout(paths, var):
         return None
-    moves = [path.update.get(var, var) - var for path in paths.iterative]
+    moves = [added(path, var) for path in paths.iterative]
     steps = [move.value for move in moves if isinstance(move, t.Const)]
     if len(steps) != len(moves) or (min(steps) < 0 < max(steps)) or not any(steps):
         return None
@@ -96,13 +97,9 @@ def lift(paths: LoopPaths, lifted: Iterable[LiftedCounter]) -> LoopPaths:
         kept = path.condition
         if path.exit is None:
             kept = t.conjunction(part for part in t.conjuncts(path.condition) if part not in dropped)
-        return replace(
-            path,
-            condition=t.substitute(kept, free),
-            update={names.get(v, v): t.substitute(term, free) for v, term in path.update.items()},
-            result=t.substitute(path.result, free) if path.result is not None else None,
-            outputs=frozenset(names.get(v, v) for v in path.outputs),
-        )
+        placed = replace(path, condition=kept).given(free)
+        update = {names.get(v, v): term for v, term in placed.update.items()}
+        return replace(placed, update=update, outputs=frozenset(names.get(v, v) for v in path.outputs))
 
     return replace(
         paths,

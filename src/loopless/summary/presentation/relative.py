@@ -23,10 +23,9 @@ def relative_paths(paths: LoopPaths) -> LoopPaths:
         return paths
 
     def shown(path: Path) -> Path:
-        update = {var: t.substitute(term, begins) for var, term in path.update.items() if var not in begins}
-        result = t.substitute(path.result, begins) if path.result is not None else None
-        condition = t.substitute(path.condition, begins)
-        return replace(path, condition=condition, update=update, result=result, outputs=path.outputs - begins.keys())
+        placed = path.given(begins)
+        update = {var: term for var, term in placed.update.items() if var not in begins}
+        return replace(placed, update=update, outputs=path.outputs - begins.keys())
 
     iterative, exits = tuple(map(shown, paths.iterative)), tuple(map(shown, paths.exits))
     state, own = (tuple(var for var in some if var not in begins) for some in (paths.state, paths.shown))

@@ -24,12 +24,8 @@ def narrowed(paths: LoopPaths, assumed: t.Condition) -> LoopPaths:
     fixed = {var: t.const(value) for var, value in fixed_by(whole).items() if var not in paths.state}
 
     def under(path: Path) -> Path | None:
-        condition = t.substitute(path.condition & whole, fixed)
-        if not feasible(condition):
-            return None
-        update = {v: t.substitute(term, fixed) for v, term in path.update.items()}
-        result = t.substitute(path.result, fixed) if path.result is not None else None
-        return replace(path, condition=condition, update=update, result=result)
+        placed = replace(path, condition=path.condition & whole).given(fixed)
+        return placed if feasible(placed.condition) else None
 
     iterative = tuple(p for p in map(under, paths.iterative) if p is not None)
     exits = tuple(p for p in map(under, paths.exits) if p is not None)
