@@ -53,7 +53,7 @@ from loopless.verification.history import history_invariants, instrumented
 from loopless.verification.input_streams import streamed_violation
 from loopless.verification.linear_invariants import linear_invariants
 from loopless.verification.runs import Choose, ProgramRun, Runner
-from loopless.verification.safe_states import safe_states
+from loopless.verification.safe_states import safe_states, without_large_numbers
 from loopless.verification.shapes import (
     is_equation,
     is_of_equations,
@@ -396,8 +396,13 @@ class Search:
         if safe is None:
             return None
         # What else is known stays as it is: other methods do better without such long conditions.
-        kept = inductive_subset(self.inner, safe, min(self.deadline, clock.counted() + seconds))
-        return self._proof(SUMMARIES, kept) or self._by_history(leaps, safe, min(seconds, HISTORY_S))
+        for some in (without_large_numbers(safe), safe):
+            if some is not None:
+                kept = inductive_subset(self.inner, some, min(self.deadline, clock.counted() + seconds))
+                found = self._proof(SUMMARIES, kept)
+                if found is not None:
+                    return found
+        return self._by_history(leaps, safe, min(seconds, HISTORY_S))
 
     def _over_inputs(self, seconds: float) -> Suspect | None:
         """A run into a violation behind loops that take inputs in each iteration."""
