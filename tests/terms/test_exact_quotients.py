@@ -22,6 +22,7 @@ x, y = t.Var("x", I32), t.Var("y", I32)
         (3, x * x - x, False),
         (6, x * (x + 1) * (x + 2), True),
         (4, 4 * x + 8 * y, True),
+        (2, t.wrap(x + y, I32) * t.wrap(x + y, I32) - t.wrap(x + y, I32), True),
     ],
 )
 def test_which_polynomials_are_multiples(divisor, term, always):

@@ -9,7 +9,7 @@ from typing import Final
 from loopless.limits.terms import MAX_RESIDUES
 from loopless.terms.build import add, fits, from_polynomial, polynomial, product, wrap
 from loopless.terms.conditions import at_most_zero, with_comparisons
-from loopless.terms.nodes import Compare, Condition, Const, IntType, Op, Term, Var, Wrap
+from loopless.terms.nodes import Compare, Condition, Const, IntType, Op, Term, Wrap
 
 _ROUNDS: Final = 8
 """Maximum number of quotients taken out of one comparison."""
@@ -89,10 +89,12 @@ def _without_quotients(term: Term) -> tuple[Term, int]:
 
 
 def divides_always(divisor: int, term: Term) -> bool:
-    """Whether a polynomial is a multiple of ``divisor`` for all integers; False where these are too many to try."""
+    """Whether a polynomial is a multiple of ``divisor`` whatever integers stand for what is no sum in it; False where
+    these are too many to try.
+    """
     poly = polynomial(term)
     atoms = sorted({atom for monomial in poly for atom, _ in monomial}, key=lambda atom: atom.key)
-    if not all(isinstance(atom, Var) for atom in atoms) or divisor ** len(atoms) > MAX_RESIDUES:
+    if divisor ** len(atoms) > MAX_RESIDUES:
         return False
     for residues in itertools.product(range(divisor), repeat=len(atoms)):
         at = dict(zip(atoms, residues, strict=True))
