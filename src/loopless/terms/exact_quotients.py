@@ -8,8 +8,9 @@ from typing import Final
 
 from loopless.limits.terms import MAX_RESIDUES
 from loopless.terms.build import add, fits, from_polynomial, polynomial, product, wrap
-from loopless.terms.conditions import at_most_zero, with_comparisons
-from loopless.terms.nodes import Compare, Condition, Const, IntType, Op, Term, Wrap
+from loopless.terms.conditions import at_most_zero, equals_zero, not_zero, with_comparisons
+from loopless.terms.nodes import Compare, Condition, Const, Op, Term, Wrap
+from loopless.terms.types import IntType
 
 _ROUNDS: Final = 8
 """Maximum number of quotients taken out of one comparison."""
@@ -34,11 +35,15 @@ def _multiplied(condition: Condition) -> Condition:
             return condition
         # The odd part of the factor has an inverse modulo 2^width, and 2^k * a = 0 modulo 2^(width + k) where a = 0.
         modulus = IntType(width + (factor & -factor).bit_length() - 1, signed=False)
-        return getattr(wrap(whole, modulus), condition.relation)(0)
+        return _compared(wrap(whole, modulus), condition.relation)
     term, _ = _without_quotients(condition.term)
     if term is condition.term:
         return condition
-    return at_most_zero(term) if condition.relation == "le" else getattr(term, condition.relation)(0)
+    return _compared(term, condition.relation)
+
+
+def _compared(term: Term, relation: str) -> Condition:
+    return {"le": at_most_zero, "eq": equals_zero, "ne": not_zero}[relation](term)
 
 
 def _congruent(condition: Compare) -> tuple[Term, int] | None:
@@ -51,8 +56,8 @@ def _congruent(condition: Compare) -> tuple[Term, int] | None:
             case ((Wrap() as atom, 1),) if abs(factor) == 1 and atom.type.width is not None:
                 other = from_polynomial({m: -c * factor for m, c in poly.items() if m != monomial})
                 if fits(other, atom.type):
-                    same = isinstance(other, Wrap) and other.type == atom.type
-                    return atom.arg - (other.arg if same else other), atom.type.width
+                    inner = other.arg if isinstance(other, Wrap) and other.type == atom.type else other
+                    return atom.arg - inner, atom.type.width
     return None
 
 

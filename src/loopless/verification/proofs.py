@@ -242,8 +242,8 @@ class Search:
         return self._kept(proposed, until, method)
 
     def by_fewest_equations(self, seconds: float) -> Proof | None:
-        """Houdini on equations alone, none of which follows from others, on what the program asserts, and on signs: what
-        most proofs about products need, without the many bounds that hold besides.
+        """Houdini on equations, none of which follows from others, on what the program asserts, and on signs: what most
+        proofs about products need, without the many bounds that hold besides.
         """
         until = min(self.deadline, clock.counted() + seconds)
         if self._few_asked:
@@ -399,9 +399,9 @@ class Search:
         for some in (without_large_numbers(safe), safe):
             if some is not None:
                 kept = inductive_subset(self.inner, some, min(self.deadline, clock.counted() + seconds))
-                found = self._proof(SUMMARIES, kept)
-                if found is not None:
-                    return found
+                proof = self._proof(SUMMARIES, kept)
+                if proof is not None:
+                    return proof
         return self._by_history(leaps, safe, min(seconds, HISTORY_S))
 
     def _over_inputs(self, seconds: float) -> Suspect | None:
