@@ -254,8 +254,10 @@ class Runner:
             middle = (low + high) // 2
             low, high = (middle, high) if goes_on(middle) else (low, middle)
         if label in self._uneven:
-            low = next((count - 1 for count in range(1, min(low, MAX_UNEVEN_LEAP)) if not goes_on(count)), low)
             low = min(low, MAX_UNEVEN_LEAP)
+            low = next((count - 1 for count in range(low) if not goes_on(count)), low)
+            if low < 1:
+                return
         run.exact = False
         run.visits += [(label, {var: state[var] for var in third}) for state in map(after, (low // 3, low // 2, low))]
         values.update(after(low))
