@@ -9,11 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import z3
 
+from loopless import terms as t
 from loopless.check.certificates.document import FORMAT, VERSION, Subject, document_of, judged_document
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
 from loopless.check.certificates.judge import CertifiedClaim, judged, judged_recurrent
 from loopless.check.certificates.property import Follows, Property, violates
+from loopless.check.certificates.theories import Bits, Integers
 from loopless.errors import SourceError, UsageError
 from loopless.source import SourceOptions
 from loopless.terms import INTEGERS, Valuation, Var
@@ -321,6 +324,33 @@ def test_operations_on_bits_are_judged_as_bits():
 
 
 ENDLESS = "int main(void) { unsigned x = __VERIFIER_nondet_int(); while (x != 10) { if (__VERIFIER_nondet_int() == 5) x += 2; else x = 10; } return 0; }"
+
+
+TABLE = """int main(void) {
+    static const unsigned char most[8] = {3, 7, 1, 9, 200, 5, 6, 7};
+    unsigned x = __VERIFIER_nondet_int() & 255, i = 0;
+    while (i < 8 && most[i] < x) i++;
+    if (i < 8 && i > 4 && x < %d) reach_error();
+    return 0;
+}"""
+
+
+@pytest.mark.parametrize(("least", "accepted"), [(201, True), (202, False)])
+def test_the_judge_knows_what_tables_of_constants_hold(least, accepted):
+    """The fifth entry is passed by x > 200 only."""
+    source = TABLE % least
+    assert judgement(source, (f"(or (<= i 4) (>= x {least}))",)).accepted is accepted
+
+
+@pytest.mark.parametrize("index", [t.Var("i", t.IntType(2, signed=False)), t.Var("i", t.IntType(5))])
+@pytest.mark.parametrize("theory", [Integers, Bits])
+def test_an_entry_of_a_table_is_the_one_at_the_index(theory, index):
+    entries = (3, 0, 1, 1, -2, 0, 3, 1, 2)
+    term = t.table(index, entries)
+    made = theory.wide([term], z3.Context())
+    for at in range(index.type.min, index.type.max + 1):
+        found = z3.simplify(made.node(term, {index: made.number(at)}))
+        assert (found.as_signed_long() if theory is Bits else found.as_long()) == t.evaluate(term, {index: at})
 
 
 def test_a_recurrent_set_is_one_that_is_never_left():

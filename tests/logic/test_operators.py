@@ -66,6 +66,28 @@ def test_z3s_bit_vectors_are_the_fold(op: str) -> None:
             assert z3.simplify(found).as_signed_long() == expected, (a, b)
 
 
+ENTRIES = (3, 0, 1, 1, 1, -2, 0, 3, 1, 2, 2)
+
+
+@pytest.mark.parametrize("index", [X, Y, t.Var("i", t.IntType(2, signed=False)), t.Var("i", t.IntType(3)) + 4])
+@pytest.mark.parametrize("of_bits", [False, True])
+def test_z3s_tables_are_the_fold(index: t.Term, of_bits: bool) -> None:
+    """Also in vectors that hold no more than values and indices, where the table is longer."""
+    context = z3.Context()
+    made = BitTranslation(z3, context) if of_bits else IntegerTranslation(z3, context)
+    term = Op("table", (index, *map(t.const, ENTRIES)))
+    words = TRANSLATIONS["table"].bits if of_bits else TRANSLATIONS["table"].integers
+    assert words is not None
+    least, most = t.range_of(index)
+    least, most = -20 if least is None else least, 20 if most is None else most
+    if isinstance(made, BitTranslation):
+        made.width = max(3, least.bit_length() + 1, most.bit_length() + 1)
+    for at in range(least, most + 1):
+        found = z3.simplify(words(made, term, [made.constant(at), *map(made.constant, ENTRIES)]))
+        number = found.as_signed_long() if of_bits else found.as_long()
+        assert number == t.OPERATORS["table"].fold(at, *ENTRIES), at
+
+
 @pytest.mark.parametrize("op", [op for op in TRANSLATIONS if TRANSLATIONS[op].affine is not None])
 @pytest.mark.parametrize("swapped", [False, True])
 def test_isls_functions_are_the_fold(op: str, swapped: bool) -> None:

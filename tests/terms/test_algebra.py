@@ -77,3 +77,29 @@ def test_equality_is_identity_and_order_is_that_of_keys() -> None:
     assert (X == Y) is False
     assert sorted([Y, X]) == [X, Y]
     assert len({X + 1, X + 1}) == 1
+
+
+U4, U6, S6 = t.IntType(4, signed=False), t.IntType(6, signed=False), t.IntType(6, signed=True)
+small, other = t.Var("small", t.IntType(6, signed=False)), t.Var("other", t.IntType(5, signed=False))
+INNER = t.wrap(small * 3 + other, U4)
+
+
+@pytest.mark.parametrize("kind", [U6, S6])
+@pytest.mark.parametrize(
+    ("term", "gone"),
+    [
+        (INNER * 4 + other * small, True),
+        (INNER * INNER * 4 - 5, True),
+        (INNER * other * 12 + small, True),
+        (INNER * 2 + other * small, False),
+        (INNER * INNER * 2 + small * 5, False),
+    ],
+)
+def test_what_wraps_around_inside_is_left_out_where_its_factor_makes_up_for_the_bits(kind, term, gone):
+    """Four bits times four are six bits; times two they are five, and the sixth bit is another."""
+    wrapped = t.wrap(term, kind)
+    assert any(isinstance(node, t.Wrap) and node.type == U4 for node in t.walk(wrapped)) is not gone
+    for a in range(64):
+        for b in range(32):
+            at = {small: a, other: b}
+            assert t.evaluate(wrapped, at) == kind.wrap(t.evaluate(term, at))

@@ -53,6 +53,17 @@ def test_no_run_leaps_where_iterations_may_differ(body):
     assert len(x) > 3 * MAX_LEAPS / 2
 
 
+@pytest.mark.parametrize("stops", ["table[x] == 200", "x % 64 == {0}", "(x & 63) == {0}"])
+@pytest.mark.parametrize("last", [3, 4, 5, 9, 40])
+def test_a_run_leaps_over_no_iteration_that_stops(stops, last):
+    """The loop stops in one iteration, and would go on in all others."""
+    table = f"static const unsigned char table[64] = {{[{last}] = 200}};"
+    body = f"int x = 0; while (x < 64 && !({stops.format(last)})) x++; return x;"
+    run, x = states(f"{table} int main(void) {{ {body} }}", "x", leaps=True)
+    assert run.end == "return"
+    assert x[-1] == last
+
+
 def test_cases_prove_what_holds_on_either_side_of_a_comparison():
     """y = 50000 until x comes there, and y = x behind: no run of few steps sees that."""
     source = """int main(void) {

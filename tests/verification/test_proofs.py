@@ -95,6 +95,39 @@ def test_equations_are_tried_with_what_is_plain_before_they_are_tried_with_all()
     assert all(len(parts) < 120 for parts in proof.invariants.values())
 
 
+@pytest.mark.parametrize("wrong", [0, 1])
+@pytest.mark.slow
+def test_equations_alone_prove_a_division(wrong):
+    """Powers of two, multiples of them, the equations that are asserted and signs are enough."""
+    made = search(DIVISION.replace("q * b + r ||", f"q * b + r + {wrong} ||"))
+    made.sampled(0.3)
+    proof = made.by_fewest_equations(30.0)
+    if wrong:
+        assert proof is None
+        made.inner = None  # what was asked to the end is not asked again
+        assert made.by_fewest_equations(30.0) is None
+    else:
+        assert isinstance(proof, Proof)
+        assert all(len(parts) < 25 for parts in proof.invariants.values())
+
+
+PRODUCT = """extern unsigned __VERIFIER_nondet_uint(void);
+int main(void) {{
+    unsigned a = __VERIFIER_nondet_uint(), b = __VERIFIER_nondet_uint(), i = 0, s = 7 * b;
+    while (i != a) {{ if (s != (i + 7) * b + {}) reach_error(); i++; s += b; }}
+    return 0;
+}}"""
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_what_is_asserted_of_products_that_wrap_around_is_tried_alone(wrong):
+    """s is (i + 7) * b modulo 2^32, and no equation of integers."""
+    made = search(PRODUCT.format(wrong))
+    made.sampled(0.3)
+    proof = made.by_fewest_equations(20.0)
+    assert proof is None if wrong else proves(made, proof)
+
+
 UNSIGNED_DIVISION = """extern unsigned __VERIFIER_nondet_uint(void);
 int main(void) {{
     unsigned a = __VERIFIER_nondet_uint(), q = 0, r = a, b = 1;

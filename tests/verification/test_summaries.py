@@ -14,7 +14,7 @@ from loopless.verification import exploration
 from loopless.verification.exploration import explored
 from loopless.verification.proofs import GOALS, SUMMARIES, Proof, Suspect
 from loopless.verification.runs import Runner
-from loopless.verification.safe_states import safe_states, unsafe_states
+from loopless.verification.safe_states import safe_states, unsafe_states, without_large_numbers
 from loopless.verification.termination import Ranked, Trap
 from programs_in_c import named, proves, search, system, termination
 
@@ -31,6 +31,20 @@ SUM = """int main(void) {
     if (n < 1 || n > 1000) return 0;
     for (int i = 1; i <= n; i++) s += i;
     if (2 * s != n * (n + 1)) reach_error();
+    return 0;
+}"""
+WRAPPING_SUM = """int main(void) {
+    unsigned n = __VERIFIER_nondet_int(), a = __VERIFIER_nondet_int(), s = a;
+    for (unsigned m = n; m > 0; m--) s += m;
+    if (2 * (s - a) != n * (n + 1)) reach_error();
+    return 0;
+}"""
+"""True of all 32-bit numbers, since 2 * (s - a) and n * (n + 1) are the same modulo 2^32."""
+THERE_AND_BACK = """int main(void) {
+    unsigned n = __VERIFIER_nondet_int(), s = 0, i = 0;
+    if (n > 1000) return 0;
+    while (i < 2 * n) { if (i < n) s += i; else s -= i - n; i++; }
+    if (s != 0) reach_error();
     return 0;
 }"""
 TWICE = """int main(void) {
@@ -81,12 +95,28 @@ def test_the_inputs_of_loops_that_run_just_so_often(program, inputs, constant):
     assert plain.end == "violation"
 
 
-@pytest.mark.parametrize("source", [SUM, TWICE], ids=["sum", "two loops"])
+@pytest.mark.parametrize(
+    "source", [SUM, WRAPPING_SUM, THERE_AND_BACK, TWICE], ids=["sum", "wraps", "phases", "two loops"]
+)
 def test_the_states_from_which_no_violation_is_reached_are_an_invariant(source):
     made = search(source)
     found = made.by_summaries(5.0)
     assert isinstance(found, Proof)
     assert proves(made, found)
+
+
+def test_what_speaks_of_large_numbers_or_of_first_values_is_left_out_first():
+    made = system(SUM)
+    leaps, _ = leaps_of(made, 5.0)
+    goals = frozenset((VIOLATION,))
+    safe = safe_states(accelerated(made, leaps), goals, {})
+    assert safe is not None
+    short = without_large_numbers(safe)
+    assert short is not None
+    for label, parts in short.items():
+        assert parts
+        assert set(parts) < set(safe[label])
+    assert without_large_numbers(short) is None
 
 
 def test_what_no_input_reaches_has_no_path():

@@ -29,6 +29,9 @@ MAX_REPEATING_STEPS: Annotated[int, GUESS] = 1_000_000
 
 # check.certificates.theories
 
+MAX_TABLE_ENTRIES: Annotated[int, GUESS] = 256
+"""Maximum number of entries of a table of constants of which it is told which one an index has."""
+
 MAX_VECTOR_BITS: Annotated[int, GUESS] = 300
 """Maximum number of bits of values that are put into bit vectors."""
 

@@ -20,6 +20,9 @@ MAX_LEAPS: Annotated[int, GUESS] = 40
 MAX_LEAP: Annotated[int, GUESS] = 1 << 40
 """Approximate maximum number of iterations that one leap of a run passes."""
 
+MAX_UNEVEN_LEAP: Annotated[int, ChosenBy("each of these iterations is made to see whether it goes on; a guess")] = 256
+"""Maximum number of iterations that one leap of a run passes in a loop that reads memory or takes remainders."""
+
 MAX_OPEN_CALLS: Annotated[int, GUESS] = 60
 """Maximum number of calls that are open at once in a run."""
 

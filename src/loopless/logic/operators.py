@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 import islpy as isl
 
 from loopless import terms as t
+from loopless.limits.logic import MAX_TABLE_OPERANDS
 from loopless.logic.engine import value
 from loopless.records import dataclass
 
@@ -100,6 +101,26 @@ def _trunc_div(made: SolverTerms, term: t.Op, args: Sequence[Any]) -> Any:
 
 def _trunc_rem(made: SolverTerms, term: t.Op, args: Sequence[Any]) -> Any:
     return args[0] - args[1] * _trunc_div(made, term, args)
+
+
+def _entry(made: SolverTerms, term: t.Op, args: Sequence[Any]) -> Any:
+    """An entry of a table, chosen by halves; the first one below 0, the last one beyond the end."""
+    index, entries = args[0], args[1:]
+    least, most = t.range_of(term.args[0])
+    if len(args) > MAX_TABLE_OPERANDS:
+        return None
+
+    def chosen(low: int, high: int) -> Any:
+        if len(set(term.args[1 + low : 1 + high])) == 1:
+            return entries[low]
+        middle = (low + high) // 2
+        if most is not None and most < middle:
+            return chosen(low, middle)
+        if least is not None and least >= middle:
+            return chosen(middle, high)
+        return made.z3.If(index < middle, chosen(low, middle), chosen(middle, high))
+
+    return chosen(0, len(entries))
 
 
 def _is_positive(divisor: t.Term) -> bool:
@@ -346,7 +367,7 @@ TRANSLATIONS: Final[Mapping[str, TranslatedOperator]] = {
         None, _of_both(operator.rshift), AffineFunction(_by_an_amount, _shr_function), works_on_bits=True
     ),
     "pow": TranslatedOperator(None, _power_of_two, None),
-    "table": TranslatedOperator(None, None, AffineFunction(_entries, _table_function)),
+    "table": TranslatedOperator(_entry, _entry, AffineFunction(_entries, _table_function)),
     "first_in_range": _UNKNOWN,
     "first_scaled": _UNKNOWN,
     "floor_sum": _UNKNOWN,

@@ -344,7 +344,7 @@ def wrap(term: Term, type: IntType) -> Term:
         r = coefficient % modulus
         if 2 * r > modulus or (2 * r == modulus and type.signed):
             r -= modulus
-        _accumulate(reduced, _unwrapped(monomial, type.width), r)
+        _accumulate(reduced, _unwrapped(monomial, type.width - _twos(r)), r)
     inner = from_polynomial(reduced)
     if fits(inner, type):
         return inner
@@ -373,6 +373,11 @@ def _wrapped_choice(choice: Ite, type: IntType) -> Term:
 def _accumulate(into: Polynomial, poly: Polynomial, factor: int) -> None:
     for monomial, coefficient in poly.items():
         into[monomial] = into.get(monomial, 0) + coefficient * factor
+
+
+def _twos(number: int) -> int:
+    """How often 2 divides a number; 0 for 0."""
+    return (number & -number).bit_length() - 1 if number else 0
 
 
 def _unwrapped(monomial: Monomial, width: int) -> Polynomial:

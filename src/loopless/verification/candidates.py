@@ -133,6 +133,13 @@ class Proposals:
             *self._remainders(variables, states),
         ]
 
+    def signs(self, label: str) -> list[t.Condition]:
+        """That variables are positive, or not negative, where they always were."""
+        states = self.seen.get(label, ())
+        found = ((var.ge(1), var.ge(0)) for var in self._variables(label))
+        held = (next((c for c in both if self._held(c, states)), t.TRUE) for both in found)
+        return [c for c in held if c is not t.TRUE]
+
     def _rests(self, variables: Sequence[t.Var], states: Sequence[Mapping[t.Var, int]]) -> Iterable[t.Condition]:
         """Remainders by constants of the program."""
         steps = {abs(k) for k in self.constants}

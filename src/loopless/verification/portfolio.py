@@ -121,6 +121,13 @@ def _equations(seconds: float, degree: int, where: Callable[[Search], bool] = la
     return _method("equations", _EQUATIONS, ask, proves=True, where=where)
 
 
+def _fewest_equations(seconds: float) -> SafetyMethod:
+    def ask(question: SafetyQuestion) -> Any:
+        return question.search.by_fewest_equations(seconds)
+
+    return _method("equations alone", _EQUATIONS, ask, proves=True, where=_multiplies)
+
+
 def _plain_equations(seconds: float, where: Callable[[Search], bool]) -> SafetyMethod:
     def ask(question: SafetyQuestion) -> Any:
         return question.search.by_plain_equations(seconds)
@@ -176,6 +183,7 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _trivially(),
     _summaries(1.0),
     _single_runs(0.3),
+    _fewest_equations(8.0),
     _plain_equations(2.0, _multiplies),
     _houdini(2.0),
     _plain_equations(3.0, lambda search: search.asserts_sums),
@@ -191,6 +199,7 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _cases(2.0),
     _equations(4.0, 2),
     _k_induction(2.0),
+    _fewest_equations(15.0),
     _plain_equations(15.0, _multiplies),
     _spacer(5.0),
     _paths(5.0),

@@ -53,7 +53,7 @@ from loopless.verification.history import history_invariants, instrumented
 from loopless.verification.input_streams import streamed_violation
 from loopless.verification.linear_invariants import linear_invariants
 from loopless.verification.runs import Choose, ProgramRun, Runner
-from loopless.verification.safe_states import safe_states
+from loopless.verification.safe_states import safe_states, without_large_numbers
 from loopless.verification.shapes import (
     is_equation,
     is_of_equations,
@@ -69,6 +69,7 @@ Invariants = Mapping[str, tuple[t.Condition, ...]]
 SUMMARIES: Final = "summaries of loops"
 """What is told of answers by the summaries of loops."""
 LINEAR: Final = "linear invariants (Farkas)"
+EQUATIONS: Final = "polynomial equations"
 NO_INVARIANT: Final = "no invariant needed"
 GOALS: Final = frozenset((VIOLATION, OPEN))
 
@@ -127,6 +128,8 @@ class Search:
         self.multiplies = multiplies(system.transitions)
         self._all_asked = False
         """Whether the plain equations were asked to the end."""
+        self._few_asked = False
+        """Whether the fewest of them were."""
         self._proposals: Proposals | None = None
         self._leaps_cut = True
         """Whether there was no time yet to summarize all loops."""
@@ -238,6 +241,28 @@ class Search:
                 return found
         return self._kept(proposed, until, method)
 
+    def by_fewest_equations(self, seconds: float) -> Proof | None:
+        """Houdini on equations, none of which follows from others, on what the program asserts, and on signs: what most
+        proofs about products need, without the many bounds that hold besides.
+        """
+        until = min(self.deadline, clock.counted() + seconds)
+        if self._few_asked:
+            return None
+        made, asserted = self.proposals(), self._asserted()
+        proposed = {}
+        for label in self.system.cutpoints:
+            equal = (c for c in made.simple(label) if is_equation(c) or c in asserted)
+            every = dict.fromkeys((*equal, *made.equations(label, 2)))
+            proposed[label] = [*made.signs(label), *independent(every)]
+        found = self._alone(proposed, until, EQUATIONS)
+        self._few_asked = clock.counted() < until
+        return found
+
+    def _asserted(self) -> frozenset[t.Condition]:
+        """The comparisons of what is asserted, and their negations."""
+        atoms = (c for transition in self.bad for c in t.comparisons(transition.condition))
+        return frozenset(part for c in atoms for part in (c, ~c) if is_plain(c))
+
     def by_plain_equations(self, seconds: float) -> Proof | None:
         """Houdini on equations, on what speaks of one variable, such as that it is one of some numbers, and on what the
         program asserts; without other inequalities of several variables, each of which makes questions about products
@@ -246,21 +271,13 @@ class Search:
         until = min(self.deadline, clock.counted() + seconds)
         if self._all_asked:
             return None
-        made = self.proposals()
-        asserted = {
-            part
-            for transition in self.bad
-            for c in t.comparisons(transition.condition)
-            for part in (c, ~c)
-            if is_plain(c)
-        }
+        made, asserted = self.proposals(), self._asserted()
         proposed = {
             label: [*(c for c in made.simple(label) if is_of_equations(c, asserted)), *made.equations(label, 2)]
             for label in self.system.cutpoints
         }
         plainest = {label: [c for c in parts if is_plainest(c)] for label, parts in proposed.items()}
-        method = "polynomial equations"
-        found = self._alone(plainest, until, method) or self._alone(proposed, until, method)
+        found = self._alone(plainest, until, EQUATIONS) or self._alone(proposed, until, EQUATIONS)
         self._all_asked = clock.counted() < until
         return found
 
@@ -325,7 +342,7 @@ class Search:
         proposed = {label: made.equations(label, degree) for label in self.system.cutpoints}
         if not any(proposed.values()):
             return None
-        return self._kept(proposed, until, "polynomial equations")
+        return self._kept(proposed, until, EQUATIONS)
 
     def by_horn(self, seconds: float) -> Proof | bool | None:
         """Spacer on the transitions with what is known; False where it says that there is a violation."""
@@ -379,8 +396,13 @@ class Search:
         if safe is None:
             return None
         # What else is known stays as it is: other methods do better without such long conditions.
-        kept = inductive_subset(self.inner, safe, min(self.deadline, clock.counted() + seconds))
-        return self._proof(SUMMARIES, kept) or self._by_history(leaps, safe, min(seconds, HISTORY_S))
+        for some in (without_large_numbers(safe), safe):
+            if some is not None:
+                kept = inductive_subset(self.inner, some, min(self.deadline, clock.counted() + seconds))
+                proof = self._proof(SUMMARIES, kept)
+                if proof is not None:
+                    return proof
+        return self._by_history(leaps, safe, min(seconds, HISTORY_S))
 
     def _over_inputs(self, seconds: float) -> Suspect | None:
         """A run into a violation behind loops that take inputs in each iteration."""

@@ -16,6 +16,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Block,
     Call,
     Check,
     Copy,
@@ -29,7 +30,7 @@ from loopless.flowgraph.model import (
     Statement,
     Store,
 )
-from loopless.limits.verification import BLOCK_S, MAX_LEAP, MAX_LEAPS, MAX_OPEN_CALLS
+from loopless.limits.verification import BLOCK_S, MAX_LEAP, MAX_LEAPS, MAX_OPEN_CALLS, MAX_UNEVEN_LEAP
 from loopless.records import dataclass
 from loopless.source.ir import Loc
 from loopless.summary import LoopSummary
@@ -120,6 +121,10 @@ class Runner:
         """``summaries``: by header the loops that runs jump over, as these say."""
         self.graph, self.violates, self.state, self.summaries = graph, violates, state, summaries or {}
         self._left = self._depth = self._leaps = 0
+        self._uneven = frozenset(
+            loop.header for loop in graph.loops if any(_is_uneven(graph.blocks[label]) for label in loop.blocks)
+        )
+        """The headers of loops whose conditions may change from one iteration to the next, and change back later."""
 
     def run(
         self, choose: Choose, most: int, on_visit: Callable[[str], None] | None = None, *, leaps: bool = False
@@ -248,6 +253,11 @@ class Runner:
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if goes_on(middle) else (low, middle)
+        if label in self._uneven:
+            low = min(low, MAX_UNEVEN_LEAP)
+            low = next((count - 1 for count in range(low) if not goes_on(count)), low)
+            if low < 1:
+                return
         run.exact = False
         run.visits += [(label, {var: state[var] for var in third}) for state in map(after, (low // 3, low // 2, low))]
         values.update(after(low))
@@ -447,3 +457,21 @@ class Runner:
         if found is None or found.content is None or offset < 0 or offset + size > len(found.content):
             return None
         return type.wrap(int.from_bytes(found.content[offset : offset + size], "little"))
+
+
+def _is_uneven(block: Block) -> bool:
+    """Whether a block reads memory or tables, or takes remainders, bits or quotients."""
+    parts: list[t.Node] = [edge.condition for edge in block.edges]
+    parts += [term for edge in block.edges for _, term in edge.assigns]
+    for statement in block.statements:
+        match statement:
+            case Load():
+                return True
+            case Assign(value=value):
+                parts.append(value)
+            case Check(condition=condition) | Assume(condition=condition):
+                parts.append(condition)
+            case _:
+                pass
+    nodes = (node for part in parts for node in t.walk(part))
+    return any(isinstance(node, t.Read) or (isinstance(node, t.Op) and node.op not in ("min", "max")) for node in nodes)

@@ -37,6 +37,16 @@ def safe_states(
     return found
 
 
+def without_large_numbers(safe: SafeStates) -> SafeStates | None:
+    """Of safe states the conditions that speak of nothing that types cannot hold, nor of first values; None where these
+    are all. They are fewer and shorter, and mostly enough.
+    """
+    found = {
+        label: tuple(part for part in parts if all(map(_is_plain, t.disjuncts(part)))) for label, parts in safe.items()
+    }
+    return None if found == safe else found
+
+
 def unsafe_states(
     system: TransitionSystem, goals: Collection[str], given: Mapping[str, t.Condition]
 ) -> Mapping[str, tuple[t.Condition, ...]] | None:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import z3  # type: ignore[import-untyped]
 
 from loopless import terms as t
-from loopless.limits.check import MAX_VECTOR_BITS
+from loopless.limits.check import MAX_TABLE_ENTRIES, MAX_VECTOR_BITS
 
 _QUOTIENTS: Final = ("floor_div", "mod", "trunc_div", "trunc_rem")
 
@@ -87,7 +87,7 @@ class Integers:
                 return self.wrapped(node, done[node.arg])
             case t.Op():
                 args = [done[arg] for arg in node.args]
-                made = self.operation(node, args)
+                made = self.entry(node, args) if node.op == "table" else self.operation(node, args)
                 if made is None:
                     return self.unknown(node, args)
                 if node.op in _QUOTIENTS and _has_zero(node.args[1]):
@@ -106,6 +106,23 @@ class Integers:
                 return self.fresh("aggregate", node)
             case _:
                 raise AssertionError(node)
+
+    def entry(self, node: t.Op, args: list[Any]) -> Any:
+        """What a table of constants has at an index: the first one below 0, the last one beyond the end."""
+        least, most = t.range_of(node.args[0])
+        entries = node.args[1:]
+
+        def chosen(low: int, high: int) -> Any:
+            middle = (low + high) // 2
+            if low + 1 == high:
+                return args[1 + low]
+            if most is not None and most < middle:
+                return chosen(low, middle)
+            if least is not None and least >= middle:
+                return chosen(middle, high)
+            return z3.If(args[0] < self.number(middle), chosen(low, middle), chosen(middle, high))
+
+        return chosen(0, len(entries)) if len(entries) <= MAX_TABLE_ENTRIES else None
 
     def unknown(self, node: t.Op, args: list[Any]) -> Any:
         """What an operator without a word comes to: any value, the same one for the same operands."""
