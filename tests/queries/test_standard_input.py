@@ -315,6 +315,7 @@ int main(void) { int x; for (;;) { int got = scanf("%3d", &x); if (got == EOF ||
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDING)
 def test_what_reads_until_the_end_ends(name: str, tmp_path: Path) -> None:
     (tmp_path / "p.c").write_text(_HEAD + ENDING[name])
@@ -325,6 +326,7 @@ def test_what_reads_until_the_end_ends(name: str, tmp_path: Path) -> None:
     assert verdict.certificate["program"]["finite_stdin"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
