@@ -347,6 +347,22 @@ def test_what_does_not_come_to_the_end_is_not_proved_to_end(text: str, tmp_path:
     assert verdict.verdict != "true"
 
 
+def test_a_function_that_reads_until_the_end_ends(tmp_path: Path) -> None:
+    """Only of the function that reads the answer rests on the end of standard input."""
+    (tmp_path / "p.c").write_text(
+        _HEAD
+        + """
+int skip(int x) { int c, n = 0; while ((c = getchar()) != EOF) if (c == x) n ^= 1; return n; }
+int plain(int x) { int n = 0; for (int i = 0; i < (x & 7); i++) n ^= i; return n; }
+int main(void) { return skip(3) + plain(2); }
+"""
+    )
+    for name, reads in (("skip", True), ("plain", False)):
+        found = hang([tmp_path / "p.c"], name, _SETTINGS, seconds=30.0)
+        assert found.verdict == "unreachable", found.reason
+        assert ("standard input has an end" in found.assumptions) == reads
+
+
 def test_lines_are_verified(tmp_path: Path) -> None:
     """A depth that is kept within bounds; without them a closing bracket goes below 0."""
     text = """

@@ -424,7 +424,7 @@ void __VERIFIER_assume(int);
 int {STANDARD_INPUT_DRAW}byte(void);
 #ifdef FINITE
 /* How many bytes are left, at most. */
-static unsigned long long left;
+static unsigned long long left = ~0ULL;
 unsigned long long {STANDARD_INPUT_SIZE}(void);
 void __loopless_read_start(void) {{ left = {STANDARD_INPUT_SIZE}(); }}
 static void one_less(void) {{ __VERIFIER_assume(left > 0); left--; }}
@@ -460,7 +460,7 @@ enum {{ DEC = 1, HEX = 2, EITHER = 3 }};
 static int ahead = ANY;
 #ifdef FINITE
 /* How many bytes are left, at most. */
-static unsigned long long left;
+static unsigned long long left = ~0ULL;
 unsigned long long {STANDARD_INPUT_SIZE}(void);
 void __loopless_read_start(void) {{ left = {STANDARD_INPUT_SIZE}(); }}
 static void one_less(void) {{ __VERIFIER_assume(left > 0); left--; }}

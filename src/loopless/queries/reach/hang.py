@@ -15,6 +15,7 @@ from typing import Final
 
 from loopless import clock, portfolio
 from loopless.errors import UsageError
+from loopless.flowgraph.callees.call_graph import CallGraph
 from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
 from loopless.limits.queries import DEFAULT_REACH_S, FENCE_MARGIN_S, HANG_PATHS_S, HANG_PROOF_SHARE, SUMMARIES_S
 from loopless.logic.solver import SmtAnswer
@@ -42,6 +43,7 @@ from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.rounds import CountedLoop
 from loopless.source.targets import SourceTarget
+from loopless.source.vocabulary import FINITE, STANDARD_INPUT_DRAW, STANDARD_INPUT_SIZE
 from loopless.transition.relation import DIVERGES, VIOLATION, TransitionSystem
 from loopless.verification.exploration import explored
 from loopless.verification.lassos import with_lassos
@@ -92,8 +94,21 @@ def hang(
         (found,) = run_all([job.run], Limits(None, settings.loop_memory_mb, deadline + FENCE_MARGIN_S), fresh=True)
     if isinstance(found, Overrun):
         found = Reached(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
-    found = with_input_reason(found, program)
+    found = _with_finite_input(with_input_reason(found, program), program)
     return replace(found, files=tuple(map(str, files)), options=settings.source)
+
+
+def _with_finite_input(found: Reached, program: AnalyzedProgram) -> Reached:
+    """The answer with the assumption that standard input ends, which only ``main`` names where it draws its size."""
+    if found.verdict != "unreachable" or FINITE in found.assumptions:
+        return found
+    module = program.source.inlined
+    if STANDARD_INPUT_SIZE not in module.functions:
+        return found
+    names = CallGraph(module).of((found.function,)).names
+    called = (i.callee_name for name in names for i in module.functions[name].instructions())
+    reads = any(name is not None and name.startswith(STANDARD_INPUT_DRAW) for name in called)
+    return replace(found, assumptions=(FINITE, *found.assumptions)) if reads else found
 
 
 @dataclass(frozen=True, slots=True)
