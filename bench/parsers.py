@@ -91,7 +91,7 @@ def hanging(parser: Parser, count: int, folder: Path) -> int:
         text += f"return (int){parser.function}((void *)b, n) & 1; }}\n"
     (folder / "native.c").write_text(text, encoding="utf-8")
     subprocess.run(["cc", "-w", "-O1", *parser.flags, "native.c", "-o", "native"], cwd=folder, check=True)
-    letters = [ord(letter) for letter in set(parser.file.read_text(encoding="utf-8")) if ord(letter) < 128]
+    letters = sorted({ord(letter) for letter in parser.file.read_text(encoding="utf-8") if ord(letter) < 128})
     draw = random.Random(1)
     found = 0
     for _ in range(count):
