@@ -204,6 +204,10 @@ def test_verdicts_of_random_programs_agree_with_native_runs(seed: int, tmp_path:
         "char *gets(char *); int main(void) { char b[9]; gets(b); return getchar(); }",
         'int main(void) { __asm__ volatile ("nop" ::: "memory"); return getchar(); }',
         "int fgetc(FILE *f) { return f != 0; } int main(void) { return fgetc(stdin) + getchar(); }",
+        "int feof(FILE *f) { return f == 0; } int main(void) { return feof(stdin) + getchar(); }",
+        'int main(void) { int x; scanf("%[z-a]", (char *)&x); return getchar(); }',
+        'int main(void) { int x; scanf("%d%n", &x, &x); return getchar(); }',
+        "int main(void) { static char b[BUFSIZ]; setvbuf(stdin, b, _IOFBF, BUFSIZ); return getchar(); }",
         "long lseek(int, long, int); int main(void) { lseek(0, 0, 0); return getchar(); }",
     ],
 )

@@ -163,7 +163,7 @@ def _check_surroundings(text: str, options: SourceOptions, declared: set[str], d
     """Raises ``_Unfollowed`` where what is not known may read or move standard input."""
     if options.stubs:
         raise _Unfollowed("stubs are given, which may read it")
-    if own := sorted(READERS & defined):
+    if own := sorted(_REPLACED & defined):
         raise _Unfollowed(f"the program has a {own[0]} of its own")
     if _WINDOWS.search(text):
         raise _Unfollowed("the program is compiled for Windows")
