@@ -81,7 +81,22 @@ DESCRIPTOR = """
 #include <unistd.h>
 int main(void) { char b[3]; if (read(0, b, 3) == 3 && b[0] == 'x' && b[2] == 'z' && read(0, b, 1) == 0) reach_error(); }
 """
+CONVERSIONS = """
+int main(void) {
+  int x, y;
+  if (scanf("%d,%2d", &x, &y) == 2 && x == 1234 && y > 40 && getchar() == '7') reach_error();
+}
+"""
+PUT_BACK = """
+int main(void) {
+  int c = getchar();
+  if (c != 'k' || ungetc(c, stdin) != c) return 1;
+  if (getchar() == 'k' && getchar() == EOF && feof(stdin)) reach_error();
+}
+"""
 REACHED = {
+    "conversions": CONVERSIONS,
+    "put back": PUT_BACK,
     "line": LINE,
     "word": WORD,
     "sum": SUM,
@@ -98,6 +113,9 @@ NEVER = {
     "a digit behind a number": """
 int main(void) { int x, c; if (scanf("%d", &x) == 1) { c = getchar(); if (c >= '0' && c <= '9') reach_error(); } }
 """,
+    "a number of a width": 'int main(void) { int x; if (scanf("%2d", &x) == 1 && (x > 99 || x < -9)) reach_error(); }',
+    "another literal": 'int main(void) { char c; if (scanf("x%c", &c) == 0 && getchar() == 120) reach_error(); }',
+    "what is put back": "int main(void) { if (ungetc('a', stdin) == 'a' && getchar() != 'a') reach_error(); }",
     "a letter stays": """
 int main(void) { int x, y; if (scanf("%d", &x) == 0 && (y = getchar()) == 'a' && y != 'a') reach_error(); }
 """,
@@ -177,7 +195,7 @@ def test_verdicts_of_random_programs_agree_with_native_runs(seed: int, tmp_path:
     "text",
     [
         "int main(void) { FILE *f = stdin; return getc(f); }",
-        "int main(void) { char b[9]; ungetc(1, stdin); return getchar(); }",
+        "int main(void) { char b[9]; rewind(stdin); return getchar(); }",
         'int main(void) { float x; scanf("%f", &x); return getchar(); }',
         "void strange(void); int main(void) { strange(); return getchar(); }",
         "int main(void) { int (*f)(void) = getchar; return f() + getchar(); }",
@@ -186,6 +204,10 @@ def test_verdicts_of_random_programs_agree_with_native_runs(seed: int, tmp_path:
         "char *gets(char *); int main(void) { char b[9]; gets(b); return getchar(); }",
         'int main(void) { __asm__ volatile ("nop" ::: "memory"); return getchar(); }',
         "int fgetc(FILE *f) { return f != 0; } int main(void) { return fgetc(stdin) + getchar(); }",
+        "int feof(FILE *f) { return f == 0; } int main(void) { return feof(stdin) + getchar(); }",
+        'int main(void) { int x; scanf("%[z-a]", (char *)&x); return getchar(); }',
+        'int main(void) { int x; scanf("%d%n", &x, &x); return getchar(); }',
+        "int main(void) { static char b[BUFSIZ]; setvbuf(stdin, b, _IOFBF, BUFSIZ); return getchar(); }",
         "long lseek(int, long, int); int main(void) { lseek(0, 0, 0); return getchar(); }",
     ],
 )
@@ -197,7 +219,7 @@ def test_other_ways_to_read_leave_the_module(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("int main(void) { ungetc(getchar(), stdin); }", "it is given to ungetc"),
+        ("int main(void) { clearerr(stdin); getchar(); }", "it is given to clearerr"),
         ('int main(void) { float x; scanf("%f", &x); return getchar(); }', "'%f' in the format"),
         ("void strange(void); int main(void) { strange(); return getchar(); }", "strange has no body"),
         (
@@ -215,10 +237,10 @@ def test_the_reason_is_said(text: str, why: str) -> None:
 
 
 def test_an_answer_has_the_reason(tmp_path: Path) -> None:
-    (tmp_path / "p.c").write_text(_HEAD + "int main(void) { if (ungetc(getchar(), stdin) == 7) reach_error(); }")
+    (tmp_path / "p.c").write_text(_HEAD + "int main(void) { clearerr(stdin); if (getchar() == 7) reach_error(); }")
     verdict = verify(load([tmp_path / "p.c"], _SETTINGS), Property.UNREACH_CALL, _SETTINGS, seconds=5.0)
     assert verdict.verdict == "unknown"
-    assert "standard input is not followed: it is given to ungetc" in verdict.reason
+    assert "standard input is not followed: it is given to clearerr" in verdict.reason
 
 
 HANGS = {
@@ -246,6 +268,124 @@ def test_bytes_with_which_a_program_never_ends(name: str, tmp_path: Path) -> Non
     assert found.inputs.stdin is not None
     with pytest.raises(subprocess.TimeoutExpired):
         subprocess.run([program], input=found.inputs.stdin, capture_output=True, check=False, timeout=2)
+
+
+ROUNDS = """
+int main(void) {
+  char b[16];
+  int x = 0;
+  if (!fgets(b, sizeof b, stdin)) return 1;
+  for (int i = 0; b[i] >= '0' && b[i] <= '9'; i++) x = (x * 10 + (b[i] - '0')) % 1000;
+  int n = 0;
+  for (; x > 1; n++) x -= 2;
+  if (n > 450) reach_error();
+}
+"""
+
+
+def test_bytes_with_which_a_loop_goes_round_too_often(tmp_path: Path) -> None:
+    """The native program tells that its loop took more than 450 rounds."""
+    program = _compiled(ROUNDS, tmp_path)
+    found = hang([tmp_path / "p.c"], None, _SETTINGS, seconds=30.0, rounds=450)
+    assert found.verdict == "reached", found.reason
+    assert found.inputs is not None
+    assert found.inputs.stdin is not None
+    assert found.loop.endswith("main:11:3")
+    assert _gets_there(program, found.inputs.stdin)
+
+
+def test_a_line_bounds_the_rounds(tmp_path: Path) -> None:
+    text = "int main(void) { char b[16]; int i = 0; if (fgets(b, 16, stdin)) while (i < 20 && b[0] != 'x') i++; }"
+    (tmp_path / "p.c").write_text(_HEAD + text)
+    assert hang([tmp_path / "p.c"], None, _SETTINGS, seconds=30.0, rounds=20).verdict == "unreachable"
+    assert hang([tmp_path / "p.c"], None, _SETTINGS, seconds=30.0, rounds=19).verdict == "reached"
+
+
+ENDING = {
+    "lines": """
+int main(void) {
+  char line[32];
+  int n = 0;
+  while (fgets(line, sizeof line, stdin))
+    for (int i = 0; line[i]; i++) if (line[i] == 'x') n = (n + 1) % 7;
+  return n;
+}
+""",
+    "bytes": "int main(void) { int c, n = 0; while ((c = getchar()) != EOF) if (c == 40) n ^= 1; return n; }",
+    "numbers": 'int main(void) { int x, n = 0; while (scanf("%d", &x) == 1) n ^= x; return n; }',
+    "what is no number": """
+int main(void) { int x; for (;;) { int got = scanf("%3d", &x); if (got == EOF || (!got && getchar() == EOF)) return 0; } }
+""",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ENDING)
+def test_what_reads_until_the_end_ends(name: str, tmp_path: Path) -> None:
+    (tmp_path / "p.c").write_text(_HEAD + ENDING[name])
+    verdict = verify(load([tmp_path / "p.c"], _SETTINGS), Property.TERMINATION, _SETTINGS, seconds=40.0)
+    assert verdict.verdict == "true", verdict.reason
+    assert "standard input has an end" in verdict.assumptions
+    assert verdict.certificate is not None
+    assert verdict.certificate["program"]["finite_stdin"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int main(void) { while (getchar() != '\\n'); }",
+        'int main(void) { int x; while (scanf("%d", &x) != EOF); }',
+        "int main(void) { int c; while ((c = getchar()) != EOF) ungetc(c, stdin); }",
+    ],
+)
+def test_what_does_not_come_to_the_end_is_not_proved_to_end(text: str, tmp_path: Path) -> None:
+    program = _compiled(text, tmp_path)
+    found = hang([tmp_path / "p.c"], None, _SETTINGS, seconds=30.0)
+    assert found.verdict == "reached", found.reason
+    assert found.inputs is not None
+    assert found.inputs.stdin is not None
+    with pytest.raises(subprocess.TimeoutExpired):
+        subprocess.run([program], input=found.inputs.stdin, capture_output=True, check=False, timeout=2)
+    verdict = verify(load([tmp_path / "p.c"], _SETTINGS), Property.TERMINATION, _SETTINGS, seconds=10.0)
+    assert verdict.verdict != "true"
+
+
+def test_a_function_that_reads_until_the_end_ends(tmp_path: Path) -> None:
+    """Only of the function that reads the answer rests on the end of standard input."""
+    (tmp_path / "p.c").write_text(
+        _HEAD
+        + """
+int skip(int x) { int c, n = 0; while ((c = getchar()) != EOF) if (c == x) n ^= 1; return n; }
+int plain(int x) { int n = 0; for (int i = 0; i < (x & 7); i++) n ^= i; return n; }
+int main(void) { return skip(3) + plain(2); }
+"""
+    )
+    for name, reads in (("skip", True), ("plain", False)):
+        found = hang([tmp_path / "p.c"], name, _SETTINGS, seconds=30.0)
+        assert found.verdict == "unreachable", found.reason
+        assert ("standard input has an end" in found.assumptions) == reads
+
+
+def test_lines_are_verified(tmp_path: Path) -> None:
+    """A depth that is kept within bounds; without them a closing bracket goes below 0."""
+    text = """
+int main(void) {
+  int c, depth = 0;
+  while ((c = getchar()) != EOF) {
+    if (c == '(' && depth < 100) depth++;
+    if (c == ')' && MAY) depth--;
+    if (depth < 0) reach_error();
+  }
+}
+"""
+    (tmp_path / "p.c").write_text(_HEAD + text.replace("MAY", "depth > 0"))
+    verdict = verify(load([tmp_path / "p.c"], _SETTINGS), Property.UNREACH_CALL, _SETTINGS, seconds=20.0)
+    assert verdict.verdict == "true", verdict.reason
+    program = _compiled(text.replace("MAY", "1"), tmp_path)
+    verdict = verify(load([tmp_path / "p.c"], _SETTINGS), Property.UNREACH_CALL, _SETTINGS, seconds=20.0)
+    assert verdict.verdict == "false", verdict.reason
+    assert _gets_there(program, verdict.stdin or b"")
 
 
 def test_stubs_leave_the_module(tmp_path: Path) -> None:

@@ -37,9 +37,11 @@ from loopless.source.vocabulary import (
     ABSOLUTE_VALUES,
     DIVISIONS,
     ENDS_ONCE,
+    FINITE,
     LEAVES,
     SIZES,
     STANDARD_INPUT_DRAW,
+    STANDARD_INPUT_SIZE,
     TARGET,
     WORKED_OUT,
     LibraryEffect,
@@ -200,7 +202,7 @@ def _meaningful(translator: Translator, instruction: ir.Instruction, name: str, 
             signed = nondet_signed(name) is not False
             shown = name.removeprefix("__VERIFIER_")
             if name.startswith(STANDARD_INPUT_DRAW):
-                translator.memory.granted[ENDS_ONCE] = None
+                translator.memory.granted[FINITE if name == STANDARD_INPUT_SIZE else ENDS_ONCE] = None
             translator.define(
                 instruction, translator.unknown(instruction.type, Origin.NONDET, shown, loc, None, signed=signed)
             )

@@ -27,6 +27,7 @@ from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.source.compile import IR_SUFFIXES, check_source
 from loopless.source.inlining import returns_twice
+from loopless.source.standard_input import is_body
 
 if TYPE_CHECKING:
     from loopless.bounds.callees.effects import Transformers
@@ -162,7 +163,8 @@ class AnalyzedFunction:
     @property
     def is_listed(self) -> bool:
         """Whether listings have it: it is of the program, and not the text of another one, compiled again."""
-        return not self.is_stub and self.code.name not in self.program.repeated
+        name = self.code.name
+        return not self.is_stub and name not in self.program.repeated and not is_body(name)
 
     @functools.cached_property
     def stubs(self) -> tuple[str, ...]:

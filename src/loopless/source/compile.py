@@ -81,7 +81,7 @@ class SourceOptions:
     do which the program only declares (:mod:`loopless.source.stubs`). ``target``: a place that runs are to get to.
     ``standard_input``: the text of the file ``-``, and ``language`` whether it is C or C++; None where there is none.
     ``reads_stdin``: whether what the program reads from standard input are its inputs
-    (:mod:`loopless.source.standard_input`).
+    (:mod:`loopless.source.standard_input`); ``finite_stdin``: how many bytes there are is one of them, too.
     """
 
     data_model: DataModel | None = None
@@ -96,6 +96,7 @@ class SourceOptions:
     standard_input: bytes | None = None
     language: Literal["c", "c++"] = "c"
     reads_stdin: bool = False
+    finite_stdin: bool = False
 
 
 STANDARD_INPUT: Final = Path("-")

@@ -25,15 +25,21 @@ STANDARD_INPUT_DRAW: Final = "__VERIFIER_nondet_stdin_"
 """What the names of the functions begin with that draw what standard input gives
 (:mod:`loopless.source.standard_input`). Behind it stands "byte", a byte or -1; "skipped", the same behind white space;
 "outcome", whether a number comes (1), none does (0) or the input ends (-1); "rest", the byte that is in the way of a
-number; "more", whether a call that may get fewer bytes gets another one (-1: no);
-or a base ("dec", "hex", "any"), ``_`` and a type, a number.
+number, where a sign or digit stands for a sign behind which nothing is known; "stays", the same where that byte comes
+next in any case; "more", whether a call that may get fewer bytes gets another one (-1: no);
+or a base ("dec", "hex", "any"), ``_`` and a type, a number, which takes the width of its conversion, 0 for none;
+"lost_longlong", a value of which standard input says nothing.
 """
+STANDARD_INPUT_SIZE: Final = f"{STANDARD_INPUT_DRAW}size_ulonglong"
+"""The function that draws how many bytes standard input has, where the run begins."""
 
 ENDS_ONCE: Final = (
     "nothing else reads standard input, reading it does not fail, and behind its end nothing more comes "
     "(a file or a pipe)"
 )
 """What is taken for granted where standard input is drawn."""
+FINITE: Final = "standard input has an end"
+"""What is taken for granted where the number of its bytes is drawn."""
 
 
 class Meaning(Enum):
@@ -135,7 +141,7 @@ def meaning_of(name: str, *, defined: bool = False) -> Meaning | None:
 def nondet_signed(name: str) -> bool | None:
     """Whether the input that ``name`` (meaning ``NONDET``) returns is signed, by its suffix; None: not an integer."""
     suffix = name.removeprefix("__VERIFIER_").removeprefix("nondet").removeprefix("_")
-    suffix = re.sub(r"^stdin_(?:dec|hex|any)_", "", suffix)
+    suffix = re.sub(r"^stdin_(?:dec|hex|any|lost|size)_", "", suffix)
     if name in ("klee_int", "nondet") or suffix in _SIGNED:
         return True
     return False if suffix in _UNSIGNED else None

@@ -52,6 +52,8 @@ class Game:
         self._arrays: dict[str, t.Var] = {}
         self._varying: set[Atom] = set()
         self._plains: dict[t.Node, t.Node] = {}
+        self._valued: set[t.Var] = set()
+        """Variables whose value is being found out."""
         self._reading: dict[t.Node, bool] = {}
         self._steps = 0
 
@@ -218,7 +220,11 @@ class Game:
             if var in first:
                 return first[var]
             brought = (self.after[var],)
+        if var in self._valued:
+            return None  # it comes from itself, by an iteration of a loop inside
+        self._valued.add(var)
         values = {self._number(term, chosen, first) for term in brought or ()}
+        self._valued.discard(var)
         return values.pop() if len(values) == 1 else None
 
     def _number(self, term: t.Term, chosen: Mapping[Atom, int], first: Mapping[t.Var, int]) -> int | None:

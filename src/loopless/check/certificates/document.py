@@ -83,6 +83,7 @@ def document_of(
             "stubs": [str(file) for file in subject.options.stubs],
             **({} if subject.options.target is None else {"target": asdict(subject.options.target)}),
             **({"reads_stdin": True} if subject.options.reads_stdin else {}),
+            **({"finite_stdin": True} if subject.options.finite_stdin else {}),
             "entry": subject.entry,
             "integers": "mathematical" if subject.mathematical else "machine",
             "wrapv": subject.wrapv,
@@ -117,6 +118,7 @@ def _options(told: Mapping[str, Any]) -> SourceOptions:
         stubs=tuple(Path(file) for file in told.get("stubs", ())),
         target=SourceTarget(**told["target"]) if "target" in told else None,
         reads_stdin=told.get("reads_stdin", False),
+        finite_stdin=told.get("finite_stdin", False),
     )
 
 

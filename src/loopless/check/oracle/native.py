@@ -311,7 +311,9 @@ class NativeOracle:
         text = _program_ir(program, options, ir=ir)
         self._plain: NativeOracle | None = None
         self._make_plain = (
-            partial(NativeOracle, program, options=replace(options, reads_stdin=False), uninitialised=uninitialised)
+            partial(
+                NativeOracle, program, options=replace(options, reads_stdin=False), uninitialised=uninitialised, ir=ir
+            )
             if is_followed(text)
             else None
         )
@@ -407,6 +409,7 @@ class NativeOracle:
             self._plain = self._make_plain(limits=self.limits)
             self._plain.any_result = self.any_result
         self._plain.limits = self.limits
+        self._plain.sides = self.sides
         given = replace(run, nondet=found.nondet, repeat=False, stdin=found.stdin)
         (outcome,) = self._plain.run_many(function, [given])
         return replace(outcome, stdin=found.stdin, nondet=found.nondet)

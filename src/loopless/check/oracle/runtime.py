@@ -181,10 +181,15 @@ int loopless_stdin_outcome(void) {
 }
 int loopless_stdin_more(void) { int value = (int)drawn(); drew(7, value); return value; }
 int loopless_stdin_rest(void) { int value = byte_of(drawn()); drew(4, value); return value; }
+static wide number(int kind, int width, wide value) { drew(kind + 16 * (wide)width, value); return value; }
+/* The bytes that are read say how many there are. */
+uwide loopless_stdin_size_u64(void) { drew(7, drawn() * 0); return ~(uwide)0; }
+wide loopless_stdin_lost_s64(void) { wide value = drawn(); drew(8, value); return value; }
+int loopless_stdin_stays(void) { int value = byte_of(drawn()); drew(10, value); return value; }
 #define NUMBER(name, type) \
-    type loopless_stdin_dec_##name(void) { type value = (type)drawn(); drew(5, (wide)value); return value; } \
-    type loopless_stdin_any_##name(void) { type value = (type)drawn(); drew(5, (wide)value); return value; } \
-    type loopless_stdin_hex_##name(void) { type value = (type)drawn(); drew(6, (wide)value); return value; }
+    type loopless_stdin_dec_##name(int width) { return (type)number(5, width, (wide)(type)drawn()); } \
+    type loopless_stdin_any_##name(int width) { return (type)number(9, width, (wide)(type)drawn()); } \
+    type loopless_stdin_hex_##name(int width) { return (type)number(6, width, (wide)(type)drawn()); }
 NUMBER(s8, signed char) NUMBER(u8, unsigned char) NUMBER(s16, short) NUMBER(u16, unsigned short)
 NUMBER(s32, int) NUMBER(u32, unsigned) NUMBER(s64, wide) NUMBER(u64, uwide)
 

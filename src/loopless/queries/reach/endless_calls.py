@@ -38,7 +38,7 @@ from loopless.queries.settings import Settings
 from loopless.queries.verification.replays import as_taken, is_overflow
 from loopless.records import dataclass
 from loopless.source.ir import Loc
-from loopless.source.vocabulary import STANDARD_INPUT_DRAW
+from loopless.source.vocabulary import STANDARD_INPUT_DRAW, STANDARD_INPUT_SIZE
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +241,13 @@ class EndlessDriver(Driver):
             oracle.limits = replace(oracle.limits, seconds=HANG_S)
         outcome, _ = self._wrapping.long_enough(inputs)
         return self.is_there(outcome)
+
+    def drawn(self, graph: Flowgraph, numbers: Sequence[int], count: int, seed: int = 1) -> list[Inputs]:
+        """As that of :class:`Driver`; standard input is as long as it may be, where its size is the first input."""
+        found = super().drawn(graph, numbers, count, seed)
+        if self.function != "main" or STANDARD_INPUT_SIZE not in self.calls.program.source.module.functions:
+            return found
+        return [replace(one, nondet=joined([RepeatedValue(1, -1), *one.nondet])) for one in found]
 
     def by_chance(self, graph: Flowgraph, numbers: Sequence[int], count: int, seconds: float) -> Inputs | None:
         """Inputs of a run that never ends, among some drawn at random."""

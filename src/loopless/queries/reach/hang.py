@@ -1,9 +1,9 @@
 """Which inputs make a function run for ever, or that it ends whatever they are.
 
 In the order of what they cost (:data:`HANG`): short paths into cycles that leave everything that decides as it was;
-runs with inputs drawn at random; bounds of all loops, which refute; summaries of loops that say from which states they
-never end; a guided search into such cycles. What is told was replayed: the compiled program was still going on, and the
-judge's interpreter came to a state in which it was before.
+runs with inputs drawn at random; bounds of all loops and ranks, which refute; summaries of loops that say from which
+states they never end; a guided search into such cycles. What is told was replayed: the compiled program was still going
+on, and the judge's interpreter came to a state in which it was before.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Final
 
 from loopless import clock, portfolio
 from loopless.errors import UsageError
+from loopless.flowgraph.callees.call_graph import CallGraph
 from loopless.flowgraph.exact_arithmetic import with_exact_arithmetic
 from loopless.limits.queries import DEFAULT_REACH_S, FENCE_MARGIN_S, HANG_PATHS_S, HANG_PROOF_SHARE, SUMMARIES_S
 from loopless.logic.solver import SmtAnswer
@@ -37,10 +38,12 @@ from loopless.queries.reach.native_runs import RunsToTarget
 from loopless.queries.reach.question import ReachQuestion, graph_with_errors
 from loopless.queries.reach.round_runs import RoundsDriver
 from loopless.queries.settings import Settings
+from loopless.queries.verification.answering import proved_ending
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.rounds import CountedLoop
 from loopless.source.targets import SourceTarget
+from loopless.source.vocabulary import FINITE, STANDARD_INPUT_DRAW, STANDARD_INPUT_SIZE
 from loopless.transition.relation import DIVERGES, VIOLATION, TransitionSystem
 from loopless.verification.exploration import explored
 from loopless.verification.lassos import with_lassos
@@ -75,8 +78,9 @@ def hang(
     if seconds is None:
         seconds = DEFAULT_REACH_S if until is None else max(0.0, until - clock.now())
     deadline = until if until is not None else clock.now() + seconds
-    if rounds is None and not settings.mathematical:
-        settings = replace(settings, source=replace(settings.source, reads_stdin=True))
+    if not settings.mathematical:
+        source = replace(settings.source, reads_stdin=True, finite_stdin=rounds is None)
+        settings = replace(settings, source=source)
     program = load(files, settings)
     entry = begun_with(program, function)
     target = ENDLESS if rounds is None else SourceTarget(rounds=rounds)
@@ -90,8 +94,21 @@ def hang(
         (found,) = run_all([job.run], Limits(None, settings.loop_memory_mb, deadline + FENCE_MARGIN_S), fresh=True)
     if isinstance(found, Overrun):
         found = Reached(target, entry, "unknown", reason=found.in_words, trouble=found.traceback)
-    found = with_input_reason(found, program)
+    found = _with_finite_input(with_input_reason(found, program), program)
     return replace(found, files=tuple(map(str, files)), options=settings.source)
+
+
+def _with_finite_input(found: Reached, program: AnalyzedProgram) -> Reached:
+    """The answer with the assumption that standard input ends, which only ``main`` names where it draws its size."""
+    if found.verdict != "unreachable" or FINITE in found.assumptions:
+        return found
+    module = program.source.inlined
+    if STANDARD_INPUT_SIZE not in module.functions:
+        return found
+    names = CallGraph(module).of((found.function,)).names
+    called = (i.callee_name for name in names for i in module.functions[name].instructions())
+    reads = any(name is not None and name.startswith(STANDARD_INPUT_DRAW) for name in called)
+    return replace(found, assumptions=(FINITE, *found.assumptions)) if reads else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +277,15 @@ def _by_bounds(asked: HangSearch) -> Reached | None:
     return question.unreachable("bounds", found)
 
 
+def _by_proof(asked: HangSearch) -> Reached | None:
+    """The answer "unreachable" where ranks prove that each call ends."""
+    question = asked.question
+    until = clock.counted() + HANG_PROOF_SHARE * question.left
+    with question.timed("ranks"):
+        found = proved_ending(question.program, question.entry, question.settings, until)
+    return question.proved(found) if found.verdict == "true" else None
+
+
 def _by_summaries(asked: HangSearch) -> Reached | None:
     """By a summary that says from which states its loop never ends."""
     assert isinstance(asked.system, TransitionSystem)
@@ -281,6 +307,11 @@ def _by_guided_search(asked: HangSearch) -> Reached | None:
     general = counters if isinstance(counters, CounterSystem) else None
     found = GuidedSearch(asked.question, asked.lassos, asked.runs, general).answer()
     return found if found is not None and found.verdict == "reached" else None
+
+
+def _may_be_proved(asked: HangSearch) -> bool:
+    """Whether a proof is looked for: bounds are, too, of functions whose calls are of other ones."""
+    return not isinstance(asked.system, Refused) and not asked.question.settings.mathematical
 
 
 HangMethod = Method[HangSearch, Reached]
@@ -310,6 +341,7 @@ HANG: Final[tuple[HangMethod, ...]] = (
     ),
     _method("random inputs", "ours", _by_random_runs, lambda asked: asked.may_run),
     _method("bounds", "the methods for bounds", _by_bounds, lambda _: True),
+    _method("ranks", "the methods for termination", _by_proof, _may_be_proved),
     _method(
         SUMMARIES,
         "ours; summaries of loops (Xie et al., Proteus, FSE 2016) as accelerated transitions",

@@ -9,7 +9,7 @@ from typing import Any
 from loopless.check.outcome import Outcome
 from loopless.limits.queries import REPLAY_S
 from loopless.queries.call_values.native_driver import Driver
-from loopless.queries.call_values.reached import Inputs
+from loopless.queries.call_values.reached import Inputs, runs_of
 from loopless.queries.reach.covering_driver import module_text
 from loopless.source.rounds import CountedLoop, counted
 
@@ -42,6 +42,8 @@ class RoundsDriver(Driver):
         outcome, longer = self.long_enough(inputs)
         number = next(iter(outcome.covered), None)
         self.found = self.loops[number] if number is not None and self.is_there(outcome) else None
+        if outcome.stdin is not None and self.is_there(outcome):
+            longer = replace(longer, stdin=outcome.stdin, nondet=runs_of(outcome.nondet), repeats=False)
         return self.is_there(outcome), f"{outcome.status} {outcome.detail}".strip(), longer
 
     def with_floats(self, inputs: Inputs, constants: Sequence[float], seconds: float) -> Inputs | None:

@@ -60,7 +60,7 @@ def verify(
     if seconds is None:
         seconds = DEFAULT_VERIFICATION_S if until is None else max(0.0, until - clock.now())
     deadline = until if until is not None else clock.now() + seconds
-    program = reading_stdin(program, settings)
+    program = reading_stdin(program, settings, finite=property_ is Property.TERMINATION)
     job = Verify(program, property_, settings, seconds)
     if not settings.sandboxed:
         return replace(_with_input_reason(job.run(), program), files=program.files, options=settings.source)
@@ -94,13 +94,15 @@ class Verify:
         return _Answering(VerificationQuestion(self.program, self.property, self.settings, deadline)).verdict()
 
 
-def reading_stdin(program: AnalyzedProgram, settings: Settings) -> AnalyzedProgram:
-    """The program, in which what it reads from standard input are its inputs, where it does so."""
+def reading_stdin(program: AnalyzedProgram, settings: Settings, *, finite: bool = False) -> AnalyzedProgram:
+    """The program, in which what it reads from standard input are its inputs, where it does so; ``finite``: the number
+    of its bytes is one of them.
+    """
     source = program.source
     outside = [name for name, one in source.module.functions.items() if one.is_declaration]
     if settings.mathematical or not reads(outside):
         return program
-    options = replace(source.options, reads_stdin=True)
+    options = replace(source.options, reads_stdin=True, finite_stdin=finite)
     return load([Path(file) for file in program.files], replace(settings, source=options))
 
 
@@ -113,6 +115,14 @@ def proved(program: AnalyzedProgram, entry: str, settings: Settings, deadline: f
     if isinstance(system, Refused):
         return question.unknown(str(system))
     return proved_safe(question, system, Certification(question))
+
+
+def proved_ending(program: AnalyzedProgram, entry: str, settings: Settings, deadline: float) -> Verdict:
+    """Whether each call of the function ``entry`` ends, by proofs alone, until the ``deadline``, by
+    :func:`loopless.clock.counted`: "true" with its certificate, or another verdict, which says nothing.
+    """
+    unrun = replace(settings, run=False)
+    return _Answering(VerificationQuestion(program, Property.TERMINATION, unrun, deadline, entry)).verdict()
 
 
 class _Answering:
@@ -183,7 +193,8 @@ class _Answering:
             return verdict
         boundless = replace(question.settings, mathematical=True, wrapv=False)
         until = min(question.deadline, clock.counted() + max(BOUNDLESS_S, question.left / 2))
-        other = _Answering(VerificationQuestion(question.program, question.property, boundless, until))
+        again_asked = VerificationQuestion(question.program, question.property, boundless, until, question.entry)
+        other = _Answering(again_asked)
         with question.timed("without overflow"):
             boundlessly = other.verdict()
         if boundlessly.verdict == "true":

@@ -18,6 +18,7 @@ from loopless.queries.verification.native_runs import NativeRuns
 from loopless.queries.verification.question import VerificationQuestion, takes_inputs
 from loopless.queries.verification.replays import Replay
 from loopless.queries.verification.verdict import Verdict
+from loopless.source.vocabulary import STANDARD_INPUT_SIZE
 from loopless.transition.relation import TransitionSystem
 from loopless.verification.portfolio import TERMINATION, TerminationQuestion
 from loopless.verification.proofs import Invariants, short_inputs
@@ -59,6 +60,11 @@ class Termination:
         )
         return question.unsettled(self.system) if tried.answer is None else tried.answer  # a verdict of false is falsy
 
+    @property
+    def _may_run(self) -> bool:
+        """Whether runs are followed: those of programs are."""
+        return self.question.entry == "main"
+
     def _settled(self, search: TerminationSearch, found: Any) -> Verdict | None:
         """The verdict that a method's answer comes to, None where it settles nothing."""
         match found:
@@ -66,7 +72,7 @@ class Termination:
                 return found
             case Ranked():
                 return self._ranked(search, found)
-            case Trap() if self.certification.contracts is None:  # it would rest on the contracts
+            case Trap() if self._may_run and self.certification.contracts is None:  # it would rest on the contracts
                 return self._trapped(found)
             case _:
                 return None
@@ -96,10 +102,13 @@ class Termination:
     def _repeating(self, long: Sequence[tuple[int, ...]], seconds: float) -> Verdict | None:
         """``false`` if a run that repeats a state is found with inputs of runs that were ``long``, or with others."""
         settings, replays = self.question.settings, self.runs.replays
-        if not (settings.run or settings.mathematical):
+        if not (self._may_run and (settings.run or settings.mathematical)):
             return None
         guesses = (short_inputs(MAX_INPUT_LISTS), self.runs.inputs()) if takes_inputs(self.system) else ([()],)
-        found = replays.repeating(chain(long, *guesses), seconds)
+        candidates = chain(long, *guesses)
+        if STANDARD_INPUT_SIZE in self.question.program.source.module.functions:
+            candidates = chain(((-1, *one[1:]) for one in long), ((-1, *one) for one in chain(*guesses)))
+        found = replays.repeating(candidates, seconds)
         if found is None:
             return None
         claim, what = CertifiedClaim({}, repeating=found.inputs), "a run that repeats a state"
