@@ -542,7 +542,7 @@ class _Rows:
         ends = {begin, end - 1} if _POSITION in wanted.variables else {begin}
         asked = t.conjunction(t.substitute(wanted, {_POSITION: t.Const(at)}) for at in sorted(ends))
         columns = sorted(asked.variables, key=lambda var: var.key)
-        alike = dict.fromkeys((*self.fixed.values(), 0, 1))  # few runs are wanted
+        alike = dict.fromkeys((*self.fixed.values(), 0, 1, -1))  # few runs and small numbers are wanted
         for some in (before, *([value] * self.width for value in alike)):
             guess = tuple(fixed.get(column, value) for column, value in enumerate(some))
             if _is_row(asked, {v: guess[_number_of(v)] for v in columns}):
