@@ -204,11 +204,8 @@ MAX_CELL_CONDITIONS: Annotated[int, GUESS] = 5
 MAX_CELL_ORDERS: Annotated[int, GUESS] = 24
 """Maximum number of orders that are tried of elements that are counted and others."""
 
-MAX_TRIED_POSITIONS: Annotated[int, GUESS] = 20_000
+MAX_TRIED_POSITIONS: Annotated[int, ChosenBy("half a second")] = 20_000
 """Maximum number of positions over which proposed contents are tried before a run tries them."""
-
-MAX_TRIED_NESTED: Annotated[int, GUESS] = 300
-"""The same where each position asks for all that come before it."""
 
 REMEMBERED_CHOICES: Annotated[int, GUESS] = 1_000
 """Maximum number of groups of sums for which the program remembers how conditions divide their elements."""

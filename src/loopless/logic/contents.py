@@ -25,7 +25,6 @@ from loopless.limits.logic import (
     MAX_CELL_CONDITIONS,
     MAX_CELL_ORDERS,
     MAX_CONTENT_RUNS,
-    MAX_TRIED_NESTED,
     MAX_TRIED_POSITIONS,
     REMEMBERED_CHOICES,
 )
@@ -109,11 +108,14 @@ class Fulfilled:
         except (t.EvaluationError, ArithmeticError):
             return None
 
+    @property
+    def positions(self) -> int:
+        """The largest value of an aggregate: over about so many positions it goes."""
+        return max(self.aggregates.values(), default=0)
+
     def fulfils(self, condition: t.Condition) -> bool:
         """Whether the condition holds here, as far as that is worked out: not over many positions."""
-        nested = any(any(isinstance(part, t.Aggregate) for part in _inside(node)) for node in self.aggregates)
-        most = max(self.aggregates.values(), default=0)
-        if most > (MAX_TRIED_NESTED if nested else MAX_TRIED_POSITIONS):
+        if self.positions > MAX_TRIED_POSITIONS:
             return True
         values = {var: self.values.get(var, 0) for var in condition.variables}
         try:
@@ -147,6 +149,8 @@ def fulfilled(condition: t.Condition) -> Fulfilled | None:
             found = _Filling(_over(condition, named), outcome.model, named, groups, order).fulfilled()
             if found is not None and found.fulfils(condition):
                 return found
+            if found is not None and order * found.positions > MAX_TRIED_POSITIONS:
+                break
     return None
 
 
@@ -273,16 +277,14 @@ class _Filling:
         return t.evaluate(plain, values, self.model.read)
 
     def _opened(self, node: t.Aggregate) -> t.Node:
-        """What is inside, over the position alone. What aggregates have come to before it is taken for nothing."""
+        """What is inside, over the position alone, and what aggregates come to before it."""
         (inside,) = t.opened(node, (_POSITION,))
         return self._plainly(inside)
 
     def _plainly(self, node: N) -> N:
         inside = t.replace_terms(node, _constants(self.known))
         values = {var: t.Const(self.model.values.get(var, 0)) for var in inside.variables - {_POSITION}}
-        inside = t.substitute(cast(t.Term, inside), values)
-        before: dict[t.Term, t.Term] = {part: t.ZERO for part in t.walk(inside) if isinstance(part, t.Aggregate)}
-        return cast(N, t.replace_terms(inside, before))
+        return cast(N, t.substitute(cast(t.Term, inside), values))
 
     def _all_stretches(self) -> list[_Stretch]:
         """What is said of the elements by all aggregates."""
@@ -306,7 +308,7 @@ class _Filling:
         values = self.model.values
         varying = [which for which, term in enumerate(terms) if not isinstance(term, t.Const)]
         summed = tuple((self._plainly(terms[w]), values.get(group.share(at, w), 0)) for w in varying)
-        return _Cell(values.get(group.number(at), 0), self._plainly(condition), summed)
+        return _Cell(values.get(group.number(at), 0), _without_sums(self._plainly(condition), t.TRUE), summed)
 
     def _stretches(self, node: t.Aggregate, value: int) -> Iterator[_Stretch]:
         length = self._number(node.outside[0]) if node.outside else _ENDLESS
@@ -337,15 +339,28 @@ class _Filling:
 
 
 def _of_position(kind: str, value: int, length: int, inside: t.Condition) -> Iterator[_Stretch]:
-    """What is said of elements where the position of the first or last at which ``inside`` holds is ``value``."""
+    """What is said of elements where the position of the first or last at which ``inside`` holds is ``value``. Where
+    that depends on what came before, any element may do at the others, and at the position one that alone does so.
+    """
+    others = _without_sums(~inside, t.TRUE)
+    alone = _without_sums(inside, t.FALSE)
     if kind == "last":
-        yield _Stretch(value + 1, length, ~inside)
+        yield _Stretch(value + 1, length, others)
         found = value >= 0
     else:
-        yield _Stretch(0, length if value < 0 else value, ~inside)
+        yield _Stretch(0, length if value < 0 else value, others)
         found = 0 <= value < length
-    if found:
-        yield _Stretch(value, value + 1, inside)
+    if found and alone is not t.FALSE:
+        yield _Stretch(value, value + 1, alone)
+
+
+def _without_sums(condition: t.Condition, instead: t.Condition) -> t.Condition:
+    """The condition with another one in place of comparisons with aggregates."""
+
+    def other(compared: t.Condition) -> t.Condition:
+        return instead if any(isinstance(node, t.Aggregate) for node in t.walk(compared)) else compared
+
+    return t.with_comparisons(condition, other)
 
 
 @dataclass(frozen=True, slots=True)
