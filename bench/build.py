@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import build_table
+import processor
 from scev import theirs_of
 
 import loopless
@@ -138,7 +139,7 @@ def asked(question: str, build: Path, files: Sequence[Path], jobs: int) -> dict[
         *map(str, files),
     ]
     with tempfile.TemporaryFile("w+") as out:
-        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, text=True, check=False, env=as_installed())
+        done, _ = processor.measured(command, stdout=out, stderr=subprocess.PIPE, env=as_installed())
         out.seek(0)
         try:
             answer: dict[str, Any] = json.load(out)

@@ -12,11 +12,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import resource
 import statistics
-import subprocess
 import sys
 from pathlib import Path
+
+from processor import measured
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "looperman" / "fig1.c"
 
@@ -40,12 +40,11 @@ def partials(source: Path) -> int:
 
 def cold(source: Path) -> float:
     """Seconds of the processor that one command takes, those of its children included."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = os.environ | {"PYTHONPATH": str(source.parent)}
     line = [sys.executable, "-m", "loopless", "summarize", str(EXAMPLE)]
-    subprocess.run(line, env=environment, check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    done, seconds = measured(line, env=environment, capture_output=True)
+    done.check_returncode()
+    return seconds
 
 
 def main() -> int:

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import statistics
-import subprocess
 import sys
 from pathlib import Path
+
+from processor import measured
 
 FOLDER = Path(__file__).parent / "lock_and_key"
 """One program a file; it defines N where it is not given."""
@@ -53,12 +53,9 @@ def asked(name: str, factor: int, timeout: int) -> dict[str, object]:
     found = _NUMBER.search(file.read_text())
     assert found is not None, file
     flags = ["--", f"-DN={int(found[1]) * factor}"]
-    before = os.times()
     command = [sys.executable, "-m", "loopless", "verify", str(file), "--timeout", str(timeout), "--format", "json"]
-    done = subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
-    after = os.times()
+    done, seconds = measured([*command, *flags], capture_output=True)
     answer = json.loads(done.stdout)
-    seconds = after.children_user + after.children_system - before.children_user - before.children_system
     method = answer.get("method") or answer.get("reason", "")[:70]
     row = {
         "name": name,

@@ -9,6 +9,7 @@ SVCOMP and TPDB are folders with a ``manifest.json`` (``file``, ``expected`` by 
 says ``unknown``. ``--keep FILE`` writes the answers as JSON; ``--report FILE...`` makes tables of such files;
 ``--certificates FOLDER`` keeps the certificates, for ``bench/trust.py --conjuncts``. ``--beside-eva`` asks Frama-C's Eva
 too (``bench/eva.py``), each task by the one and then by the other.
+Seconds are the processor's of the whole command, cold, those of all its processes included.
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
 import sys
-import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import eva
+from processor import measured
 
 
 def main() -> None:
@@ -87,9 +87,7 @@ def asked(options: argparse.Namespace, task: dict[str, Any], expected: bool) -> 
         options.certificates.mkdir(parents=True, exist_ok=True)
         name = f"{task['file']}.{options.property}".replace("/", "-")
         command += ["--certificate", str(options.certificates / f"{name}.json")]
-    started = time.monotonic()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    seconds = time.monotonic() - started
+    done, seconds = measured(command, capture_output=True)
     try:
         answer = json.loads(done.stdout)
     except ValueError:
