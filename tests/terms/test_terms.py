@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import reduce
 
 import pytest
 from hypothesis import given
@@ -284,3 +285,13 @@ def test_the_least_of_terms_that_are_raised_to_one_floor() -> None:
         for one, two in ((lower, upper), (other, upper)):
             least = min(t.evaluate(one, {n: value}), t.evaluate(two, {n: value}))
             assert t.evaluate(t.minimum(one, two), {n: value}) == least
+
+
+def test_constants_end_at_a_limit():
+    """Beyond that Python does not write them; repeated squares get there in a few steps."""
+    with pytest.raises(t.TermTooLarge, match="bits"):
+        reduce(lambda square, _: t.mul(square, square), range(20), t.Const(2))
+    large = t.Const(1 << 13_990)
+    assert str(large.value) in str(large)
+    with pytest.raises(t.TermTooLarge):
+        t.mul(large, t.Var("x", t.INTEGERS) * (1 << 100))

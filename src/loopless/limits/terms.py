@@ -113,6 +113,11 @@ MAX_BRIEF_NODES: Annotated[int, GUESS] = 60
 MAX_READABLE_FACTOR: Annotated[int, GUESS] = 4
 """Maximum number of times that a form that reads better may exceed the length of the canonical form."""
 
+# terms.nodes
+
+MAX_CONSTANT_BITS: Annotated[int, ChosenBy("Python writes 4,300 digits")] = 14_000
+"""Maximum number of bits of a constant. What is larger ends the work at the limit of terms."""
+
 # terms.ranges
 
 MAX_PRODUCT_BITS: Annotated[int, GUESS] = 4096

@@ -12,7 +12,6 @@ from loopless.terms import algebra
 from loopless.terms.aggregates import aggregates_in, counted, folding
 from loopless.terms.bound_names import words_in, words_of
 from loopless.terms.build import (
-    TermTooLarge,
     add,
     bit_and,
     bit_or,
@@ -112,6 +111,7 @@ from loopless.terms.nodes import (
     Read,
     Sum,
     Term,
+    TermTooLarge,
     Truth,
     Var,
     Wrap,

@@ -17,6 +17,7 @@ from loopless.terms.nodes import (
     Read,
     Sum,
     Term,
+    TermTooLarge,
     Truth,
     Var,
     Wrap,
@@ -28,10 +29,6 @@ from loopless.terms.types import IntType
 
 Polynomial = dict[Monomial, int]
 """Monomials with their non-zero integer coefficients."""
-
-
-class TermTooLarge(Exception):
-    """A product would have more than :data:`MAX_MONOMIALS` monomials, or one of a degree beyond :data:`MAX_DEGREE`."""
 
 
 def const(value: int) -> Const:

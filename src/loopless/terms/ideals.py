@@ -13,9 +13,23 @@ from typing import TYPE_CHECKING
 
 from loopless import clock
 from loopless.limits.terms import COEFFICIENT_CHARGE_S, MAX_EQUATION_MONOMIALS, MAX_EQUATION_PRODUCTS
-from loopless.terms.build import TermTooLarge, const, from_polynomial, polynomial, scale
+from loopless.terms.build import const, from_polynomial, polynomial, scale
 from loopless.terms.conditions import between, conjunction, conjuncts
-from loopless.terms.nodes import FALSE, And, Compare, Condition, Const, Monomial, Op, Or, Sum, Term, Var, walk
+from loopless.terms.nodes import (
+    FALSE,
+    And,
+    Compare,
+    Condition,
+    Const,
+    Monomial,
+    Op,
+    Or,
+    Sum,
+    Term,
+    TermTooLarge,
+    Var,
+    walk,
+)
 from loopless.terms.substitute import substitute
 from loopless.terms.term_ranges import range_of
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from loopless import clock
-from loopless.limits.terms import MAX_KEY_LENGTH, NODE_CHARGE_S
+from loopless.limits.terms import MAX_CONSTANT_BITS, MAX_KEY_LENGTH, NODE_CHARGE_S
 from loopless.terms.operators import OPERATORS, RELATIONS
 from loopless.terms.types import IntType
 
@@ -96,6 +96,19 @@ class Node:
 clock.meter(lambda: NODE_CHARGE_S * len(Node._table))
 
 
+class TermTooLarge(Exception):
+    """A term would be beyond a limit: a constant of more than :data:`MAX_CONSTANT_BITS` bits, a product of more than
+    :data:`MAX_MONOMIALS` monomials, or of one of a degree beyond :data:`MAX_DEGREE`.
+    """
+
+
+def _digits(value: int) -> str:
+    """A constant in decimal. Raises :class:`TermTooLarge`."""
+    if value.bit_length() > MAX_CONSTANT_BITS:
+        raise TermTooLarge(f"a constant of {value.bit_length():,} bits")
+    return str(value)
+
+
 def _shorten(key: str) -> str:
     if len(key) <= MAX_KEY_LENGTH:
         return key
@@ -170,7 +183,7 @@ class Const(Term):
         return cls._intern(int(value))
 
     def _make_key(self) -> str:
-        return f"#{self.value}"
+        return f"#{_digits(self.value)}"
 
 
 class Var(Term):
@@ -213,7 +226,7 @@ class Sum(Term):
         return tuple(dict.fromkeys(atom for monomial, _ in self.items for atom, _ in monomial))
 
     def _make_key(self) -> str:
-        parts = (f"{c}*" + "*".join(f"{a.key}^{e}" for a, e in m) for m, c in self.items)
+        parts = (f"{_digits(c)}*" + "*".join(f"{a.key}^{e}" for a, e in m) for m, c in self.items)
         return "(" + "+".join(parts) + ")"
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from loopless.limits.terms import MAX_BRIEF_NODES, MAX_READABLE_FACTOR, MAX_SHARED_NODES
 from loopless.terms.aggregates import counted, folding
 from loopless.terms.bound_names import bound_names, value_names, words_of
-from loopless.terms.build import Polynomial, TermTooLarge, fits, from_polynomial, polynomial, sub
+from loopless.terms.build import Polynomial, fits, from_polynomial, polynomial, sub
 from loopless.terms.conditions import negate
 from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.idioms import fitting, searched
@@ -47,6 +47,7 @@ from loopless.terms.nodes import (
     Read,
     Sum,
     Term,
+    TermTooLarge,
     Truth,
     Var,
     Wrap,
