@@ -258,16 +258,21 @@ int main(void) {
 }
 
 
-@pytest.mark.parametrize("name", HANGS)
-def test_bytes_with_which_a_program_never_ends(name: str, tmp_path: Path) -> None:
-    text = HANGS[name]
-    program = _compiled(text, tmp_path)
-    found = hang([tmp_path / "p.c"], None, _SETTINGS, seconds=30.0)
+def check_that_it_hangs(program: Path, folder: Path) -> None:
+    """Bytes are found with which the compiled program goes on for ever."""
+    found = hang([folder / "p.c"], None, _SETTINGS, seconds=30.0)
     assert found.verdict == "reached", found.reason
     assert found.inputs is not None
     assert found.inputs.stdin is not None
     with pytest.raises(subprocess.TimeoutExpired):
         subprocess.run([program], input=found.inputs.stdin, capture_output=True, check=False, timeout=2)
+
+
+@pytest.mark.parametrize("name", HANGS)
+def test_bytes_with_which_a_program_never_ends(name: str, tmp_path: Path) -> None:
+    text = HANGS[name]
+    program = _compiled(text, tmp_path)
+    check_that_it_hangs(program, tmp_path)
 
 
 ROUNDS = """
@@ -341,12 +346,7 @@ def test_what_reads_until_the_end_ends(name: str, tmp_path: Path) -> None:
 )
 def test_what_does_not_come_to_the_end_is_not_proved_to_end(text: str, tmp_path: Path) -> None:
     program = _compiled(text, tmp_path)
-    found = hang([tmp_path / "p.c"], None, _SETTINGS, seconds=30.0)
-    assert found.verdict == "reached", found.reason
-    assert found.inputs is not None
-    assert found.inputs.stdin is not None
-    with pytest.raises(subprocess.TimeoutExpired):
-        subprocess.run([program], input=found.inputs.stdin, capture_output=True, check=False, timeout=2)
+    check_that_it_hangs(program, tmp_path)
     verdict = verify(load([tmp_path / "p.c"], _SETTINGS), Property.TERMINATION, _SETTINGS, seconds=10.0)
     assert verdict.verdict != "true"
 

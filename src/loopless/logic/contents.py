@@ -94,11 +94,14 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Fulfilled:
-    """Values of variables, values of aggregates, and contents by the names of objects and streams."""
+    """Values of variables, values of aggregates, and contents by the names of objects and streams. ``positions``: the
+    number of positions that the longest aggregate goes over.
+    """
 
     values: Mapping[t.Var, int]
     aggregates: Mapping[t.Aggregate, int]
     contents: Mapping[str, Content]
+    positions: int = 0
 
     def value(self, term: t.Term) -> int | None:
         """What a term comes to; None where that is not known."""
@@ -109,12 +112,13 @@ class Fulfilled:
             return None
 
     @property
-    def positions(self) -> int:
-        """The largest value of an aggregate: over about so many positions it goes."""
-        return max(self.aggregates.values(), default=0)
+    def iterations(self) -> int:
+        """The largest position at which a loop leaves: so many iterations it makes."""
+        exits = (value for node, value in self.aggregates.items() if node.kind in ("first", "earliest"))
+        return max(exits, default=0)
 
     def fulfils(self, condition: t.Condition) -> bool:
-        """Whether the condition holds here, as far as that is worked out: not over many positions."""
+        """Whether the condition holds here. True where that takes too many positions to be worked out."""
         if self.positions > MAX_TRIED_POSITIONS:
             return True
         values = {var: self.values.get(var, 0) for var in condition.variables}
@@ -155,8 +159,8 @@ def fulfilled(condition: t.Condition) -> Fulfilled | None:
 
 
 def with_facts(condition: t.Condition) -> t.Condition:
-    """The condition with variables in place of its aggregates, and what these are known to come to: it can be fulfilled
-    where the condition can.
+    """The condition with a variable in place of each aggregate, and with facts about these values. Where it cannot be
+    fulfilled, neither can the condition.
     """
     named = _named(condition)
     return _told(condition, named, _groups(named)) if named else condition
@@ -199,10 +203,8 @@ def _facts(node: t.Aggregate, var: t.Var, named: Mapping[t.Aggregate, t.Var]) ->
         yield t.greater_equal(var, t.Const(low))
     if high is not None:
         yield t.less_equal(var, t.Const(high))
-    length = _over(node.outside[0], named) if node.outside else None
-    inside = node.inside[0]
     if node.kind in ("first", "earliest", "last"):
-        assert isinstance(inside, t.Condition)
+        length = _over(node.outside[0], named) if node.outside else None
         yield from _facts_of_position(node, var, length, named)
 
 
@@ -248,8 +250,8 @@ class _NotFilledError(Exception):
 
 @dataclass(slots=True)
 class _Filling:
-    """Contents for the values in a model of Z3 of ``plain``, which speaks of no aggregates. ``order``: the number of
-    the order in which elements stand that are counted and others.
+    """Contents for a model that Z3 has of ``plain``, the condition without aggregates. ``order``: the number of a
+    permutation; elements that are counted and elements that are not stand in that order.
     """
 
     plain: t.Condition
@@ -267,9 +269,16 @@ class _Filling:
             arrays = {read.array for stretch in stretches for read in _reads(stretch.condition)}
             arrays |= {read.array for read in _reads(self.plain)}
             contents = {array: self._content(array, stretches) for array in sorted(arrays)}
+            positions = max((self._passed(node) for node in self.known), default=0)
         except (_NotFilledError, t.EvaluationError, ArithmeticError):
             return None
-        return Fulfilled(self.model.values, self.known, contents)
+        return Fulfilled(self.model.values, self.known, contents, positions)
+
+    def _passed(self, node: t.Aggregate) -> int:
+        """How many positions an aggregate goes over."""
+        if node.kind in ("first", "earliest"):
+            return self.known[node] if self.known[node] >= 0 else _ENDLESS
+        return self._number(node.outside[0])
 
     def _number(self, term: t.Term) -> int:
         plain = t.replace_terms(term, _constants(self.known))

@@ -26,7 +26,7 @@ class Route:
     """A path to the goal: its steps, the values of symbols, elements that are alike, and where ``pointers`` lead that
     lie in memory that is given, by the name of the object and their places. ``aliases``: the objects of pointers that
     must lead to one that has another name, too, by their numbers. ``drawn``: inputs behind those of the steps, as runs
-    of how many and which value.
+    of how many and which value. ``uninitialised``: what variables hold beside those of the steps, by their names.
     """
 
     steps: tuple[RouteStep, ...]
@@ -37,6 +37,7 @@ class Route:
     pointers: Mapping[tuple[str, int], Led] = field(default_factory=dict)
     aliases: Mapping[t.Var, int] = field(default_factory=dict)
     drawn: tuple[tuple[int, int], ...] = ()
+    uninitialised: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

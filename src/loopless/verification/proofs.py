@@ -413,9 +413,9 @@ class Search:
             return None
         if found is None:
             return None
-        method = f"{SUMMARIES}, over inputs"
-        told = found.iterations, found.repeats, True
-        return Suspect(found.inputs, found.uninitialised, method, {}, 0, *told)
+        path = found.path
+        told = path.iterations, found.repeats, True
+        return Suspect(found.inputs, path.uninitialised, f"{SUMMARIES}, over inputs", {}, 0, *told)
 
     def by_history(self, seconds: float) -> Proof | None:
         """By what iterations come to alone, though there may be a proof that needs no history."""

@@ -2,9 +2,9 @@
 
 The transitions lead from header to header; a loop is the case of one header. The search is the one of ``ranking``. A
 group of transitions gets a function for each header, affine, with one divisor, that falls with the transitions of the
-group; the transitions that are left do not raise it, those that are counted already may, or may set it anew, each as
-often as is known (Alias et al., Multi-dimensional rankings, SAS 2010; Brockschmidt et al., Analyzing runtime and size
-complexity of integer programs, TOPLAS 2016).
+group. Transitions without a count yet do not raise it. Transitions with a count may raise it or set it anew; their
+count says how often (Alias et al., Multi-dimensional rankings, SAS 2010; Brockschmidt et al., Analyzing runtime and
+size complexity of integer programs, TOPLAS 2016).
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def inputs_of(route: Route, system: TransitionSystem, function: str, signature: 
         return 0 if var is None else number(route.begin.get(var, var))
 
     nondet: list[RepeatedValue] = []
-    uninitialised: dict[str, int] = {}
+    uninitialised: dict[str, int] = {**route.uninitialised}
     length = 0
     for step in route.steps:
         drawn: list[int] = []

@@ -14,7 +14,7 @@ from loopless.transition.algebra import named_at
 from loopless.transition.relation import VIOLATION, TransitionSystem
 from loopless.transition.star import accelerated, leaps_of
 from loopless.verification.exploration import Explored, explored
-from loopless.verification.input_streams import drawn, streamed
+from loopless.verification.input_streams import streamed
 
 
 def route_by_summaries(system: TransitionSystem, seconds: float, goals: Collection[str] = (VIOLATION,)) -> Route | None:
@@ -27,14 +27,12 @@ def route_by_summaries(system: TransitionSystem, seconds: float, goals: Collecti
         return route_of(found)
     if len(leaps) == len(system.graph.loops):
         return None
-    found = streamed(system, goals, seconds, seconds)
-    if found.path is None:
+    given = streamed(system, goals, seconds, seconds)
+    if given is None or given.length > MAX_ELEMENTS:
         return None
-    content, length = drawn(found)
-    if length > MAX_ELEMENTS:
-        return None
-    inputs = tuple((run.count, run.value) for run in runs_of(content.elements(length)))
-    return replace(route_of(found), steps=(), drawn=inputs)  # its steps are those of another flowgraph
+    inputs = tuple((run.count, run.value) for run in runs_of(given.content.elements(given.length)))
+    # Its steps are those of another flowgraph.
+    return replace(route_of(given.found), steps=(), drawn=inputs, uninitialised=given.uninitialised)
 
 
 def route_of(found: Explored) -> Route:
