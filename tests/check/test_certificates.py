@@ -212,7 +212,7 @@ def test_a_remainder_is_not_negative(divisor):
 def test_a_rank_falls_with_each_iteration_and_was_not_negative(ranks, accepted):
     found = judgement(DOWN, ("true",), ranks=[ranks], property_=Property.TERMINATION)
     assert found.accepted is accepted
-    assert accepted or found.failed == (f"from {cuts(DOWN)[0]} to {cuts(DOWN)[0]}: the rank need not fall",)
+    assert accepted or found.failed == (f"from {cuts(DOWN)[0]} to {cuts(DOWN)[0]}: the rank is not shown to fall",)
 
 
 @pytest.mark.parametrize(

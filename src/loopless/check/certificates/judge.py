@@ -149,10 +149,11 @@ class _Judge:
             for part, condition in enumerate(self.held[arrival.target]):
                 behind = t.substitute(condition, arrival.values)
                 if not self._shown((given, arrival.guard, ~behind)):
-                    self.failed.append(f"from {place} to {arrival.target}: conjunct {part + 1} need not hold there")
+                    way = f"from {place} to {arrival.target}"
+                    self.failed.append(f"{way}: conjunct {part + 1} is not shown to hold there")
             again = self.ranks is not None and start is not None and self._same_cycle(start, arrival.target)
             if again and not self._shown((given, arrival.guard, ~self._falls(str(start), arrival))):
-                self.failed.append(f"from {place} to {arrival.target}: the rank need not fall")
+                self.failed.append(f"from {place} to {arrival.target}: the rank is not shown to fall")
         for event in region.events:
             must = event.kind in ("violation", "unfollowed")
             if self._shown((given, event.guard), QUESTION_MS if must else ASIDE_QUESTION_MS):
