@@ -17,7 +17,9 @@ from loopless.terms.relation import over
 class Unknown:
     """A value that one iteration takes from outside: an input, the result of a call, memory that is not followed.
 
-    ``refused``: the construct that is in the way, where the value is no input of the program.
+    ``refused``: the construct that is in the way, where the value is no input of the program. ``held``: the element of
+    memory whose value it is, as that is when the iteration begins, where that is known; its offset is over the values
+    at the header and other unknown values.
     """
 
     var: t.Var
@@ -25,6 +27,7 @@ class Unknown:
     name: str
     loc: Loc | None
     refused: Refused | None = None
+    held: t.Read | None = None
 
     @property
     def words(self) -> str:
@@ -32,6 +35,19 @@ class Unknown:
         if self.origin is Origin.MEMORY:
             return "an iteration depends on what memory holds there; the loop may write it, or load the pointer anew"
         return f"an iteration depends on {self.name}: {self.origin.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """An element of memory that an iteration writes: ``value``, of ``type``, at the byte ``offset`` of the object
+    ``array``, over the values at the header and what the iteration takes from outside. ``value`` is None where nothing
+    is known of it, ``offset`` is None where it may be anywhere in the object.
+    """
+
+    array: str
+    offset: t.Term | None
+    type: t.IntType
+    value: t.Term | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +124,8 @@ class Path:
     be missing."""
     exact: bool = True
     """Whether every run from there does just that: not where a loop inside goes by a step that is not exact."""
+    writes: tuple[Write, ...] = ()
+    """What it writes to memory, in this order, where that was asked for."""
 
     def given(self, values: Mapping[t.Var, t.Term]) -> Path:
         """The path where variables have these values at the header. Raises :class:`loopless.terms.TermTooLarge`."""

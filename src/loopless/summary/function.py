@@ -46,7 +46,9 @@ class FunctionCase:
     nondeterministic inputs that are read, in their order. ``passed``: the loops on the ways that the case stands for,
     with the cases of their summaries; ``lines``: the source lines on these ways; ``line``: where the run ends.
     ``exact``: whether, given the assumptions, every run from an entry state that satisfies ``when`` ends exactly so;
-    not where a case of a loop or of a called function on the way is not exact.
+    not where a case of a loop or of a called function on the way is not exact. ``contents``: what memory that callers
+    see holds at the end, over what it held at the entry; None where nothing is told of memory. An object that it does
+    not have keeps its content, and a layer without a value says which elements are not told.
     """
 
     when: t.Condition
@@ -62,6 +64,7 @@ class FunctionCase:
     assumptions: tuple[str, ...] = ()
     uncounted: frozenset[str] = frozenset()
     exact: bool = True
+    contents: t.Contents | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,9 @@ class Case:
     ``totals``: by the name of each loop inside, how many iterations it takes in all; one that is missing has no closed
     form. ``exact``: whether the case is an equivalence: given the assumptions, every run from an entry state that
     satisfies ``when`` ends exactly so. Otherwise it is an over-approximation: a run from there may end otherwise or
-    not at all, and nothing is claimed of it.
+    not at all, and nothing is claimed of it. ``contents``: what memory holds at the exit, over what it held at the
+    entry; None where nothing is told of memory that the loop writes. An object that it does not have keeps its
+    content, and a layer without a value says which elements are not told.
 
     The cases of an :class:`Approximation` are relations: ``free`` are variables of their own for what the case does
     not name (how often a path is taken, final values), and all its terms may speak of them. A run from a state in
@@ -77,6 +79,7 @@ class Case:
     exact: bool = True
     free: tuple[t.Var, ...] = ()
     facts: t.Condition = t.TRUE
+    contents: t.Contents | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ from loopless.terms.conditions import (
     truth,
     with_comparisons,
 )
+from loopless.terms.contents import INDEX, Contents, Layer, Layers
 from loopless.terms.evaluate import Reader, Valuation, evaluate, holds, may_lack_value
 from loopless.terms.exact_quotients import divides_always, without_exact_quotients
 from loopless.terms.functions import (
@@ -144,6 +145,7 @@ __all__ = [
     "DIVISIONS",
     "EVERYWHERE",
     "FALSE",
+    "INDEX",
     "INTEGERS",
     "NAMED_FUNCTIONS",
     "ONE",
@@ -159,11 +161,14 @@ __all__ = [
     "Compare",
     "Condition",
     "Const",
+    "Contents",
     "Definitions",
     "EvaluationError",
     "Folding",
     "IntType",
     "Ite",
+    "Layer",
+    "Layers",
     "Layout",
     "Monomial",
     "Node",

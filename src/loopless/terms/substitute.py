@@ -10,6 +10,7 @@ from loopless.terms import aggregates, build, conditions, functions
 from loopless.terms.nodes import (
     ONE,
     OPENED,
+    STREAM,
     Aggregate,
     And,
     Compare,
@@ -24,6 +25,7 @@ from loopless.terms.nodes import (
     Var,
     Wrap,
 )
+from loopless.terms.types import IntType
 
 
 @overload
@@ -173,6 +175,25 @@ def renamed_arrays(node: Node, names: Mapping[str, str]) -> Node:
 
     def inside(part: Node, opened: Mapping[Var, Term]) -> Node:
         return renamed_arrays(substituted(part, opened), names)
+
+    return _worked_out(node, {}, at_once, inside)
+
+
+def with_reads(node: Node, of: Callable[[str, Term, IntType], Term]) -> Node:
+    """``node`` with each element that it reads, of an object at a byte offset by a type, replaced by what ``of`` gives
+    for it. Values of streams stay as they are.
+    """
+
+    def at_once(part: Node) -> Node | None:
+        if isinstance(part, Read):
+            offset = with_reads(part.offset, of)
+            assert isinstance(offset, Term)
+            stream = part.array.endswith(STREAM)
+            return build.read(part.array, offset, part.type) if stream else of(part.array, offset, part.type)
+        return part if isinstance(part, Var) else None
+
+    def inside(part: Node, opened: Mapping[Var, Term]) -> Node:
+        return with_reads(substituted(part, opened), of)
 
     return _worked_out(node, {}, at_once, inside)
 

@@ -1,0 +1,305 @@
+"""What memory holds after a loop: layers over what it held before.
+
+The content of an object is its base, which reads name (:class:`.Read`), under layers, the newest first. A layer says of
+a row of elements what each holds: ``a'[j] = 2*b[j] for 0 <= j && j < n``. So memory after a loop is a piecewise lambda
+over memory before it ("Accelerating Loops with Arrays", LoAT 2026, has lambdas in place of quantifiers, too; fluid
+updates are Dillig, Dillig, Aiken, ESOP 2010). Reading from a content gives choices that end in a read of the base, so
+everything that is built of terms stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from loopless.records import dataclass
+from loopless.terms.build import add, const, floor_div, ite, mod, mul, polynomial, read, sub, wrap
+from loopless.terms.conditions import between, conjunction, disjunction, equal
+from loopless.terms.evaluate import Reader, evaluate, holds
+from loopless.terms.memory_names import bytes_of
+from loopless.terms.nodes import FALSE, OPENED, TRUE, Condition, Node, Read, Term, Var, walk_inside
+from loopless.terms.operators import EvaluationError
+from loopless.terms.substitute import renamed_arrays, substitute, with_reads
+from loopless.terms.types import INTEGERS, IntType
+
+INDEX: Final = Var(f"{OPENED}index", INTEGERS)
+"""The index of an element in the conditions and values of layers; no variable of a program has its name."""
+
+_BYTE: Final = IntType(8, signed=False)
+
+Decide = Callable[[Condition], Condition]
+"""A condition that agrees with the given one wherever something is known; true or false where that decides it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """For each integer j, which ``where`` and ``value`` call :data:`INDEX`, for which ``where`` holds: the element of
+    ``type`` at the byte ``start`` + ``stride``·j holds ``value``. ``value`` is None where nothing is known of it.
+
+    ``stride`` > 0 is no less than the bytes of an element, so elements do not overlap. ``start`` does not depend on j.
+    """
+
+    type: IntType
+    start: Term
+    stride: int
+    where: Condition
+    value: Term | None
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of an element."""
+        found = bytes_of(self.type)
+        assert found is not None, "elements in memory have a width"
+        return found
+
+    @property
+    def offset(self) -> Term:
+        """The byte offset of element :data:`INDEX`."""
+        return add(self.start, mul(const(self.stride), INDEX))
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """What it is made of."""
+        return (self.start, self.where) if self.value is None else (self.start, self.where, self.value)
+
+
+Layers = tuple[Layer, ...]
+"""The newest first. Where several say something of an element, the newest does."""
+
+Contents = Mapping[str, Layers]
+"""By the names that reads have, the layers over what objects held before. Other objects hold what they held."""
+
+
+class Overlapping(Exception):
+    """An element is read that lies across elements of a layer, or may do so."""
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def element(contents: Contents, array: str, offset: Term, type: IntType, decide: Decide) -> Term | None:
+    """The element of ``type`` at byte ``offset`` of ``array``; None where it is not known. ``decide`` knows what holds.
+
+    Raises :class:`Overlapping`.
+    """
+    found: list[tuple[Condition, Term]] = []
+    last: Term | None = None
+    for layer in contents.get(array, ()):
+        if layer.value is None:
+            if decide(_touches(layer, offset, type)) is FALSE:
+                continue
+            return None
+        index = index_at(layer, offset, type)
+        if index is None:
+            continue
+        at, aligned = index
+        there = decide(conjunction((aligned, substitute(layer.where, {INDEX: at}))))
+        if there is FALSE:
+            continue
+        value = substitute(layer.value, {INDEX: at})
+        if type != layer.type:
+            value = wrap(value, type)
+        if there is TRUE:
+            last = value
+            break
+        found.append((there, value))
+    value = read(array, offset, type) if last is None else last
+    for there, other in reversed(found):
+        value = ite(there, other, value)
+    return value
+
+
+def index_at(layer: Layer, offset: Term, type: IntType) -> tuple[Term, Condition] | None:
+    """The index of the element of ``layer`` that an element of ``type`` at byte ``offset`` is, where a condition holds;
+    it is none elsewhere. None where the two surely do not overlap. Raises :class:`Overlapping` where they may do so
+    without being the same.
+    """
+    size = bytes_of(type)
+    distance = sub(offset, layer.start)
+    stride = layer.stride
+    apart = residue(distance, stride)
+    if apart is not None:
+        if size == layer.size and apart == 0:
+            return floor_div(distance, const(stride)), TRUE
+        if size is not None and layer.size <= apart and apart + size <= stride:
+            return None
+        raise Overlapping
+    grid = residue(distance, layer.size)
+    if grid == 0 and size == layer.size and stride % size == 0:
+        return floor_div(distance, const(stride)), equal(mod(distance, const(stride)), const(0))
+    raise Overlapping
+
+
+def _touches(layer: Layer, offset: Term, type: IntType) -> Condition:
+    """Where an element of ``type`` at byte ``offset`` shares a byte with an element of ``layer``; true where its form
+    does not say so.
+    """
+    size, distance = bytes_of(type), sub(offset, layer.start)
+    if size is None or layer.stride != layer.size:
+        return TRUE
+    if layer.stride == 1:
+        return disjunction(substitute(layer.where, {INDEX: add(distance, const(at))}) for at in range(size))
+    apart = residue(distance, layer.stride)
+    if apart == 0 and size == layer.size:
+        return substitute(layer.where, {INDEX: floor_div(distance, const(layer.stride))})
+    return TRUE
+
+
+def residue(term: Term, modulus: int) -> int | None:
+    """What ``term`` is modulo a number, where its form says so."""
+    poly = polynomial(term)
+    if any(factor % modulus for monomial, factor in poly.items() if monomial):
+        return None
+    return poly.get((), 0) % modulus
+
+
+# -- composing ---------------------------------------------------------------------------------------------------------
+
+
+def mapped(layers: Sequence[Layer], of: Callable[[Node], Node]) -> Layers:
+    """The layers with ``of`` applied to their terms and conditions; those that are nowhere are left out."""
+    found: list[Layer] = []
+    for layer in layers:
+        start, where = of(layer.start), of(layer.where)
+        value = None if layer.value is None else of(layer.value)
+        assert isinstance(start, Term)
+        assert isinstance(where, Condition)
+        assert value is None or isinstance(value, Term)
+        if where is not FALSE:
+            found.append(replace(layer, start=start, where=where, value=value))
+    return tuple(found)
+
+
+def placed(
+    contents: Contents, values: Mapping[Var, Term], arrays: Mapping[str, str] | None = None
+) -> dict[str, Layers]:
+    """The contents over other values of the variables, where objects may have other names. Raises
+    :class:`.TermTooLarge`.
+    """
+    names = arrays or {}
+
+    def of(node: Node) -> Node:
+        there = renamed_arrays(node, names) if names else node
+        if isinstance(there, Term):
+            return substitute(there, values)
+        assert isinstance(there, Condition)
+        return substitute(there, values)
+
+    return {names.get(array, array): mapped(layers, of) for array, layers in contents.items()}
+
+
+def behind(contents: Contents, node: Node, decide: Decide) -> Node | None:
+    """``node`` where what it reads is read of these ``contents``; None where that is not known."""
+    unknown = False
+
+    def of(array: str, offset: Term, type: IntType) -> Term:
+        nonlocal unknown
+        if array not in contents:
+            return read(array, offset, type)
+        try:
+            found = element(contents, array, offset, type, decide)
+        except Overlapping:
+            found = None
+        if found is None:
+            unknown = True
+            return read(array, offset, type)
+        return found
+
+    result = with_reads(node, of)
+    return None if unknown else result
+
+
+def followed(first: Contents, second: Contents, decide: Decide) -> dict[str, Layers]:
+    """The contents after ``first`` and behind it ``second``, over what was there before both. A value that ``second``
+    reads and ``first`` does not tell is unknown; where such a value says where ``second`` writes, all of the object is.
+    """
+    found = dict(first)
+    for array, layers in second.items():
+        above: list[Layer] = []
+        for layer in layers:
+            where = behind(first, layer.where, decide)
+            value = None if layer.value is None else behind(first, layer.value, decide)
+            start = behind(first, layer.start, decide)
+            if where is None or start is None:
+                above.append(Layer(_BYTE, const(0), 1, TRUE, None))
+                continue
+            assert isinstance(where, Condition)
+            assert isinstance(start, Term)
+            assert value is None or isinstance(value, Term)
+            if where is not FALSE:
+                above.append(replace(layer, start=start, where=where, value=value))
+        found[array] = (*above, *first.get(array, ()))
+    return found
+
+
+# -- evaluating --------------------------------------------------------------------------------------------------------
+
+
+def reader_behind(contents: Contents, values: Mapping[Var, int], before: Reader) -> Reader:
+    """What memory holds where it has these ``contents``, for these values of the variables, over what ``before`` reads.
+
+    The reader raises :class:`.EvaluationError` for elements of which nothing is known.
+    """
+
+    def element_of(array: str, offset: int, type: IntType) -> int:
+        size = bytes_of(type)
+        layers = contents.get(array, ())
+        if size is None or not layers:
+            return before(array, offset, type)
+        held = [_byte(layers, values, before, array, offset + at) for at in range(size)]
+        if all(byte is None for byte in held):
+            return before(array, offset, type)
+        kept = (before(array, offset + at, _BYTE) if byte is None else byte for at, byte in enumerate(held))
+        return type.wrap(sum((byte & 0xFF) << (8 * at) for at, byte in enumerate(kept)))
+
+    return element_of
+
+
+def _byte(layers: Layers, values: Mapping[Var, int], before: Reader, array: str, at: int) -> int | None:
+    """The byte at offset ``at``; None where no layer has it."""
+    for layer in layers:
+        index, inside = divmod(at - evaluate(layer.start, values, before), layer.stride)
+        if inside >= layer.size:
+            continue
+        there = {**values, INDEX: index}
+        if holds(layer.where, there, before):
+            if layer.value is None:
+                raise EvaluationError(f"what {array} holds at byte {at} is not known")
+            value = evaluate(layer.value, there, before)
+            return value >> (8 * inside)
+    return None
+
+
+# -- what is spoken of -------------------------------------------------------------------------------------------------
+
+
+def nodes_in(contents: Contents) -> Iterator[Node]:
+    """All terms and conditions of the contents."""
+    for layers in contents.values():
+        for layer in layers:
+            yield from layer.nodes
+
+
+def variables_in(contents: Contents) -> frozenset[Var]:
+    """The variables that the contents speak of, without the index."""
+    return frozenset[Var]().union(*(node.variables for node in nodes_in(contents))) - {INDEX}
+
+
+def arrays_in(contents: Contents) -> frozenset[str]:
+    """The objects that the contents read."""
+    parts = (part for node in nodes_in(contents) for part in walk_inside(node))
+    return frozenset(part.array for part in parts if isinstance(part, Read))
+
+
+def single(type: IntType, offset: Term, value: Term | None, where: Condition = TRUE) -> Layer:
+    """The layer of one element that is written at byte ``offset`` where a condition holds."""
+    size = bytes_of(type)
+    assert size is not None
+    return Layer(type, offset, size, conjunction((where, equal(INDEX, const(0)))), value)
+
+
+def unknown(size: int | None = None) -> Layer:
+    """The layer of an object of ``size`` bytes that may hold anything; None where the size is not known."""
+    where = TRUE if size is None else between(0, INDEX, size - 1)
+    return Layer(_BYTE, const(0), 1, where, None)
