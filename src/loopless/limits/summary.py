@@ -6,6 +6,18 @@ from typing import Annotated
 
 from loopless.limits.chosen import GUESS, ChosenBy, varied
 
+# summary.memory
+
+MAX_CARRIED_ELEMENTS: Annotated[int, ChosenBy("loops carry one or two elements, some four")] = 8
+"""Maximum number of elements that one loop carries from an iteration to the next."""
+
+CONTENTS_OPERATIONS: Annotated[int, ChosenBy("300 ms of isl on small sets")] = 3_000_000
+"""Maximum number of isl operations for what one loop reads of memory that it writes, and again for what memory holds
+behind it."""
+
+MAX_CONTENT_NODES: Annotated[int, GUESS] = 4000
+"""Maximum number of nodes of the terms that say what memory holds behind a loop. Longer ones are not told."""
+
 # summary.parts
 
 PARTS_PREPARING_OPERATIONS: Annotated[int, ChosenBy("200 ms of isl on small sets")] = 2_000_000

@@ -27,10 +27,10 @@ from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
 from loopless.paths.execution import ExecutionState, Finished, TooManyPaths, Unreadable
 from loopless.paths.joining import join
-from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown
+from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown, Write
 from loopless.paths.readings import not_null
 from loopless.paths.relevance import relevance
-from loopless.paths.symbolic import ENDING, Body, spoken_of
+from loopless.paths.symbolic import ENDING, Body, spoken_of, terms_of
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.function_names import in_source
@@ -62,19 +62,22 @@ def loop_paths(
     *,
     all_checks: bool | None = None,
     given: t.Condition = t.TRUE,
+    writes: bool = False,
 ) -> LoopPaths | NoPaths:
     """All feasible paths of ``loop``, for the variables of ``interest`` (default: those that the loop changes and that
     are used after it, else all that it changes). A refusal is a value.
 
     ``all_checks``: whether all that may be undefined matters, by default where no interest is named. Loops inside this
-    one are passed by what ``inner`` gives. ``given``: what holds at the header before every iteration.
+    one are passed by what ``inner`` gives. ``given``: what holds at the header before every iteration. ``writes``:
+    whether paths tell what they write to memory (:attr:`.Path.writes`); a loop that may write objects which are not
+    known is refused then.
     """
     ends = seen_at_ends(graph)
     live = live_at_entry(graph.blocks, ends)
     changed = changed_variables(graph, loop)
     wanted = tuple(interest) if interest is not None else default_interest(graph, loop, live, ends, changed)
     checked = all_checks if all_checks is not None else interest is None
-    relevant = relevance(graph, loop, wanted, all_checks=checked)
+    relevant = relevance(graph, loop, wanted, all_checks=checked, writes=writes)
     inside = live_inside(graph, loop, live, ends, frozenset(wanted))
 
     def steps(within: LoopInfo, context: t.Condition) -> Inner | Refused:
@@ -105,6 +108,8 @@ def loop_paths(
     for path in (*iterative, *exits):
         occurring |= path.condition.variables | set(path.update)
         occurring |= {v for term in path.update.values() for v in term.variables}
+        occurring |= {v for term in terms_of(path.writes) for v in term.variables}
+        occurring |= {v for unknown in path.unknowns if unknown.held is not None for v in unknown.held.variables}
         occurring -= {unknown.var for unknown in path.unknowns}
     occurring -= counters.keys()
     state = tuple(sorted((changed & needed), key=_by_name))
@@ -329,10 +334,7 @@ def _merge(
     needed: frozenset[t.Var],
 ) -> list[Path]:
     """Paths of equal effect become one."""
-    groups: dict[
-        tuple[tuple[tuple[t.Var, t.Term], ...], tuple[Unknown, ...], t.Term | None, bool],
-        list[Finished[ExecutionState]],
-    ] = {}
+    groups: dict[_Effect, list[Finished[ExecutionState]]] = {}
     for path in finished:
         if path.exit != exit:
             continue
@@ -340,11 +342,12 @@ def _merge(
             (v, value) for v, value in sorted(path.state.values.items(), key=lambda p: p[0].key) if v in needed
         )
         kept = tuple((v, value) for v, value in kept if value is not v)
+        writes = path.state.writes if exit is None or exit.kind not in ENDING else ()
         values = [term for _, term in kept] + ([path.result] if path.result is not None else [])
-        shown_unknowns = spoken_of(path.state.unknowns, values)
-        groups.setdefault((kept, shown_unknowns, path.result, path.state.exact), []).append(path)
+        shown_unknowns = spoken_of(path.state.unknowns, [*values, *terms_of(writes)])
+        groups.setdefault((kept, shown_unknowns, path.result, path.state.exact, writes), []).append(path)
     merged = []
-    for (kept, shown_unknowns, result, exact), group in groups.items():
+    for (kept, shown_unknowns, result, exact, writes), group in groups.items():
         condition = t.conjunction(join([f.state.condition for f in group]))
         every = dict.fromkeys(unknown for f in group for unknown in f.state.unknowns)
         unknowns = tuple(u for u in every if u in shown_unknowns or u in spoken_of(every, [condition]))
@@ -353,8 +356,20 @@ def _merge(
         shown = simplest(result, condition) if result is not None else None
         update = {v: value for v, value in update.items() if value is not v}
         outputs = needed if exit is not None else frozenset()
-        merged.append(Path("", condition, update, exit, unknowns, lines, shown, outputs, exact))
+        writes = tuple(_simplest_write(write, condition) for write in writes)
+        merged.append(Path("", condition, update, exit, unknowns, lines, shown, outputs, exact, writes))
     return merged
+
+
+_Effect = tuple[tuple[tuple[t.Var, t.Term], ...], tuple[Unknown, ...], t.Term | None, bool, tuple[Write, ...]]
+"""What paths that become one agree in: values, unknown values, the result, whether they are exact, and writes."""
+
+
+def _simplest_write(write: Write, condition: t.Condition) -> Write:
+    """The write by simpler terms that are equal wherever ``condition`` holds."""
+    offset = None if write.offset is None else simplest(write.offset, condition)
+    value = None if write.value is None else simplest(write.value, condition)
+    return replace(write, offset=offset, value=value)
 
 
 def _numbered(paths: Iterable[Path], prefix: str) -> tuple[Path, ...]:

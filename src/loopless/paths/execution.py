@@ -36,7 +36,7 @@ from loopless.limits.paths import (
 from loopless.logic.feasible import feasible
 from loopless.paths.joining import join
 from loopless.paths.library import Text, result_of
-from loopless.paths.model import Exit, Unknown
+from loopless.paths.model import Exit, Unknown, Write
 from loopless.paths.readings import not_null, read_both_ways
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
@@ -61,7 +61,7 @@ class Unreadable(Exception):
 @dataclass(frozen=True, slots=True)
 class ExecutionState:
     """A partial path: what must hold, what has changed, what came from outside, where it went; and whether it is
-    ``exact``: all steps on the way are.
+    ``exact``: all steps on the way are. ``writes``: what it wrote to memory, where that is followed.
     """
 
     condition: tuple[t.Condition, ...]
@@ -69,6 +69,7 @@ class ExecutionState:
     unknowns: tuple[Unknown, ...]
     lines: tuple[int, ...]
     exact: bool = True
+    writes: tuple[Write, ...] = ()
 
 
 _S = TypeVar("_S", bound=ExecutionState)

@@ -49,6 +49,11 @@ class Write:
     type: t.IntType
     value: t.Term | None
 
+    def given(self, values: Mapping[t.Var, t.Term]) -> Write:
+        """The write where variables have these values. Raises :class:`loopless.terms.TermTooLarge`."""
+        offset = None if self.offset is None else t.substitute(self.offset, values)
+        return replace(self, offset=offset, value=None if self.value is None else t.substitute(self.value, values))
+
 
 @dataclass(frozen=True, slots=True)
 class Exit:
@@ -131,7 +136,8 @@ class Path:
         """The path where variables have these values at the header. Raises :class:`loopless.terms.TermTooLarge`."""
         placed = over(self, values)
         result = t.substitute(self.result, values) if self.result is not None else None
-        return replace(self, condition=placed.condition, update=placed.update, result=result)
+        writes = tuple(write.given(values) for write in self.writes)
+        return replace(self, condition=placed.condition, update=placed.update, result=result, writes=writes)
 
 
 @dataclass(frozen=True, slots=True)

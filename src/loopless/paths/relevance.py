@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.def_use import definitions, used_by
-from loopless.flowgraph.model import Assume, Block, Check, Flowgraph, LoopInfo
+from loopless.flowgraph.model import Assume, Block, Check, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.graphs import dominators, predecessors, reachable
 from loopless.records import dataclass
 
@@ -23,23 +23,28 @@ class Relevance:
     """What matters.
 
     ``variables`` and ``branches`` (labels of blocks) that matter; ``checked``: the blocks whose checks are kept, as all
-    that decides whether they are reached matters; ``dropped_checks``: whether some check was left out.
+    that decides whether they are reached matters; ``dropped_checks``: whether some check was left out; ``writes``:
+    whether what is written to memory matters.
     """
 
     variables: frozenset[t.Var]
     branches: frozenset[str]
     checked: frozenset[str]
     dropped_checks: bool
+    writes: bool = False
 
     def keeps(self, label: str, check: Check) -> bool:
         """Whether a check of the block ``label`` is kept."""
         return label in self.checked and check.condition.variables <= self.variables
 
 
-def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[t.Var], *, all_checks: bool) -> Relevance:
+def relevance(
+    graph: Flowgraph, loop: LoopInfo, interest: Iterable[t.Var], *, all_checks: bool, writes: bool = False
+) -> Relevance:
     """What matters for the values of ``interest`` and for leaving ``loop``.
 
     With ``all_checks`` every check for undefined behaviour matters; else only those on variables that matter anyway.
+    With ``writes`` what is written to memory matters, and where.
     """
     blocks = {label: graph.blocks[label] for label in loop.blocks}
     controls = _control_dependence(loop, blocks)
@@ -50,14 +55,15 @@ def relevance(graph: Flowgraph, loop: LoopInfo, interest: Iterable[t.Var], *, al
             # An edge out of the loop is itself a decision; so is whatever decides that its block is reached.
             matters |= {*controls[label], *([label] if len(block.edges) > 1 else [])}
         for statement in block.statements:
-            if isinstance(statement, Assume) or (all_checks and isinstance(statement, Check)):
+            asked = isinstance(statement, Assume) or (all_checks and isinstance(statement, Check))
+            if asked or (writes and isinstance(statement, Store | Fill | Copy)):
                 matters |= used_by(statement) | controls[label]
     depends = _dependencies(blocks, controls)
     found = reachable(matters, lambda node: depends.get(node, ()))
     variables = frozenset(node for node in found if isinstance(node, t.Var))
     branches = frozenset(node for node in found if isinstance(node, str))
     checked = frozenset(label for label in blocks if controls[label] <= branches)
-    result = Relevance(variables, branches, checked, dropped_checks=False)
+    result = Relevance(variables, branches, checked, dropped_checks=False, writes=writes)
     checks = [(label, s) for label, block in blocks.items() for s in block.statements if isinstance(s, Check)]
     if all(result.keeps(label, check) for label, check in checks):
         return result

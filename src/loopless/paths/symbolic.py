@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.def_use import defined_by
+from loopless.flowgraph.memory.statement_effects import written_by
 from loopless.flowgraph.model import (
     Assume,
     Block,
     Call,
     Check,
+    Copy,
     Edge,
+    Expire,
+    Fill,
     Flowgraph,
     Havoc,
     Load,
     LoopInfo,
     Origin,
+    Store,
 )
 from loopless.flowgraph.transfer import Source
 from loopless.flowgraph.words import Numbered, unknown_in_words
@@ -26,7 +31,8 @@ from loopless.graphs import reverse_postorder
 from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.paths.context import common_facts
 from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
-from loopless.paths.model import Exit, Inner, InnerStep, Unknown
+from loopless.paths.iteration_memory import IterationMemory
+from loopless.paths.model import Exit, Inner, InnerStep, Unknown, Write
 from loopless.paths.relevance import Relevance
 from loopless.refusals import Reason, Refused
 
@@ -66,6 +72,7 @@ class Body(Execution[ExecutionState]):
         self._found: dict[str, Inner | Refused] = {}
         self._unknowns = Numbered()
         self._visits = 0
+        self._memory = IterationMemory(self) if relevant.writes else None
 
     @property
     def passed_inner(self) -> bool:
@@ -135,13 +142,14 @@ class Body(Execution[ExecutionState]):
         return self.live[label] | self.counters.keys()
 
     def same(self, state: ExecutionState) -> tuple[object, ...]:
-        return spoken_of(state.unknowns, state.values.values())
+        return *spoken_of(state.unknowns, [*state.values.values(), *terms_of(state.writes)]), *state.writes
 
     def union(self, group: list[ExecutionState]) -> ExecutionState:
         """One state for several with the same values; what memory held does not matter where nothing speaks of it."""
         whole = super().union(group)
         found = dict.fromkeys(unknown for state in group for unknown in state.unknowns)
-        return replace(whole, unknowns=spoken_of(found, [*whole.condition, *whole.values.values()]))
+        spoken = [*whole.condition, *whole.values.values(), *terms_of(whole.writes)]
+        return replace(whole, unknowns=spoken_of(found, spoken))
 
     # -- inner loops --------------------------------------------------------------------------------------------------
 
@@ -149,6 +157,8 @@ class Body(Execution[ExecutionState]):
         """Past an inner loop, by each of its steps."""
         inner = self._found[loop.header]
         place = str(loop.loc) if loop.loc is not None else self.where
+        if self._memory is not None:
+            state = self._memory.behind_loop(state, loop)
         if isinstance(inner, Refused):
             detail = f"the loop {loop.name} runs inside this one and has no summary: {inner.detail}"
             raise Unreadable(Refused(Reason.NESTED, place, f"{detail} [{inner.reason.code} {inner.reason.label}]"))
@@ -228,7 +238,32 @@ class Body(Execution[ExecutionState]):
 
     # -- statements ---------------------------------------------------------------------------------------------------
 
+    def write(self, state: ExecutionState, statement: Store | Fill | Copy | Expire) -> Sequence[ExecutionState]:
+        return (state,) if self._memory is None else (self._memory.written(state, statement),)
+
+    def load(self, state: ExecutionState, statement: Load) -> Sequence[ExecutionState]:
+        if self._memory is not None and self.wanted(statement.target):
+            found = self._memory.read(state, statement)
+            if found is not None:
+                return (found,)
+        return super().load(state, statement)
+
+    def held(self, state: ExecutionState, load: Load, element: t.Read) -> tuple[ExecutionState, t.Var]:
+        """The state in which it is known what ``element`` of memory holds when the iteration begins, and the variable
+        that stands for that.
+        """
+        known = next((unknown.var for unknown in state.unknowns if unknown.held is element), None)
+        if known is not None:
+            return state, known
+        line = line_of(load.loc)
+        called = unknown_in_words(self.graph.variables, load.target, Origin.MEMORY, element.array, line, load.shown)
+        var = t.Var(self._unknowns.name(called), element.type)
+        unknown = Unknown(var, Origin.MEMORY, element.array, load.loc, held=element)
+        return replace(state, unknowns=(*state.unknowns, unknown)), var
+
     def call(self, state: ExecutionState, statement: Call) -> Sequence[ExecutionState]:
+        if self._memory is not None and statement.writes_memory:
+            state = self._memory.lost(state, written_by(statement), statement)
         if not any(map(self.wanted, defined_by(statement))):
             return (state,)
         known = self.called(state, statement)
@@ -274,9 +309,19 @@ def counter_of(loop: str) -> t.Var:
     return t.Var(f"iterations of {loop}", t.INTEGERS)
 
 
+def terms_of(writes: Iterable[Write]) -> Iterator[t.Term]:
+    """The terms of which writes are made."""
+    for write in writes:
+        yield from (term for term in (write.offset, write.value) if term is not None)
+
+
 def spoken_of(unknowns: Iterable[Unknown], nodes: Iterable[t.Node]) -> tuple[Unknown, ...]:
     """Those of ``unknowns`` that count: inputs that are read, and what memory held where ``nodes`` speak of it."""
     spoken = frozenset[t.Var]().union(*(node.variables for node in nodes))
+    unknowns = tuple(unknowns)
+    for unknown in reversed(unknowns):  # where an element lies, earlier ones may say
+        if unknown.held is not None and unknown.var in spoken:
+            spoken |= unknown.held.variables
     return tuple(unknown for unknown in unknowns if unknown.origin not in UNSEEN or unknown.var in spoken)
 
 

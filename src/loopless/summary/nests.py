@@ -75,6 +75,19 @@ def paths_of(
     return loop_paths(graph, loop, interest, inner, all_checks=all_checks, given=given)
 
 
+def writing_paths(
+    graph: Flowgraph, loop: LoopInfo, *, given: t.Condition = t.TRUE, known: KnownLoops | None = None
+) -> LoopPaths | NoPaths:
+    """As :func:`paths_of` for the default variables of interest; the paths tell what they write to memory."""
+    inside = known if known is not None else KnownLoops()
+
+    def inner(within: LoopInfo, used: tuple[t.Var, ...], context: t.Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
+        outcome = _in_context(graph, within, _Question(within.header, used, checks, t.TRUE), context, inside)
+        return outcome if isinstance(outcome, Refused) else _steps(outcome, graph)
+
+    return loop_paths(graph, loop, None, inner, given=given, writes=True)
+
+
 def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: t.Condition, known: KnownLoops) -> Outcome:
     """The summary of an inner loop that is entered in states of ``context`` only, which is all that it need cover."""
     kept = inductive_facts(_inner_paths(graph, loop, asked, known), context)

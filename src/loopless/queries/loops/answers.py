@@ -46,6 +46,8 @@ from loopless.summary import (
     relative_paths,
     summarize,
 )
+from loopless.summary.memory.telling import with_contents, writes_memory
+from loopless.summary.nests import writing_paths
 from loopless.summary.rewrite.entry import narrowed, restricted
 
 
@@ -171,7 +173,10 @@ def _outcome(
     paths, outcome = found, summarize(found) if refused is None else refused
     if assumed is None and refused is None:
         known = known_loops(function, question)
-        paths, outcome = from_entry(graph, found, outcome, variables_asked(graph, found.loop, question), known)
+        interest = variables_asked(graph, found.loop, question)
+        paths, outcome = from_entry(graph, found, outcome, interest, known)
+        if interest is None and writes_memory(graph, found.loop):
+            paths, outcome = with_contents(paths, outcome, writing_paths(graph, found.loop, known=known))
     if assumed is not None and isinstance(outcome, LoopSummary):
         outcome = restricted(outcome, assumed)
     if question.approximate:
