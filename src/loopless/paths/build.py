@@ -104,14 +104,7 @@ def loop_paths(
     if body.passed_inner and all(path.state.exact for path in finished):
         again, leaving = with_checks(again, leaving, changed)
     iterative, exits = _numbered(again, ""), _numbered(leaving, "e")
-    occurring: set[t.Var] = set()
-    for path in (*iterative, *exits):
-        occurring |= path.condition.variables | set(path.update)
-        occurring |= {v for term in path.update.values() for v in term.variables}
-        occurring |= {v for term in terms_of(path.writes) for v in term.variables}
-        occurring |= {v for unknown in path.unknowns if unknown.held is not None for v in unknown.held.variables}
-        occurring -= {unknown.var for unknown in path.unknowns}
-    occurring -= counters.keys()
+    occurring = _occurring((*iterative, *exits)) - counters.keys()
     state = tuple(sorted((changed & needed), key=_by_name))
     invariants = tuple(sorted(occurring - set(state) - {v for p in iterative for v in p.update}, key=_by_name))
     assumptions = [] if not relevant.dropped_checks else ["no undefined behaviour in what was sliced away"]
@@ -119,6 +112,18 @@ def loop_paths(
     assumptions += calls_assumptions(graph, loop)
     assumptions += memory_assumptions(graph, loop.blocks, occurring | set(state))
     return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(dict.fromkeys(assumptions)), counters)
+
+
+def _occurring(paths: Iterable[Path]) -> set[t.Var]:
+    """The variables that paths speak of, without what iterations take from outside."""
+    found: set[t.Var] = set()
+    for path in paths:
+        found |= path.condition.variables | set(path.update)
+        found |= {v for term in path.update.values() for v in term.variables}
+        found |= {v for node in terms_of(path.writes) for v in node.variables} - {t.INDEX}
+        found |= {v for unknown in path.unknowns if unknown.held is not None for v in unknown.held.variables}
+        found -= {unknown.var for unknown in path.unknowns}
+    return found
 
 
 def _executed(body: Callable[[frozenset[t.Var]], Body]) -> tuple[Body, list[Finished[ExecutionState]]]:
@@ -343,8 +348,9 @@ def _merge(
         )
         kept = tuple((v, value) for v, value in kept if value is not v)
         writes = path.state.writes if exit is None or exit.kind not in ENDING else ()
-        values = [term for _, term in kept] + ([path.result] if path.result is not None else [])
-        shown_unknowns = spoken_of(path.state.unknowns, [*values, *terms_of(writes)])
+        values: list[t.Node] = [*(term for _, term in kept), *terms_of(writes)]
+        values += [path.result] if path.result is not None else []
+        shown_unknowns = spoken_of(path.state.unknowns, values)
         groups.setdefault((kept, shown_unknowns, path.result, path.state.exact, writes), []).append(path)
     merged = []
     for (kept, shown_unknowns, result, exact, writes), group in groups.items():
@@ -368,7 +374,7 @@ _Effect = tuple[tuple[tuple[t.Var, t.Term], ...], tuple[Unknown, ...], t.Term | 
 def _simplest_write(write: Write, condition: t.Condition) -> Write:
     """The write by simpler terms that are equal wherever ``condition`` holds."""
     offset = None if write.offset is None else simplest(write.offset, condition)
-    value = None if write.value is None else simplest(write.value, condition)
+    value = None if write.value is None else simplest(write.value, condition & write.where)
     return replace(write, offset=offset, value=value)
 
 

@@ -2,26 +2,39 @@
 
 An element that the iteration wrote before it reads it is known by the write. Others are what they were when the
 iteration began: an unknown value that names the element (:attr:`.Unknown.held`), as earlier iterations may have written
-it.
+it. What inner loops read of rows of elements has names of its own: :func:`at_header`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from loopless import terms as t
-from loopless.flowgraph.memory.statement_effects import Objects, changed_in, objects_at, written_by
-from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, Load, LoopInfo, Store
+from loopless.flowgraph.memory.statement_effects import Objects, Written, changed_in, objects_at, written_by
+from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, Load, LoopInfo, Pointer, Store
 from loopless.logic import feasible
 from loopless.paths.execution import ExecutionState, Unreadable
-from loopless.paths.model import Write
+from loopless.paths.model import InnerStep, Write
 from loopless.paths.readings import not_null, read_both_ways
 from loopless.refusals import Reason, Refused
-from loopless.terms.contents import residue
+from loopless.terms.contents import Overlapping, index_at, residue
 
-_BYTE = t.IntType(8, signed=False)
+HIDDEN: Final = "|memory"
+"""What reads call memory of which nothing is known; no object has this name."""
+_BYTE: Final = t.IntType(8, signed=False)
+_HEADER: Final = "|header"
+
+
+def at_header(array: str) -> str:
+    """How reads call an object that the loop writes, as it is when an iteration begins."""
+    return array + _HEADER
+
+
+def read_at_header(array: str) -> str | None:
+    """The object that is called so by :func:`at_header`; None for other names."""
+    return array.removesuffix(_HEADER) if array.endswith(_HEADER) else None
 
 
 class Iteration(Protocol):
@@ -29,8 +42,11 @@ class Iteration(Protocol):
 
     graph: Flowgraph
     where: str
+    written: Written
 
     def inside(self, state: ExecutionState, term: t.Term) -> t.Term: ...
+
+    def holding(self, state: ExecutionState, condition: t.Condition) -> t.Condition: ...
 
     def loaded(self, state: ExecutionState, load: Load) -> t.Term | str: ...
 
@@ -44,6 +60,7 @@ class IterationMemory:
         self._iteration = iteration
         self._graph = iteration.graph
         self._both_ways = read_both_ways(iteration.graph)
+        self._changing = iteration.written.names(iteration.graph)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -51,18 +68,55 @@ class IterationMemory:
         """The state behind a statement that writes. Raises :class:`.Unreadable` where it may write anywhere."""
         if isinstance(statement, Expire):
             return state
-        if not isinstance(statement, Store):
-            return self.lost(state, written_by(statement), statement)
-        owner = not_null(self._iteration.inside(state, statement.address.object))
-        if not isinstance(owner, t.Const) or owner.value not in self._graph.objects:
+        address = statement.target if isinstance(statement, Copy) else statement.address
+        place = self._place(state, address)
+        if place is None:
+            owner = not_null(self._iteration.inside(state, address.object))
             return self.lost(state, objects_at(owner, statement.objects), statement)
-        offset = self._iteration.inside(state, statement.address.offset)
+        array, offset = place
+        if isinstance(statement, Fill):
+            return _with(state, self._fill(state, statement, array, offset))
+        if isinstance(statement, Copy):
+            return _with(state, self._copy(state, statement, array, offset))
+        if statement.type.width is None or (statement.type.width % 8 and statement.type.width != 1):
+            return self.lost(state, written_by(statement), statement)
         value = None if statement.value_object is not None else self._iteration.inside(state, statement.value)
         value = None if value is None else t.wrap(value, statement.type)
-        if statement.type.width is None or (statement.type.width % 8 and statement.type.width != 1):
-            return self.lost(state, frozenset((owner.value,)), statement)
-        write = Write(self._graph.objects[owner.value].name, offset, statement.type, value)
-        return replace(state, writes=(*state.writes, write))
+        return _with(state, Write(array, offset, statement.type, value))
+
+    def _place(self, state: ExecutionState, address: Pointer) -> tuple[str, t.Term] | None:
+        """The name of the object that an address is in, and the offset; None where the object is not known."""
+        owner = not_null(self._iteration.inside(state, address.object))
+        if not isinstance(owner, t.Const) or owner.value not in self._graph.objects or not owner.value:
+            return None
+        return self._graph.objects[owner.value].name, self._iteration.inside(state, address.offset)
+
+    def _fill(self, state: ExecutionState, fill: Fill, array: str, offset: t.Term) -> Write:
+        length = self._iteration.inside(state, fill.length)
+        byte = t.wrap(self._iteration.inside(state, fill.byte), _BYTE)
+        type = self._row_type(array, offset, length)
+        size = _bytes(type)
+        value = t.wrap(byte * sum(1 << 8 * at for at in range(size)), type)
+        return Write(array, offset, type, value, size, _within(length, size))
+
+    def _copy(self, state: ExecutionState, copy: Copy, array: str, offset: t.Term) -> Write:
+        length = self._iteration.inside(state, copy.length)
+        source = self._place(state, copy.source)
+        if source is None:
+            return Write(array, offset, _BYTE, None, 1, _within(length, 1))
+        type = self._row_type(array, offset, length, source[1])
+        size = _bytes(type)
+        value = self.seen(state, t.read(source[0], source[1] + size * t.INDEX, type))
+        assert isinstance(value, t.Term)
+        return Write(array, offset, type, value, size, _within(length, size))
+
+    def _row_type(self, array: str, *spans: t.Term) -> t.IntType:
+        """The type of the elements of an object, where whole elements are written; else bytes."""
+        held = next(held for held in self._graph.objects.values() if held.name == array)
+        type = held.element
+        if type is None or type.width is None or type.width % 8:
+            return _BYTE
+        return type if all(residue(span, type.width // 8) == 0 for span in spans) else _BYTE
 
     def lost(self, state: ExecutionState, objects: Objects, statement: Store | Fill | Copy | Call) -> ExecutionState:
         """The state behind a write of which no more is known than the objects that it may be in."""
@@ -71,33 +125,55 @@ class IterationMemory:
             raise Unreadable(Refused(Reason.MEMORY, place, "the loop may write objects that are not known"))
         return self._lost(state, sorted(objects))
 
-    def behind_loop(self, state: ExecutionState, loop: LoopInfo) -> ExecutionState:
-        """The state behind an inner loop, of whose writes only the objects are known."""
-        changed = changed_in(self._graph, loop.blocks)
-        if changed.anything:
-            place = str(loop.loc) if loop.loc is not None else self._iteration.where
-            raise Unreadable(Refused(Reason.MEMORY, place, "the loop may write objects that are not known"))
-        return self._lost(state, sorted(number for number in changed if number in self._graph.objects))
-
     def _lost(self, state: ExecutionState, numbers: Sequence[int]) -> ExecutionState:
         writes = tuple(Write(self._graph.objects[number].name, None, _BYTE, None) for number in numbers)
         return replace(state, writes=(*state.writes, *writes))
+
+    # -- inner loops --------------------------------------------------------------------------------------------------
+
+    def behind_step(
+        self, before: ExecutionState, after: ExecutionState, loop: LoopInfo, step: InnerStep
+    ) -> ExecutionState:
+        """The state behind an inner loop with what that writes, as its contents say; else only the objects are known.
+
+        ``before``: the state in which it is entered.
+        """
+        changed = changed_in(self._graph, loop.blocks)
+        if not changed.some and not changed.anything:
+            return after
+        if changed.anything:
+            place = str(loop.loc) if loop.loc is not None else self._iteration.where
+            raise Unreadable(Refused(Reason.MEMORY, place, "the loop may write objects that are not known"))
+        if step.contents is None:
+            return self._lost(after, sorted(number for number in changed if number in self._graph.objects))
+
+        def there(node: t.Node) -> t.Node:
+            if isinstance(node, t.Term):
+                return self._iteration.inside(before, node)
+            assert isinstance(node, t.Condition)
+            return self._iteration.holding(before, node)
+
+        writes = [
+            Write(array, layer.start, layer.type, layer.value, layer.stride, layer.where).of(there)
+            for array, layers in sorted(step.contents.items())
+            for layer in reversed(layers)
+        ]
+        return replace(after, writes=(*after.writes, *writes))
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def read(self, state: ExecutionState, load: Load) -> ExecutionState | None:
         """The state behind a load of what the loop writes; None where that is not known, or the loop does not."""
-        owner = not_null(self._iteration.inside(state, load.address.object))
-        if load.target_object is not None or not isinstance(owner, t.Const) or owner.value not in self._graph.objects:
+        place = self._place(state, load.address)
+        if place is None or load.target_object is not None:
             return None
         if load.type.width is None or load.type.width % 8 or load.target.type.width is None:
             return None
         if not isinstance(self._iteration.loaded(state, load), str):
             return None
-        array = self._graph.objects[owner.value].name
+        array, offset = place
         type = t.IntType(load.type.width) if (array, load.type.width) in self._both_ways else load.type
-        element = t.Read(array, self._iteration.inside(state, load.address.offset), type)
-        found = self._element(state, load, element, len(state.writes))
+        found = self._element(state, load, t.Read(array, offset, type), len(state.writes))
         if found is None:
             return None
         after, value = found
@@ -112,42 +188,101 @@ class IterationMemory:
             write = state.writes[at]
             if write.array != element.array:
                 continue
-            where = meeting(element, write, t.conjunction(state.condition))
+            met = meeting(element, write, t.conjunction(state.condition))
+            if met is None:
+                return None
+            where, value = met
             if where is t.FALSE:
                 continue
-            if where is None or write.value is None:
+            if value is None:
                 return None
-            value = t.wrap(write.value, element.type)
             if where is t.TRUE:
                 return state, value
             below = self._element(state, load, element, at)
             return None if below is None else (below[0], t.ite(where, value, below[1]))
         return self._iteration.held(state, load, element)
 
+    def seen(self, state: ExecutionState, node: t.Node) -> t.Node:
+        """``node`` where what it reads is read of memory as it is in ``state``."""
+        read = {part.array for part in t.walk_inside(node) if isinstance(part, t.Read)}
+        if read.isdisjoint(self._changing):
+            return node
+        given = t.conjunction(state.condition)
 
-def meeting(element: t.Read, write: Write, given: t.Condition) -> t.Condition | None:
-    """Where a write is to just this element, the condition ``given`` holding; None where it may be to a part of it, or
-    anywhere.
+        def of(array: str, offset: t.Term, type: t.IntType) -> t.Term:
+            if array not in self._changing:
+                return t.read(array, offset, type)
+            below: list[tuple[t.Condition, t.Term]] = []
+            for write in reversed(state.writes):
+                if write.array != array:
+                    continue
+                met = meeting(t.Read(array, offset, type), write, given)
+                if met is None or (met[0] is not t.FALSE and met[1] is None):
+                    return t.read(HIDDEN, offset, type)
+                where, value = met
+                if where is t.FALSE or value is None:
+                    continue
+                below.append((where, value))
+                if where is t.TRUE:
+                    break
+            found = t.read(at_header(array), offset, type)
+            for where, value in reversed(below):
+                found = t.ite(where, value, found)
+            return found
+
+        return t.with_reads(node, of)
+
+
+def meeting(element: t.Read, write: Write, given: t.Condition) -> tuple[t.Condition, t.Term | None] | None:
+    """Where a write is to just this element, the condition ``given`` holding, and what it puts there; None where it may
+    be to a part of it, or anywhere.
     """
-    if write.offset is None:
+    if write.offset is None or write.type.width is None or element.type.width is None:
         return None
+    size = _bytes(element.type)
     distance = element.offset - write.offset
-    size, other = (_bytes(element.type), _bytes(write.type))
-    if isinstance(distance, t.Const):
-        if distance.value == 0 and size == other:
-            return t.TRUE
-        return t.FALSE if distance.value >= other or distance.value <= -size else None
-    if not feasible(given & t.between(1 - size, distance, other - 1), solver=False):
-        return t.FALSE
-    if size != other:
+    if write.stride:
+        row = write.offset + write.stride * _ROW
+        touched = t.substitute(write.where, {t.INDEX: _ROW}) & t.between(1 - size, element.offset - row, write.size - 1)
+    else:
+        touched = t.between(1 - size, distance, write.size - 1)
+    if not feasible(given & touched, solver=False):
+        return t.FALSE, None
+    if size != write.size:
         return None
-    if not feasible(given & distance.ne(0), solver=False):
-        return t.TRUE
-    if residue(distance, size) == 0 or not feasible(
-        given & distance.ne(0) & t.between(1 - size, distance, size - 1), solver=False
-    ):
-        return distance.eq(0)
-    return None
+    value = write.value
+    if write.stride:
+        try:
+            layer = t.Layer(write.type, write.offset, write.stride, write.where, value)
+            found = index_at(layer, element.offset, element.type)
+        except Overlapping:
+            return None
+        if found is None:
+            return t.FALSE, None
+        index, aligned = found
+        there: dict[t.Var, t.Term] = {t.INDEX: index}
+        where = aligned & t.substitute(write.where, there)
+        value = None if value is None else t.substitute(value, there)
+    else:
+        where = distance.eq(0)
+        partly = distance.ne(0) & t.between(1 - size, distance, size - 1)
+        if residue(distance, size) != 0 and feasible(given & partly, solver=False):
+            return None
+    if where is not t.FALSE and not feasible(given & ~where, solver=False):
+        where = t.TRUE
+    return where, None if value is None else t.wrap(value, element.type)
+
+
+def _with(state: ExecutionState, write: Write) -> ExecutionState:
+    return replace(state, writes=(*state.writes, write))
+
+
+_ROW: Final = t.Var("|row", t.INTEGERS)
+
+
+def _within(length: t.Term, size: int) -> t.Condition:
+    """Which elements of so many bytes are in the first ``length`` bytes, a multiple of these."""
+    return t.INDEX.ge(0) & (size * t.INDEX).lt(length)
 
 
 def _bytes(type: t.IntType) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
 from loopless import terms as t
@@ -42,17 +42,42 @@ class Write:
     """An element of memory that an iteration writes: ``value``, of ``type``, at the byte ``offset`` of the object
     ``array``, over the values at the header and what the iteration takes from outside. ``value`` is None where nothing
     is known of it, ``offset`` is None where it may be anywhere in the object.
+
+    With a ``stride`` a row of elements, all at once: for each j that ``where`` and ``value`` call :data:`.INDEX` the
+    one at ``offset`` + ``stride``·j, where ``where`` holds.
     """
 
     array: str
     offset: t.Term | None
     type: t.IntType
     value: t.Term | None
+    stride: int = 0
+    where: t.Condition = t.TRUE
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of an element."""
+        assert self.type.width is not None
+        return (self.type.width + 7) // 8
+
+    @property
+    def nodes(self) -> tuple[t.Node, ...]:
+        """What it is made of."""
+        return tuple(node for node in (self.offset, self.value, self.where) if node is not None)
+
+    def of(self, change: Callable[[t.Node], t.Node]) -> Write:
+        """The write with ``change`` applied to its terms and its condition."""
+        offset = None if self.offset is None else change(self.offset)
+        value = None if self.value is None else change(self.value)
+        where = change(self.where)
+        assert offset is None or isinstance(offset, t.Term)
+        assert value is None or isinstance(value, t.Term)
+        assert isinstance(where, t.Condition)
+        return replace(self, offset=offset, value=value, where=where)
 
     def given(self, values: Mapping[t.Var, t.Term]) -> Write:
         """The write where variables have these values. Raises :class:`loopless.terms.TermTooLarge`."""
-        offset = None if self.offset is None else t.substitute(self.offset, values)
-        return replace(self, offset=offset, value=None if self.value is None else t.substitute(self.value, values))
+        return self.of(lambda node: t.substituted(node, values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +109,7 @@ class InnerStep:
     inner loop and of those inside it; those of ``uncounted`` are not known. ``result``: the value returned.
     ``exact``: whether every run from there does just that. Where that is not so, steps may overlap, and ``free`` are
     values that they leave open: a run does what some step says for some values of these for which ``when`` holds.
+    ``contents``: what memory holds at the exit, over what it held at the header; None where that is not told.
     """
 
     when: t.Condition
@@ -94,6 +120,7 @@ class InnerStep:
     result: t.Term | None = None
     exact: bool = True
     free: tuple[t.Var, ...] = ()
+    contents: t.Contents | None = None
 
 
 @dataclass(frozen=True, slots=True)

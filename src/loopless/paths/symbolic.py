@@ -35,6 +35,7 @@ from loopless.paths.iteration_memory import IterationMemory
 from loopless.paths.model import Exit, Inner, InnerStep, Unknown, Write
 from loopless.paths.relevance import Relevance
 from loopless.refusals import Reason, Refused
+from loopless.terms.contents import nodes_in, placed
 
 ENDING: Final = ("endless", "unknown", "undefined")
 """The kinds of exits behind which no values are asked for."""
@@ -148,7 +149,7 @@ class Body(Execution[ExecutionState]):
         """One state for several with the same values; what memory held does not matter where nothing speaks of it."""
         whole = super().union(group)
         found = dict.fromkeys(unknown for state in group for unknown in state.unknowns)
-        spoken = [*whole.condition, *whole.values.values(), *terms_of(whole.writes)]
+        spoken: list[t.Node] = [*whole.condition, *whole.values.values(), *terms_of(whole.writes)]
         return replace(whole, unknowns=spoken_of(found, spoken))
 
     # -- inner loops --------------------------------------------------------------------------------------------------
@@ -157,8 +158,6 @@ class Body(Execution[ExecutionState]):
         """Past an inner loop, by each of its steps."""
         inner = self._found[loop.header]
         place = str(loop.loc) if loop.loc is not None else self.where
-        if self._memory is not None:
-            state = self._memory.behind_loop(state, loop)
         if isinstance(inner, Refused):
             detail = f"the loop {loop.name} runs inside this one and has no summary: {inner.detail}"
             raise Unreadable(Refused(Reason.NESTED, place, f"{detail} [{inner.reason.code} {inner.reason.label}]"))
@@ -169,10 +168,13 @@ class Body(Execution[ExecutionState]):
             taken = self.under(begun, self.holding(begun, step.when), None)
             if taken is None:
                 continue
-            if not all(self.known_content(node, state) for node in (step.when, *self._used_behind(step))):
+            used = () if self._memory is not None else (step.when, *self._used_behind(step))
+            if not all(self.known_content(node, state) for node in used):
                 detail = f"the loop {loop.name} reads memory that the loop around it writes"
                 raise Unreadable(Refused(Reason.MEMORY, place, detail))
             after = self._stepped(taken, step)
+            if self._memory is not None:
+                after = self._memory.behind_step(taken, after, loop, step)
             if step.exit.edge is None:
                 result_value = self.inside(state, step.result) if step.result is not None else None
                 self.finished.append(Finished(after, step.exit, result_value))
@@ -183,7 +185,8 @@ class Body(Execution[ExecutionState]):
     def _as_called_here(self, step: InnerStep, state: ExecutionState) -> InnerStep:
         """A step where the memory that it reads is called as it is at the entry of the inner loop."""
         result = () if step.result is None else (step.result,)
-        names = self.arrays_at(state, (step.when, *step.then.values(), *step.counts.values(), *result))
+        told = () if step.contents is None else nodes_in(step.contents)
+        names = self.arrays_at(state, (step.when, *step.then.values(), *step.counts.values(), *result, *told))
         if not names:
             return step
         return replace(
@@ -192,6 +195,7 @@ class Body(Execution[ExecutionState]):
             then={var: t.renamed_arrays(term, names) for var, term in step.then.items()},
             counts={name: t.renamed_arrays(term, names) for name, term in step.counts.items()},
             result=t.renamed_arrays(step.result, names) if step.result is not None else None,
+            contents=None if step.contents is None else placed(step.contents, {}, names),
         )
 
     def _with_values_for(
@@ -227,7 +231,7 @@ class Body(Execution[ExecutionState]):
         changed = {var: self.inside(state, term) for var, term in step.then.items() if self.wanted(var)}
         values = {**state.values, **changed}
         for name, count in step.counts.items():
-            if not self.known_content(count, state):
+            if self._memory is None and not self.known_content(count, state):
                 self.uncounted.add(name)  # it counts what the loop may write
                 continue
             counter = counter_of(name)
@@ -237,6 +241,22 @@ class Body(Execution[ExecutionState]):
         return replace(state, values=values, exact=state.exact and step.exact)
 
     # -- statements ---------------------------------------------------------------------------------------------------
+
+    def inside(self, state: ExecutionState, term: t.Term) -> t.Term:
+        found = super().inside(state, term)
+        if self._memory is not None:
+            seen = self._memory.seen(state, found)
+            assert isinstance(seen, t.Term)
+            return seen
+        return found
+
+    def holding(self, state: ExecutionState, condition: t.Condition) -> t.Condition:
+        found = super().holding(state, condition)
+        if self._memory is not None:
+            seen = self._memory.seen(state, found)
+            assert isinstance(seen, t.Condition)
+            return seen
+        return found
 
     def write(self, state: ExecutionState, statement: Store | Fill | Copy | Expire) -> Sequence[ExecutionState]:
         return (state,) if self._memory is None else (self._memory.written(state, statement),)
@@ -309,10 +329,10 @@ def counter_of(loop: str) -> t.Var:
     return t.Var(f"iterations of {loop}", t.INTEGERS)
 
 
-def terms_of(writes: Iterable[Write]) -> Iterator[t.Term]:
-    """The terms of which writes are made."""
+def terms_of(writes: Iterable[Write]) -> Iterator[t.Node]:
+    """The terms and conditions of which writes are made."""
     for write in writes:
-        yield from (term for term in (write.offset, write.value) if term is not None)
+        yield from write.nodes
 
 
 def spoken_of(unknowns: Iterable[Unknown], nodes: Iterable[t.Node]) -> tuple[Unknown, ...]:

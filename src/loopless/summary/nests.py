@@ -18,6 +18,7 @@ from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.approximation.method import approximation
 from loopless.summary.entry import Entry
+from loopless.summary.memory.telling import with_contents, writes_memory
 from loopless.summary.methods.entry_invariants import about, inductive_facts
 from loopless.summary.model import LoopSummary, Outcome
 from loopless.summary.portfolio import ENTRY_METHODS, summarize
@@ -26,12 +27,15 @@ from loopless.summary.transitions.system import place_of
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """An inner loop, the variables whose values behind it matter, whether all its checks do, and what it may assume."""
+    """An inner loop, the variables whose values behind it matter, whether all its checks do, what it may assume, and
+    whether what memory holds behind it is asked for.
+    """
 
     header: str
     used: tuple[t.Var, ...]
     all_checks: bool
     given: t.Condition
+    writes: bool = False
 
 
 @dataclass(slots=True)
@@ -76,16 +80,22 @@ def paths_of(
 
 
 def writing_paths(
-    graph: Flowgraph, loop: LoopInfo, *, given: t.Condition = t.TRUE, known: KnownLoops | None = None
+    graph: Flowgraph,
+    loop: LoopInfo,
+    *,
+    interest: Iterable[t.Var] | None = None,
+    given: t.Condition = t.TRUE,
+    known: KnownLoops | None = None,
 ) -> LoopPaths | NoPaths:
-    """As :func:`paths_of` for the default variables of interest; the paths tell what they write to memory."""
+    """As :func:`paths_of` with all checks; the paths tell what they write to memory."""
     inside = known if known is not None else KnownLoops()
 
     def inner(within: LoopInfo, used: tuple[t.Var, ...], context: t.Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
-        outcome = _in_context(graph, within, _Question(within.header, used, checks, t.TRUE), context, inside)
+        asked = _Question(within.header, used, checks, t.TRUE, writes=writes_memory(graph, within))
+        outcome = _in_context(graph, within, asked, context, inside)
         return outcome if isinstance(outcome, Refused) else _steps(outcome, graph)
 
-    return loop_paths(graph, loop, None, inner, given=given, writes=True)
+    return loop_paths(graph, loop, interest, inner, all_checks=True, given=given, writes=True)
 
 
 def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: t.Condition, known: KnownLoops) -> Outcome:
@@ -110,7 +120,12 @@ def _inner_paths(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: Know
 def _outcome(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: KnownLoops) -> Outcome:
     found = known.outcomes.get(asked)
     if found is None:
-        found = known.outcomes[asked] = summarize(_inner_paths(graph, loop, asked, known))
+        paths = _inner_paths(graph, loop, asked, known)
+        found = summarize(paths)
+        if asked.writes:
+            writing = writing_paths(graph, loop, interest=asked.used, given=asked.given, known=known)
+            _, found = with_contents(paths, found, writing)
+        known.outcomes[asked] = found
     return found
 
 
@@ -190,7 +205,8 @@ def _steps(summary: LoopSummary, graph: Flowgraph) -> Inner:
     for case in summary.cases:
         counts = {loop.name: case.iterations, **case.totals}
         missing = frozenset(names - counts.keys())
-        steps.append(InnerStep(case.when, case.then, case.exit, counts, missing, case.result, case.exact))
+        step = InnerStep(case.when, case.then, case.exit, counts, missing, case.result, case.exact)
+        steps.append(replace(step, contents=case.contents))
     if summary.diverges is not t.FALSE:
         steps.append(InnerStep(summary.diverges, {}, Exit("endless", loop.line, loop.header), {}))
     for undefined in summary.undefined:

@@ -93,8 +93,10 @@ from loopless.terms.memory_names import (
     read_as,
 )
 from loopless.terms.nodes import (
+    BOUND,
     FALSE,
     ONE,
+    OPENED,
     STREAM,
     TRUE,
     ZERO,
@@ -137,11 +139,12 @@ from loopless.terms.sequences import (
 )
 from loopless.terms.sharing import depth_of, is_plain, operands
 from loopless.terms.smtlib import smt, symbol
-from loopless.terms.substitute import renamed_arrays, replace_terms, substitute, transform
+from loopless.terms.substitute import renamed_arrays, replace_terms, substitute, substituted, transform, with_reads
 from loopless.terms.term_ranges import range_of
 from loopless.terms.types import INTEGERS, IntType, type_name
 
 __all__ = [
+    "BOUND",
     "DIVISIONS",
     "EVERYWHERE",
     "FALSE",
@@ -149,6 +152,7 @@ __all__ = [
     "INTEGERS",
     "NAMED_FUNCTIONS",
     "ONE",
+    "OPENED",
     "OPERATORS",
     "PARTIAL",
     "RELATIONS",
@@ -271,6 +275,7 @@ __all__ = [
     "smt",
     "sub",
     "substitute",
+    "substituted",
     "sum_of_residues",
     "symbol",
     "table",
@@ -285,6 +290,7 @@ __all__ = [
     "walk",
     "walk_inside",
     "with_comparisons",
+    "with_reads",
     "without_exact_quotients",
     "words_in",
     "words_of",

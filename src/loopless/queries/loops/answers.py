@@ -176,7 +176,8 @@ def _outcome(
         interest = variables_asked(graph, found.loop, question)
         paths, outcome = from_entry(graph, found, outcome, interest, known)
         if interest is None and writes_memory(graph, found.loop):
-            paths, outcome = with_contents(paths, outcome, writing_paths(graph, found.loop, known=known))
+            own, outcome = with_contents(paths, outcome, writing_paths(graph, found.loop, known=known))
+            paths = own if isinstance(own, LoopPaths) else paths
     if assumed is not None and isinstance(outcome, LoopSummary):
         outcome = restricted(outcome, assumed)
     if question.approximate:

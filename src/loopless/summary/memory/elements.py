@@ -8,31 +8,35 @@ places is d variables. Then the loop reads no memory that it writes, and all met
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
 from loopless.limits.summary import MAX_CARRIED_ELEMENTS
 from loopless.paths.build import without_wraps
-from loopless.paths.iteration_memory import meeting
-from loopless.paths.model import LoopPaths, Path, Unknown, Write
+from loopless.paths.iteration_memory import HIDDEN, meeting, read_at_header
+from loopless.paths.model import LoopPaths, Path, Write
 from loopless.records import dataclass
 from loopless.summary.data.oblivious import Oblivious, oblivious_part
 from loopless.summary.data.possible import possible
 
-HIDDEN: Final = "|memory"
-"""The array that stands for memory of which nothing is known; no object has its name."""
 _TICK: Final = t.Var("|tick", t.INTEGERS)
 _NOW: Final = t.position("|now")
 _EARLIER: Final = t.position("|earlier")
+_ROW: Final = t.Var("|row", t.INTEGERS)
+
+
+def own_element(type: t.IntType) -> t.Var:
+    """What the element that a write is to holds when the iteration begins, in the value of the write."""
+    return t.Var(f"|element{type}", type)
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
     """A loop that reads nothing of what it writes, as far as that is found. ``carried``: variables for elements, by the
     element that each holds when an iteration begins, over the values at the header; ``cells``: those whose element no
-    iteration moves.
+    iteration moves. What is not known is read of :data:`.HIDDEN`.
     """
 
     paths: LoopPaths
@@ -41,8 +45,10 @@ class Resolved:
 
     @property
     def open(self) -> bool:
-        """Whether iterations read memory of which nothing is known, or take other values from outside."""
-        return any(path.unknowns for path in self.paths.all)
+        """Whether anything but what is written depends on memory of which nothing is known, or on what iterations take
+        from outside.
+        """
+        return any(is_hidden(node) for path in self.paths.all for node in spoken(path))
 
 
 def resolved(paths: LoopPaths) -> Resolved:
@@ -50,25 +56,55 @@ def resolved(paths: LoopPaths) -> Resolved:
     return _Resolution(paths).run()
 
 
-def hidden(paths: LoopPaths) -> LoopPaths:
-    """The paths where what is not known is read of :data:`HIDDEN`, at an offset that no iteration repeats."""
-    found = dict.fromkeys(unknown.var for path in paths.all for unknown in path.unknowns)
-    values: dict[t.Var, t.Term] = {
-        var: t.read(HIDDEN, _TICK + 16 * number, var.type) for number, var in enumerate(found)
-    }
-    if not values:
-        return paths
-
-    def of(path: Path) -> Path:
-        return replace(path.given(values), unknowns=())
-
-    state = (*paths.state, _TICK)
-    return replace(paths, iterative=tuple(map(of, paths.iterative)), exits=tuple(map(of, paths.exits)), state=state)
+def spoken(path: Path) -> Iterator[t.Node]:
+    """The terms and conditions of a path, without its writes."""
+    yield path.condition
+    yield from path.update.values()
+    if path.result is not None:
+        yield path.result
 
 
 def is_hidden(node: t.Node) -> bool:
     """Whether ``node`` speaks of memory of which nothing is known."""
     return any(isinstance(part, t.Read) and part.array == HIDDEN for part in t.walk_inside(node))
+
+
+def hidden(paths: LoopPaths) -> LoopPaths:
+    """The paths where what is not known is read of :data:`.HIDDEN`, at offsets that no iteration repeats."""
+    found = dict.fromkeys(unknown.var for path in paths.all for unknown in path.unknowns)
+    values: dict[t.Var, t.Term] = {
+        var: t.read(HIDDEN, _TICK + 16 * number, var.type) for number, var in enumerate(found)
+    }
+
+    def of_read(array: str, offset: t.Term, type: t.IntType) -> t.Term:
+        unknown = array == HIDDEN or read_at_header(array) is not None
+        return t.read(HIDDEN, offset + _TICK, type) if unknown else t.read(array, offset, type)
+
+    def of(path: Path) -> Path:
+        placed = path.given(values) if values else path
+        return replace(changed(placed, lambda node: t.with_reads(node, of_read)), unknowns=())
+
+    state = (*paths.state, *(() if _TICK in paths.state else (_TICK,)))
+    return replace(paths, iterative=tuple(map(of, paths.iterative)), exits=tuple(map(of, paths.exits)), state=state)
+
+
+def changed(path: Path, of: Callable[[t.Node], t.Node]) -> Path:
+    """The path with ``of`` applied to its terms and conditions."""
+
+    def term(node: t.Term) -> t.Term:
+        found = of(node)
+        assert isinstance(found, t.Term)
+        return found
+
+    condition = of(path.condition)
+    assert isinstance(condition, t.Condition)
+    return replace(
+        path,
+        condition=condition,
+        update={var: term(value) for var, value in path.update.items()},
+        result=None if path.result is None else term(path.result),
+        writes=tuple(write.of(of) for write in path.writes),
+    )
 
 
 class _Resolution:
@@ -79,7 +115,8 @@ class _Resolution:
         self.part: Oblivious = oblivious_part(hidden(paths))
         self.changing = frozenset(var for path in paths.iterative for var in path.update)
         self.unknown = frozenset(unknown.var for path in paths.all for unknown in path.unknowns)
-        self.known: dict[t.Var, t.Term] = {}
+        self.known: dict[str, dict[t.Var, t.Term]] = {path.id: {} for path in paths.all}
+        """By path what its unknown values are: on another path an earlier iteration may have written the element."""
         self.carried: dict[t.Read, t.Var] = {}
         self.cells: set[t.Var] = set()
         self.updates: dict[tuple[t.Var, str], t.Term] = {}
@@ -87,68 +124,83 @@ class _Resolution:
     def run(self) -> Resolved:
         for path in self.paths.iterative:
             for write in path.writes:
-                if write.offset is not None and not write.offset.variables & (self.changing | self.unknown):
+                if write.offset is not None and not write.stride and self._is_fixed(write.offset):
                     var = self._carry(t.Read(write.array, write.offset, write.type))
                     if var is not None:
                         self.cells.add(var)
         for path in self.paths.all:
+            known = self.known[path.id]
             for unknown in path.unknowns:
-                if unknown.held is not None and unknown.var not in self.known:
-                    found = self._read(unknown, path)
+                if unknown.held is not None:
+                    held = unknown.held
+                    element = t.Read(held.array, t.substitute(held.offset, known), held.type)
+                    found = self._element(element, path, t.TRUE)
                     if found is not None:
-                        self.known[unknown.var] = found
+                        known[unknown.var] = found
+        for path in self.paths.all:
+            self._plain(path, frozenset())  # finds what else is carried
         lost = self._follow()
         return self._resolved(lost)
 
+    def _is_fixed(self, offset: t.Term) -> bool:
+        return not offset.variables & (self.changing | self.unknown) and not _reads(offset)
+
     # -- what an element is when the iteration begins -----------------------------------------------------------------
 
-    def _read(self, unknown: Unknown, path: Path) -> t.Term | None:
-        assert unknown.held is not None
-        offset = t.substitute(unknown.held.offset, self.known)
-        element = t.Read(unknown.held.array, offset, unknown.held.type)
-        if self.of_entry(element, path):
-            return element
-        return self._carry(element)
+    def _element(self, element: t.Read, path: Path, given: t.Condition) -> t.Term | None:
+        """What an element is where an iteration by ``path`` begins, ``given`` holding; None where that is not known."""
+        if element.array == HIDDEN or _is_open(element.offset):
+            return None
+        return element if self.of_entry(element, path, given) else self._carry(element)
 
     def _carry(self, element: t.Read) -> t.Var | None:
-        """The variable for an element; None where there are too many."""
+        """The variable for an element; None where there are too many, or it is one of a row."""
         found = self.carried.get(element)
         if found is None and len(self.carried) < MAX_CARRIED_ELEMENTS and not element.variables & self.unknown:
+            if any(var.name.startswith((t.OPENED, t.BOUND)) for var in element.variables) or _is_open(element.offset):
+                return None
             name = f"{element.array}[{len(self.carried)}]"
             found = self.carried[element] = t.Var(name, element.type)
         return found
 
-    def of_entry(self, element: t.Read, path: Path) -> bool:
+    def of_entry(self, element: t.Read, path: Path, given: t.Condition = t.TRUE) -> bool:
         """Whether no iteration before one by ``path`` writes any byte of ``element``, whose offset is over the values
-        at that one's header.
+        at that one's header, wherever ``given`` holds there.
         """
         if not self._is_known_at(element.offset):
             return False
         there = self.part.at(_NOW)
-        offset, given = t.substitute(element.offset, there), self._known_of(path, _NOW)
-        if given is t.FALSE:
+        offset, now = t.substitute(element.offset, there), self._known_of(path.condition & given, _NOW)
+        if now is t.FALSE:
             return True
         for other in self.paths.iterative:
             writes = [write for write in other.writes if write.array == element.array]
             if not writes:
                 continue
-            before = self._known_of(other, _EARLIER) & _EARLIER.lt(_NOW) & given
+            before = self._known_of(other.condition, _EARLIER) & _EARLIER.lt(_NOW) & now
             for write in writes:
                 if write.offset is None or not self._is_known_at(write.offset):
                     return False
-                distance = offset - t.substitute(write.offset, self.part.at(_EARLIER))
-                if possible(before & t.between(1 - _size(element.type), distance, _size(write.type) - 1)):
+                if possible(before & self._touches(write, offset, _size(element.type))):
                     return False
         return True
+
+    def _touches(self, write: Write, offset: t.Term, size: int) -> t.Condition:
+        """Where a write of iteration :data:`_EARLIER` shares a byte with what lies at ``offset``."""
+        assert write.offset is not None
+        row = write.offset + write.stride * _ROW
+        where = t.substitute(write.where, {t.INDEX: _ROW})
+        distance = offset - t.substitute(row, self.part.at(_EARLIER))
+        return self._known_of(where, _EARLIER) & t.between(1 - size, distance, write.size - 1)
 
     def _is_known_at(self, node: t.Node) -> bool:
         """Whether ``node`` is known in each iteration, by what no data touches."""
         variables = node.variables
         return not variables & self.unknown and variables & self.changing <= self.part.closed.keys()
 
-    def _known_of(self, path: Path, time: t.Term) -> t.Condition:
-        """What the condition of a path says without data, in iteration ``time``."""
-        parts = (part for part in t.conjuncts(path.condition) if self._is_known_at(part))
+    def _known_of(self, condition: t.Condition, time: t.Term) -> t.Condition:
+        """What a condition says without data, in iteration ``time``."""
+        parts = (part for part in t.conjuncts(condition) if self._is_known_at(part))
         return t.substitute(t.conjunction(part for part in parts if not _reads(part)), self.part.at(time))
 
     # -- how carried elements go on -----------------------------------------------------------------------------------
@@ -169,38 +221,47 @@ class _Resolution:
                         break
                     self.updates[var, path.id] = following
         while True:
-            open_ = self.unknown - {u for u, value in self.known.items() if not value.variables & (lost | self.unknown)}
-            more = {
-                var
-                for (var, _), value in self.updates.items()
-                if var not in lost and t.substitute(value, self.known).variables & (lost | open_)
-            }
+            open_ = lost | self.unknown
+            more = {var for (var, _), value in self.updates.items() if value.variables & open_} - lost
             if not more:
                 return lost
             lost |= more
 
     def _next(self, element: t.Read, path: Path) -> t.Term | None:
         """What lies, behind an iteration by ``path``, where the element is then."""
-        offset = t.substitute(t.substitute(element.offset, path.update), self.known)
+        moved = t.substitute(element.offset, path.update)
+        offset = self._seen(moved, path, t.TRUE, frozenset())
+        assert isinstance(offset, t.Term)
+        if _is_open(offset):
+            return None
         return self._behind(t.Read(element.array, offset, element.type), path, len(path.writes))
 
     def _behind(self, element: t.Read, path: Path, writes: int) -> t.Term | None:
         """What ``element`` is behind the first ``writes`` of a path."""
-        condition = t.substitute(path.condition, self.known)
+        known = self.known[path.id]
+        condition = t.substitute(path.condition, known)
         for at in reversed(range(writes)):
-            write = path.writes[at].given(self.known)
+            write = path.writes[at].given(known)
             if write.array != element.array:
                 continue
-            where = meeting(element, write, condition)
+            met = meeting(element, write, condition)
+            if met is None:
+                return None
+            where, written = met
             if where is t.FALSE:
                 continue
-            if where is None or write.value is None:
+            if written is None:
                 return None
-            value = without_wraps(t.wrap(write.value, element.type), condition)
-            if where is t.TRUE:
+            value = self._seen(without_wraps(written, condition), path, where, frozenset())
+            there = self._seen(where, path, t.TRUE, frozenset())
+            assert isinstance(value, t.Term)
+            assert isinstance(there, t.Condition)
+            if _is_open(value) or _is_open(there):
+                return None
+            if there is t.TRUE:
                 return value
             below = self._behind(element, path, at)
-            return None if below is None else t.ite(where, value, below)
+            return None if below is None else t.ite(there, value, below)
         for other, var in self.carried.items():
             same = other.array == element.array and other.type == element.type
             if same and not possible(condition & element.offset.ne(other.offset)):
@@ -213,17 +274,14 @@ class _Resolution:
 
     def _resolved(self, lost: set[t.Var]) -> Resolved:
         carried = {var: element for element, var in self.carried.items() if var not in lost}
-        known = {u: value for u, value in self.known.items() if not value.variables & (lost | self.unknown)}
-        known = {u: t.substitute(value, known) for u, value in known.items()}
 
         def of(path: Path) -> Path:
-            placed = path.given(known)
+            placed = self._plain(path, frozenset(lost))
             if path.exit is not None:
-                return replace(placed, unknowns=tuple(u for u in path.unknowns if u.var not in known))
-            more = {var: t.substitute(self.updates[var, path.id], known) for var in carried}
+                return placed
+            more = {var: self.updates[var, path.id] for var in carried}
             moved = {var: value for var, value in more.items() if value is not var}
-            unknowns = tuple(u for u in path.unknowns if u.var not in known)
-            return replace(placed, update={**placed.update, **moved}, unknowns=unknowns)
+            return replace(placed, update={**placed.update, **moved})
 
         paths = replace(
             self.paths,
@@ -231,15 +289,91 @@ class _Resolution:
             exits=tuple(map(of, self.paths.exits)),
             state=(*self.paths.state, *carried),
         )
-        return Resolved(paths, carried, frozenset(self.cells - lost))
+        return Resolved(hidden(paths), carried, frozenset(self.cells - lost))
+
+    def _plain(self, path: Path, lost: frozenset[t.Var]) -> Path:
+        """The path with what it reads of memory in terms of the entry, as far as that is known."""
+
+        def of(node: t.Node) -> t.Node:
+            return self._seen(node, path, t.TRUE, lost)
+
+        found = changed(replace(path, writes=()), of)
+        writes = tuple(self._write(write, path, lost) for write in path.writes)
+        gone = {unknown.var for unknown in path.unknowns if self._known(unknown.var, path, lost) is not None}
+        unknowns = tuple(unknown for unknown in path.unknowns if unknown.var not in gone)
+        return replace(found, writes=writes, unknowns=unknowns)
+
+    def _write(self, write: Write, path: Path, lost: frozenset[t.Var]) -> Write:
+        if write.offset is None:
+            return write
+        given = path.condition & write.where
+        value = write.value
+        if value is not None:
+            value = self._with_own(value, write, path)
+            seen = self._seen(value, path, given, lost)
+            assert isinstance(seen, t.Term)
+            value = seen
+        placed = replace(write, value=None).of(lambda node: self._seen(node, path, t.TRUE, lost))
+        return replace(placed, value=value)
+
+    def _with_own(self, value: t.Term, write: Write, path: Path) -> t.Term:
+        """The value of a write, in which what its own element held is called :func:`own_element`, where earlier
+        iterations may have written that.
+        """
+        assert write.offset is not None
+        place = write.offset + write.stride * t.INDEX
+
+        def of(array: str, offset: t.Term, type: t.IntType) -> t.Term | None:
+            if array != write.array or type.width != write.type.width:
+                return None
+            if offset is not place and possible(path.condition & write.where & offset.ne(place)):
+                return None
+            if self.of_entry(t.Read(array, offset, type), path, write.where):
+                return None
+            return t.wrap(own_element(write.type), type)
+
+        def of_read(array: str, offset: t.Term, type: t.IntType) -> t.Term:
+            held = read_at_header(array)
+            found = None if held is None else of(held, offset, type)
+            return t.read(array, offset, type) if found is None else found
+
+        found = t.with_reads(value, of_read)
+        assert isinstance(found, t.Term)
+        own: dict[t.Var, t.Term] = {}
+        for unknown in path.unknowns:
+            held = unknown.held
+            if held is not None and unknown.var in found.variables and self._is_fixed(write.offset) is False:
+                there = of(held.array, held.offset, held.type)
+                if there is not None:
+                    own[unknown.var] = there
+        return t.substitute(found, own)
+
+    def _known(self, var: t.Var, path: Path, lost: frozenset[t.Var]) -> t.Term | None:
+        """What an unknown value of a path is, where that is known."""
+        value = self.known[path.id].get(var)
+        return None if value is None or value.variables & (lost | self.unknown) else value
+
+    def _seen(self, node: t.Node, path: Path, given: t.Condition, lost: frozenset[t.Var]) -> t.Node:
+        """``node`` in terms of the entry, as far as that is known; what is not keeps its name."""
+        unknown = sorted(node.variables & self.unknown, key=lambda var: var.key)
+        values = {var: value for var in unknown if (value := self._known(var, path, lost)) is not None}
+
+        def of(array: str, offset: t.Term, type: t.IntType) -> t.Term:
+            held = read_at_header(array)
+            if held is None:
+                return t.read(array, offset, type)
+            found = self._element(t.Read(held, offset, type), path, given)
+            if found is None or found.variables & lost:
+                return t.read(HIDDEN, offset, type)
+            return found
+
+        return t.with_reads(t.substituted(node, values), of)
 
 
-def writes_to(paths: LoopPaths, array: str) -> Iterator[tuple[Path, int, Write]]:
-    """The writes of iterations to an object, with their paths and their places in these."""
-    for path in paths.iterative:
-        for number, write in enumerate(path.writes):
-            if write.array == array:
-                yield path, number, write
+def _is_open(node: t.Node) -> bool:
+    """Whether ``node`` speaks of memory that earlier iterations may have written, or of which nothing is known."""
+    reads = (part.array for part in t.walk_inside(node) if isinstance(part, t.Read))
+    return any(array == HIDDEN or read_at_header(array) is not None for array in reads)
 
 
 def _size(type: t.IntType) -> int:

@@ -2,36 +2,40 @@
 
 A write whose offset moves by the same number each time is a row of elements, one for each iteration (the inverse of an
 affine index is the iteration). Rows lie over one another as iterations follow each other, where no two of them write an
-element in both orders. A cell is a scalar. All other writes to one kind of elements are one layer by the last iteration
-that wrote an element: scatter, rings, compaction.
+element in both orders. A cell is a scalar. All other writes are looked at element by element: an element holds what the
+last iteration wrote that wrote it (scatter, rings, compaction, nests over rows), or, where iterations change what it
+held, what all of them make of it (histograms).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
 from loopless import terms as t
+from loopless.logic import feasible
+from loopless.paths.build import simplest
 from loopless.paths.model import Path, Write
 from loopless.records import dataclass
 from loopless.summary.data.oblivious import oblivious_part
 from loopless.summary.data.possible import possible
 from loopless.summary.data.sequences import Sequences
-from loopless.summary.memory.elements import Resolved, hidden, is_hidden
+from loopless.summary.memory.elements import Resolved, hidden, is_hidden, own_element
 from loopless.terms.contents import mapped, residue, single, unknown
 
 TIMES: Final = t.position("|times")
 """The number of iterations, in what :meth:`Layering.after` gives."""
 _AT: Final = t.position("|at")
 _EARLIER: Final = t.position("|earlier")
-_LAST: Final = t.position("|writer")
+_ROW: Final = t.Var("|row", t.INTEGERS)
 
 
 @dataclass(frozen=True, slots=True)
 class _Stores:
-    """A write to ``array`` that iterations make, in iteration :data:`_AT`: where ``when`` holds. ``order``: by the
-    path, its place among the writes there.
+    """A write to ``array`` that iterations make, in iteration :data:`_AT`, where ``when`` holds: to the byte ``offset``
+    or, with a ``stride``, to the row of bytes ``offset`` + ``stride``·j for each j for which ``where`` holds of
+    :data:`.INDEX`. ``order``: by the path, its place among the writes there.
     """
 
     array: str
@@ -39,7 +43,9 @@ class _Stores:
     offset: t.Term
     value: t.Term | None
     when: t.Condition
-    order: dict[str, int]
+    order: Mapping[str, int]
+    stride: int
+    where: t.Condition
 
     @property
     def size(self) -> int:
@@ -47,19 +53,46 @@ class _Stores:
         return (self.type.width + 7) // 8
 
     @property
-    def row(self) -> tuple[int, t.Term] | None:
-        """By how much the offset moves, and where it begins; None where it moves in another way."""
+    def moves(self) -> tuple[int, t.Term] | None:
+        """By how much the offset of a single element moves, and where it begins; None for others."""
+        if self.stride:
+            return None
         moved = 0
-        rest: t.Term = t.ZERO
+        rest: list[t.Term] = [t.ZERO]
         for monomial, factor in t.polynomial(self.offset).items():
             part = t.from_polynomial({monomial: factor})
             if _AT not in part.variables:
-                rest = rest + part
+                rest.append(part)
             elif monomial == ((_AT, 1),):
                 moved = factor
             else:
                 return None
-        return moved, rest
+        return moved, t.add(*rest)
+
+    @property
+    def changes(self) -> bool:
+        """Whether what is written depends on what the element held before."""
+        return self.value is not None and own_element(self.type) in self.value.variables
+
+    def touched(self, row: t.Var) -> tuple[t.Term, t.Condition]:
+        """The offset of what is written, where that is element ``row`` of a row, and whether it is."""
+        where = t.substitute(self.where, {t.INDEX: row}) & self.when
+        return self.offset + self.stride * row, where
+
+    def hit(self, place: t.Term) -> tuple[t.Condition, t.Term | None] | None:
+        """Where iteration :data:`_AT` writes the element at the byte ``place``, and what; None where that is not known.
+        ``place`` lies on the elements' grid.
+        """
+        distance = _without_multiples(place - self.offset, self.stride or 1)
+        if not self.stride:
+            return self.when & distance.eq(0), self.value
+        if residue(distance, self.size) is None and self.stride != self.size:
+            return None
+        index = t.floor_div(place - self.offset, t.const(self.stride))
+        aligned = t.mod(distance, t.const(self.stride)).eq(0)
+        there: dict[t.Var, t.Term] = {t.INDEX: index}
+        value = None if self.value is None else t.substitute(self.value, there)
+        return self.when & aligned & t.substitute(self.where, there), value
 
 
 class Layering:
@@ -82,17 +115,19 @@ class Layering:
         """What the way out by ``path`` writes after so many iterations."""
         found: dict[str, t.Layers] = {}
         for write in path.writes:
+            placed = None if write.offset is None else write.of(lambda node: self._there(node, times))
             above = found.get(write.array, ())
-            if write.offset is None:
+            if placed is None or placed.offset is None or is_hidden(placed.offset) or is_hidden(placed.where):
                 found[write.array] = (unknown(), *above)
                 continue
-            offset = self._there(write.offset, times)
-            value = None if write.value is None else self._there(write.value, times)
-            if is_hidden(offset):
-                found[write.array] = (unknown(), *above)
-                continue
-            value = None if value is None or is_hidden(value) else value
-            found[write.array] = (single(write.type, offset, value), *above)
+            value = placed.value
+            if value is not None and (is_hidden(value) or own_element(write.type) in value.variables):
+                value = None
+            if write.stride:
+                layer = t.Layer(write.type, placed.offset, write.stride, placed.where, value)
+            else:
+                layer = single(write.type, placed.offset, value)
+            found[write.array] = (layer, *above)
         return {array: self.from_entry(layers) for array, layers in found.items()}
 
     def condition(self, path: Path, times: t.Term) -> t.Condition:
@@ -102,14 +137,10 @@ class Layering:
 
     def from_entry(self, layers: Sequence[t.Layer]) -> t.Layers:
         """The layers with elements of the entry in place of what is carried."""
+        return mapped(layers, lambda node: t.substituted(node, self._start))
 
-        def of(node: t.Node) -> t.Node:
-            return t.substitute(node, self._start) if isinstance(node, t.Term | t.Condition) else node
-
-        return mapped(layers, of)
-
-    def _there(self, term: t.Term, time: t.Term) -> t.Term:
-        return t.substitute(term, self.sequences.at(time, term.variables))
+    def _there(self, node: t.Node, time: t.Term) -> t.Node:
+        return t.substituted(node, self.sequences.at(time, node.variables))
 
     # -- one object ---------------------------------------------------------------------------------------------------
 
@@ -117,7 +148,7 @@ class Layering:
         stores = self._stores(array)
         if stores is None:
             return (unknown(),)
-        fixed = [store for store in stores if (row := store.row) is not None and row[0] == 0]
+        fixed = [store for store in stores if (moves := store.moves) is not None and moves[0] == 0]
         cells = self._cells(array, fixed)
         if cells is None:
             return (unknown(),)
@@ -138,12 +169,13 @@ class Layering:
             if write.offset is None:
                 return None
             when = self._when(frozenset(order))
-            offset = self._there(write.offset, _AT)
-            value = None if write.value is None else self._there(write.value, _AT)
-            if is_hidden(offset) or is_hidden(when):
+            placed = write.of(lambda node: self._there(node, _AT))
+            offset, value = placed.offset, placed.value
+            assert offset is not None
+            if is_hidden(offset) or is_hidden(when) or is_hidden(placed.where):
                 return None
             value = None if value is None or is_hidden(value) else value
-            found.append(_Stores(array, write.type, offset, value, when, order))
+            found.append(_Stores(array, write.type, offset, value, when, order, write.stride, placed.where))
         return found
 
     def _when(self, paths: frozenset[str]) -> t.Condition:
@@ -169,16 +201,19 @@ class Layering:
 
     def _moving(self, stores: Sequence[_Stores]) -> t.Layers:
         ordered = self._ordered(stores)
-        if ordered is not None:
-            return tuple(layer for store in ordered for layer in self._row(store))
-        return self._by_last_writer(stores)
+        if ordered is None:
+            return self._by_element(stores)
+        found: list[t.Layer] = []
+        for store in ordered:
+            moves = store.moves
+            plain = moves is not None and abs(moves[0]) >= store.size and not store.changes
+            found += self._row(store) if plain else self._by_element([store])
+        return tuple(found)
 
     def _ordered(self, stores: Sequence[_Stores]) -> list[_Stores] | None:
-        """The rows, those that lie above others first; None where some write is no row, or two lie over each other."""
-        for store in stores:
-            row = store.row
-            if row is None or abs(row[0]) < store.size:
-                return None
+        """The writes, those that lie above others first; None where two lie over each other."""
+        if len(stores) > 1 and any(store.changes for store in stores):
+            return None
         below: dict[int, set[int]] = {number: set() for number in range(len(stores))}
         for one, other in combinations(range(len(stores)), 2):
             first, second = self._later(stores[one], stores[other]), self._later(stores[other], stores[one])
@@ -199,18 +234,20 @@ class Layering:
     def _later(self, one: _Stores, other: _Stores) -> bool:
         """Whether ``one`` may write, later than ``other`` did, a byte that this wrote."""
         earlier: dict[t.Var, t.Term] = {_AT: _EARLIER}
-        distance = one.offset - t.substitute(other.offset, earlier)
+        place, there = one.touched(_ROW)
+        before, then = other.touched(t.Var("|row before", t.INTEGERS))
+        distance = place - t.substitute(before, earlier)
         meet = t.between(1 - one.size, distance, other.size - 1)
-        before = t.substitute(self.common & other.when, earlier) & self.common & one.when
-        if possible(before & meet & _EARLIER.lt(_AT)):
+        both = t.substitute(self.common & then, earlier) & self.common & there & meet
+        if possible(both & _EARLIER.lt(_AT)):
             return True
-        together = any(place > other.order[path] for path, place in one.order.items() if path in other.order)
-        return together and possible(before & meet & _EARLIER.eq(_AT))
+        together = any(at > other.order[path] for path, at in one.order.items() if path in other.order)
+        return together and possible(both & _EARLIER.eq(_AT))
 
     def _row(self, store: _Stores) -> t.Layers:
         """The layer of a write whose offset moves by the same number each time."""
-        assert store.row is not None
-        moved, begins = store.row
+        assert store.moves is not None
+        moved, begins = store.moves
         stride = abs(moved)
         start, shift = _aligned(begins, stride, store.array)
         # element j is written in the iteration (j - shift), or (shift - j)
@@ -220,50 +257,156 @@ class Layering:
         value = None if store.value is None else t.substitute(store.value, there)
         return (t.Layer(store.type, start, stride, where, value),)
 
-    def _by_last_writer(self, stores: Sequence[_Stores]) -> t.Layers:
-        """One layer for all writes: element j is what the last iteration wrote that wrote it."""
+    # -- element by element -------------------------------------------------------------------------------------------
+
+    def _by_element(self, stores: Sequence[_Stores]) -> t.Layers:
+        """One layer for all writes: what the iterations make of each element."""
         size, type = stores[0].size, stores[0].type
         places = [residue(store.offset, size) for store in stores]
         if any(store.size != size for store in stores) or None in places or len(set(places)) > 1:
             return (unknown(),)
         start = t.const(places[0] or 0)
-        element = start + size * t.INDEX
-        hits = [store.when & store.offset.eq(element) for store in stores]
-        last = t.last(_AT, TIMES, t.disjunction(hits))
-        when: dict[t.Var, t.Term] = {_AT: last}
-        order = self._newest_first(stores)
-        if order is None or any(stores[number].value is None for number in order):
-            return (t.Layer(type, start, size, last.ge(0), None),)
-        values = [t.wrap(value, type) for number in order if (value := stores[number].value) is not None]
-        value = t.substitute(values[-1], when)
-        for number, other in reversed(list(zip(order[:-1], values[:-1], strict=True))):
-            value = t.ite(t.substitute(hits[number], when), t.substitute(other, when), value)
-        return (t.Layer(type, start, size, last.ge(0), value),)
+        place = start + size * t.INDEX
+        order = _newest_first(stores)
+        if order is None:
+            return (unknown(),)
+        hits = [stores[number].hit(place) for number in order]
+        writes = [hit for hit in hits if hit is not None]
+        if len(writes) < len(hits):
+            return (unknown(),)
+        if any(store.changes for store in stores):
+            return self._changed(stores, writes, start)
+        return self._last_written(writes, type, start)
 
-    @staticmethod
-    def _newest_first(stores: Sequence[_Stores]) -> list[int] | None:
-        """The writes, of one iteration the later ones first; None where paths disagree about that."""
-        for one, other in combinations(stores, 2):
-            both = one.order.keys() & other.order.keys()
-            if len({one.order[path] < other.order[path] for path in both}) > 1:
+    def _last_written(
+        self, writes: Sequence[tuple[t.Condition, t.Term | None]], type: t.IntType, start: t.Term
+    ) -> t.Layers:
+        """Each element holds what the last iteration wrote that wrote it. ``writes``: of one iteration the newest
+        first.
+        """
+        assert type.width is not None
+        size = (type.width + 7) // 8
+        hit = t.disjunction(where for where, _ in writes)
+        found = self._last_of(hit)
+        if found is None:
+            last: t.Term = t.last(_AT, TIMES, hit)
+            there = last.ge(0)
+        else:
+            last, there = found
+        when: dict[t.Var, t.Term] = {_AT: last}
+        value: t.Term | None = None
+        for at, (where, written) in enumerate(reversed(writes)):
+            if written is None:
+                value = None
+                break
+            placed = t.substitute(t.wrap(written, type), when)
+            value = placed if at == 0 or value is None else t.ite(t.substitute(where, when), placed, value)
+        if value is not None:
+            value = simplest(value, there)
+        return (t.Layer(type, start, size, there, value),)
+
+    def _last_of(self, hit: t.Condition) -> tuple[t.Term, t.Condition] | None:
+        """The last iteration before :data:`TIMES` in which ``hit`` holds, and where there is one; None where that is
+        not seen: it is where ``hit`` is linear in the iteration, so that it holds in an interval of them.
+        """
+        upper: list[t.Term] = []
+        for part in t.conjuncts(hit):
+            if _AT not in part.variables:
+                continue
+            if not isinstance(part, t.Compare) or part.relation == "ne":
                 return None
-        paths = dict.fromkeys(path for store in stores for path in store.order)
-        found: list[int] = []
-        while len(found) < len(stores):
-            free = [
-                n
-                for n, store in enumerate(stores)
-                if n not in found
-                and not any(
-                    m not in found and path in store.order and stores[m].order.get(path, -1) > store.order[path]
-                    for m in range(len(stores))
-                    for path in paths
-                )
-            ]
-            if not free:
+            slope, rest = _slope(part.term)
+            if slope is None or _AT in rest.variables:
                 return None
-            found += free[:1]
-        return found
+            sign = self._sign(slope, hit)
+            if sign is None:
+                return None
+            if part.relation == "eq" or sign > 0:  # slope * at + rest <= 0
+                upper.append(t.floor_div(-rest, slope) if sign > 0 else t.floor_div(rest, -slope))
+        if not upper:
+            last = TIMES - 1
+            return last, TIMES.gt(0) & hit if _AT not in hit.variables else t.substitute(hit, {_AT: last}) & TIMES.gt(0)
+        last = t.minimum(*upper) if len(upper) > 1 else upper[0]
+        beyond = last.ge(TIMES) & t.substitute(hit, {_AT: TIMES - 1}) & TIMES.gt(0)
+        if feasible(beyond):
+            last = t.minimum(last, TIMES - 1)
+        there = t.substitute(hit, {_AT: last}) & last.ge(0) & last.lt(TIMES)
+        return last, there
+
+    def _sign(self, slope: t.Term, hit: t.Condition) -> int | None:
+        """The sign of a factor of the iteration's number wherever ``hit`` holds; None where that is not known."""
+        if isinstance(slope, t.Const):
+            return (slope.value > 0) - (slope.value < 0) or None
+        if not feasible(hit & self.common & slope.le(0)):
+            return 1
+        return -1 if not feasible(hit & self.common & slope.ge(0)) else None
+
+    def _changed(
+        self, stores: Sequence[_Stores], writes: Sequence[tuple[t.Condition, t.Term | None]], start: t.Term
+    ) -> t.Layers:
+        """Each element is changed by all iterations that write it, one after another. ``writes``: the newest of an
+        iteration first.
+        """
+        store = stores[0]
+        own, size, type = own_element(store.type), store.size, store.type
+        if any(value is None for _, value in writes) or any(other.type != type for other in stores):
+            return (t.Layer(type, start, size, t.TRUE, None),)
+        before = t.read(store.array, start + size * t.INDEX, type)
+        if len(writes) == 1:
+            where, value = writes[0]
+            assert value is not None
+            bare = value.arg if isinstance(value, t.Wrap) and value.type == type else value
+            added = bare - own
+            if own not in added.variables and own not in where.variables:
+                whole = before + t.total(_AT, TIMES, t.ite(where, added, t.ZERO))
+                return (t.Layer(type, start, size, t.TRUE, t.wrap(whole, type)),)
+        following: t.Term = own
+        for where, value in reversed(writes):
+            assert value is not None
+            following = t.ite(where, t.wrap(value, type), following)
+        return (t.Layer(type, start, size, t.TRUE, t.fold(_AT, TIMES, {own: (before, following)}, own)),)
+
+
+def _newest_first(stores: Sequence[_Stores]) -> list[int] | None:
+    """The numbers of the writes, of one iteration the later ones first; None where paths disagree about that."""
+    after: dict[int, set[int]] = {number: set() for number in range(len(stores))}
+    for one, other in combinations(range(len(stores)), 2):
+        first, second = stores[one].order, stores[other].order
+        if any(first[path] < second[path] for path in first.keys() & second.keys()):
+            after[one].add(other)
+        if any(second[path] < first[path] for path in first.keys() & second.keys()):
+            after[other].add(one)
+    found: list[int] = []
+    while len(found) < len(stores):
+        free = [number for number in after if number not in found and after[number] <= set(found)]
+        if not free:
+            return None
+        found += free[:1]
+    return found
+
+
+def _slope(term: t.Term) -> tuple[t.Term | None, t.Term]:
+    """What a term multiplies the iteration's number by, and the rest; None where it does not go by a number."""
+    slopes: list[t.Term] = []
+    rest: list[t.Term] = []
+    for monomial, factor in t.polynomial(term).items():
+        part = t.from_polynomial({monomial: factor})
+        if _AT not in part.variables:
+            rest.append(part)
+            continue
+        left = tuple((atom, power) for atom, power in monomial if atom is not _AT)
+        if (_AT, 1) not in monomial or any(_AT in atom.variables for atom, _ in left):
+            return None, term
+        slopes.append(t.from_polynomial({left: factor}))
+    return t.add(*slopes, t.ZERO), t.add(*rest, t.ZERO)
+
+
+def _without_multiples(term: t.Term, modulus: int) -> t.Term:
+    """The term without monomials that are multiples of a number, where only its residue counts; itself for 1."""
+    if modulus == 1:
+        return term
+    kept = {part: factor for part, factor in t.polynomial(term).items() if factor % modulus or not part}
+    return t.from_polynomial(kept)
 
 
 def _aligned(begins: t.Term, stride: int, array: str) -> tuple[t.Term, t.Term]:

@@ -9,14 +9,17 @@ from loopless import terms as t
 from loopless.flowgraph.model import Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.limits.summary import CONTENTS_OPERATIONS, MAX_CONTENT_NODES
 from loopless.logic import budget
+from loopless.paths.build import without_wraps
 from loopless.paths.model import LoopPaths, NoPaths
 from loopless.portfolio import LIMITS
 from loopless.refusals import Refused
+from loopless.summary.data.possible import possible
 from loopless.summary.memory.elements import Resolved, is_hidden, resolved
 from loopless.summary.memory.layers import TIMES, Layering
 from loopless.summary.model import Case, LoopSummary, Outcome
 from loopless.summary.portfolio import summarize
 from loopless.terms.contents import mapped
+from loopless.terms.knowing import Known
 
 _ENDS = ("normal", "return", "exit", "abort")
 """The ways out at which contents are told."""
@@ -27,7 +30,9 @@ def writes_memory(graph: Flowgraph, loop: LoopInfo) -> bool:
     return any(isinstance(s, Store | Fill | Copy) for label in loop.blocks for s in graph.blocks[label].statements)
 
 
-def with_contents(paths: LoopPaths, outcome: Outcome, writing: LoopPaths | NoPaths) -> tuple[LoopPaths, Outcome]:
+def with_contents(
+    paths: LoopPaths | NoPaths, outcome: Outcome, writing: LoopPaths | NoPaths
+) -> tuple[LoopPaths | NoPaths, Outcome]:
     """The paths and the summary of a loop, with what memory holds behind it. ``writing``: paths that tell what they
     write. Where ``outcome``, which knows nothing of memory that the loop writes, is not complete, the loop is
     summarized anew with what is known of it.
@@ -71,7 +76,8 @@ def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers]) -> Case
         assert isinstance(node, t.Term | t.Condition)
         return t.substitute(node, times)
 
-    contents = {array: mapped(layers, of) for array, layers in after.items()}
+    repeated = {} if case.iterations is t.ZERO else after
+    contents = {array: _settled(mapped(layers, of), case.when) for array, layers in repeated.items()}
     for path in ways:
         leaving = layering.leaving(path, case.iterations)
         when = t.TRUE if len(ways) == 1 or not leaving else layering.condition(path, case.iterations)
@@ -84,6 +90,35 @@ def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers]) -> Case
     if sum(1 for node in nodes for _ in t.walk_inside(node)) > MAX_CONTENT_NODES:
         return case
     return replace(case, contents={array: layers for array, layers in contents.items() if layers})
+
+
+def _settled(layers: t.Layers, when: t.Condition) -> t.Layers:
+    """The layers without conditions that hold anyway, ``when`` holding, and without those that are nowhere, or below
+    others everywhere.
+    """
+    found: list[t.Layer] = []
+    for layer in layers:
+        known = Known(t.conjuncts(when))
+        parts = list(t.conjuncts(known.decide(layer.where)))
+        for part in list(parts):
+            others = t.conjunction(other for other in parts if other is not part)
+            if _is_plain(part) and not possible(when & others & ~part):
+                parts.remove(part)
+        where = t.conjunction(parts)
+        if where is not t.FALSE and possible(when & where) and not any(_covers(above, layer, when) for above in found):
+            value = None if layer.value is None else without_wraps(layer.value, when & where)
+            found.append(replace(layer, where=where, value=value))
+    return tuple(found)
+
+
+def _covers(above: t.Layer, layer: t.Layer, when: t.Condition) -> bool:
+    """Whether all elements of ``layer`` lie below those of another one."""
+    alike = (above.start, above.stride, above.size) == (layer.start, layer.stride, layer.size)
+    return alike and above.value is not None and not possible(when & layer.where & ~above.where)
+
+
+def _is_plain(node: t.Node) -> bool:
+    return not any(isinstance(part, t.Read | t.Aggregate) for part in t.walk_inside(node))
 
 
 def _from_entry(summary: LoopSummary, found: Resolved) -> LoopSummary:
