@@ -7,19 +7,19 @@ it. What inner loops read of rows of elements has names of its own: :func:`at_he
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
 from loopless import terms as t
-from loopless.flowgraph.memory.statement_effects import Objects, Written, changed_in, objects_at, written_by
+from loopless.flowgraph.memory.statement_effects import Objects, Written, apart, changed_in, objects_at, written_by
 from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, Load, LoopInfo, Pointer, Store
 from loopless.logic import feasible
 from loopless.paths.execution import ExecutionState, Unreadable
 from loopless.paths.model import InnerStep, Write
 from loopless.paths.readings import not_null, read_both_ways
 from loopless.refusals import Reason, Refused
-from loopless.terms.contents import Overlapping, index_at, residue
+from loopless.terms.contents import Overlapping, arrays_in, index_at, residue
 
 HIDDEN: Final = "|memory"
 """What reads call memory of which nothing is known; no object has this name."""
@@ -43,6 +43,9 @@ class Iteration(Protocol):
     graph: Flowgraph
     where: str
     written: Written
+    moving: frozenset[t.Var]
+    behind: set[t.Var]
+    assumptions: dict[str, None]
 
     def inside(self, state: ExecutionState, term: t.Term) -> t.Term: ...
 
@@ -60,7 +63,11 @@ class IterationMemory:
         self._iteration = iteration
         self._graph = iteration.graph
         self._both_ways = read_both_ways(iteration.graph)
+        self._names = {held.name: held.number for held in iteration.graph.objects.values()}
         self._changing = iteration.written.names(iteration.graph)
+        self._accessed: dict[str, Objects] = {}
+        """By the names of the objects that the iteration accesses, which objects they may be."""
+        self._stored: set[str] = set()
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -68,12 +75,13 @@ class IterationMemory:
         """The state behind a statement that writes. Raises :class:`.Unreadable` where it may write anywhere."""
         if isinstance(statement, Expire):
             return state
-        address = statement.target if isinstance(statement, Copy) else statement.address
-        place = self._place(state, address)
+        address = _address(statement)
+        place = self._place(state, address, statement.objects)
         if place is None:
             owner = not_null(self._iteration.inside(state, address.object))
             return self.lost(state, objects_at(owner, statement.objects), statement)
         array, offset = place
+        self._stored.add(array)
         if isinstance(statement, Fill):
             return _with(state, self._fill(state, statement, array, offset))
         if isinstance(statement, Copy):
@@ -84,12 +92,44 @@ class IterationMemory:
         value = None if value is None else t.wrap(value, statement.type)
         return _with(state, Write(array, offset, statement.type, value))
 
-    def _place(self, state: ExecutionState, address: Pointer) -> tuple[str, t.Term] | None:
-        """The name of the object that an address is in, and the offset; None where the object is not known."""
+    def _place(self, state: ExecutionState, address: Pointer, objects: Objects) -> tuple[str, t.Term] | None:
+        """The name of the object that an address is in, which may be one of ``objects``, and the offset; None where it
+        is not known to be the same object in all iterations.
+        """
         owner = not_null(self._iteration.inside(state, address.object))
-        if not isinstance(owner, t.Const) or owner.value not in self._graph.objects or not owner.value:
+        offset = self._iteration.inside(state, address.offset)
+        if isinstance(owner, t.Const) and owner.value in self._graph.objects and owner.value:
+            name = self._graph.objects[owner.value].name
+            self._accessed[name] = frozenset((owner.value,))
+            return name, offset
+        called = self._graph.pointee_name(owner) if isinstance(owner, t.Var) else None
+        if called is None or owner in self._iteration.moving:
             return None
-        return self._graph.objects[owner.value].name, self._iteration.inside(state, address.offset)
+        assert isinstance(owner, t.Var)
+        self._iteration.behind.add(owner)
+        known = self._accessed.get(called, objects)
+        self._accessed[called] = None if known is None or objects is None else known & objects
+        return called, offset
+
+    def _changes(self, array: str) -> bool:
+        """Whether the loop may write an object, by its name: those of pointers it may where it writes unnumbered ones,
+        as long as nothing else is known.
+        """
+        return array in self._changing or (array not in self._names and self._iteration.written.anything)
+
+    def check(self) -> None:
+        """Take for granted that different names are different objects, as far as the flowgraph lets that be granted.
+        Raises :class:`.Unreadable` where two may be one.
+        """
+        for array in sorted(self._stored):
+            for other in sorted(self._accessed):
+                if other == array:
+                    continue
+                needed = apart(self._graph, self._accessed[array], self._accessed[other])
+                if needed is None:
+                    detail = f"{array} and {other} may be in the same memory, which the loop writes"
+                    raise Unreadable(Refused(Reason.MEMORY, self._iteration.where, detail))
+                self._iteration.assumptions |= dict.fromkeys(needed)
 
     def _fill(self, state: ExecutionState, fill: Fill, array: str, offset: t.Term) -> Write:
         length = self._iteration.inside(state, fill.length)
@@ -101,7 +141,7 @@ class IterationMemory:
 
     def _copy(self, state: ExecutionState, copy: Copy, array: str, offset: t.Term) -> Write:
         length = self._iteration.inside(state, copy.length)
-        source = self._place(state, copy.source)
+        source = self._place(state, copy.source, None)
         if source is None:
             return Write(array, offset, _BYTE, None, 1, _within(length, 1))
         type = self._row_type(array, offset, length, source[1])
@@ -112,8 +152,7 @@ class IterationMemory:
 
     def _row_type(self, array: str, *spans: t.Term) -> t.IntType:
         """The type of the elements of an object, where whole elements are written; else bytes."""
-        held = next(held for held in self._graph.objects.values() if held.name == array)
-        type = held.element
+        type = next((held.element for held in self._graph.objects.values() if held.name == array), None)
         if type is None or type.width is None or type.width % 8:
             return _BYTE
         return type if all(residue(span, type.width // 8) == 0 for span in spans) else _BYTE
@@ -126,10 +165,39 @@ class IterationMemory:
         return self._lost(state, sorted(objects))
 
     def _lost(self, state: ExecutionState, numbers: Sequence[int]) -> ExecutionState:
-        writes = tuple(Write(self._graph.objects[number].name, None, _BYTE, None) for number in numbers)
+        names = [self._graph.objects[number].name for number in numbers]
+        self._stored.update(names)
+        self._accessed |= {name: frozenset((number,)) for name, number in zip(names, numbers, strict=True)}
+        writes = tuple(Write(name, None, _BYTE, None) for name in names)
         return replace(state, writes=(*state.writes, *writes))
 
     # -- inner loops --------------------------------------------------------------------------------------------------
+
+    def stays(self, state: ExecutionState, nodes: Iterable[t.Node]) -> bool:
+        """Whether what ``nodes`` call as pointers are is what these point to in all iterations, and in ``state``."""
+        arrays = {part.array for node in nodes for part in t.walk_inside(node) if isinstance(part, t.Read)}
+        return all(self._is_kept(state, array) for array in sorted(arrays))
+
+    def _is_kept(self, state: ExecutionState, array: str) -> bool:
+        if array in self._names or array.endswith((_HEADER, t.STREAM)) or array == HIDDEN:
+            return True
+        pointer = self._graph.pointer_called(array)
+        if pointer is None or pointer in self._iteration.moving or state.values.get(pointer, pointer) is not pointer:
+            return False
+        self._iteration.behind.add(pointer)
+        return True
+
+    def _access(self, loop: LoopInfo, arrays: Iterable[str]) -> None:
+        """Note the objects that an inner loop accesses, by the names that its summary has for them."""
+        statements = [s for label in loop.blocks for s in self._graph.blocks[label].statements]
+        accesses = [s for s in statements if isinstance(s, Load | Store | Fill | Copy)]
+        open_ = [s.objects for s in accesses if not isinstance(_address(s).object, t.Const)]
+        some = None if None in open_ else frozenset[int]().union(*(found for found in open_ if found is not None))
+        for array in arrays:
+            number = self._names.get(array)
+            known = self._accessed.get(array, frozenset())
+            found = some if number is None else frozenset((number,))
+            self._accessed[array] = None if known is None or found is None else known | found
 
     def behind_step(
         self, before: ExecutionState, after: ExecutionState, loop: LoopInfo, step: InnerStep
@@ -141,10 +209,14 @@ class IterationMemory:
         changed = changed_in(self._graph, loop.blocks)
         if not changed.some and not changed.anything:
             return after
-        if changed.anything:
-            place = str(loop.loc) if loop.loc is not None else self._iteration.where
-            raise Unreadable(Refused(Reason.MEMORY, place, "the loop may write objects that are not known"))
-        if step.contents is None:
+        told = step.contents
+        if told is not None:
+            self._access(loop, (*told, *arrays_in(told)))
+            self._stored.update(told)
+        if told is None or not all(self._is_kept(before, array) for array in (*told, *arrays_in(told))):
+            if changed.anything:
+                place = str(loop.loc) if loop.loc is not None else self._iteration.where
+                raise Unreadable(Refused(Reason.MEMORY, place, "the loop may write objects that are not known"))
             return self._lost(after, sorted(number for number in changed if number in self._graph.objects))
 
         def there(node: t.Node) -> t.Node:
@@ -155,7 +227,7 @@ class IterationMemory:
 
         writes = [
             Write(array, layer.start, layer.type, layer.value, layer.stride, layer.where).of(there)
-            for array, layers in sorted(step.contents.items())
+            for array, layers in sorted(told.items())
             for layer in reversed(layers)
         ]
         return replace(after, writes=(*after.writes, *writes))
@@ -164,12 +236,15 @@ class IterationMemory:
 
     def read(self, state: ExecutionState, load: Load) -> ExecutionState | None:
         """The state behind a load of what the loop writes; None where that is not known, or the loop does not."""
-        place = self._place(state, load.address)
-        if place is None or load.target_object is not None:
+        if load.target_object is not None:
             return None
         if load.type.width is None or load.type.width % 8 or load.target.type.width is None:
             return None
         if not isinstance(self._iteration.loaded(state, load), str):
+            self._place(state, load.address, load.objects)
+            return None
+        place = self._place(state, load.address, load.objects)
+        if place is None:
             return None
         array, offset = place
         type = t.IntType(load.type.width) if (array, load.type.width) in self._both_ways else load.type
@@ -204,13 +279,12 @@ class IterationMemory:
 
     def seen(self, state: ExecutionState, node: t.Node) -> t.Node:
         """``node`` where what it reads is read of memory as it is in ``state``."""
-        read = {part.array for part in t.walk_inside(node) if isinstance(part, t.Read)}
-        if read.isdisjoint(self._changing):
+        if not any(isinstance(part, t.Read) and self._changes(part.array) for part in t.walk_inside(node)):
             return node
         given = t.conjunction(state.condition)
 
         def of(array: str, offset: t.Term, type: t.IntType) -> t.Term:
-            if array not in self._changing:
+            if not self._changes(array):
                 return t.read(array, offset, type)
             below: list[tuple[t.Condition, t.Term]] = []
             for write in reversed(state.writes):
@@ -271,6 +345,10 @@ def meeting(element: t.Read, write: Write, given: t.Condition) -> tuple[t.Condit
     if where is not t.FALSE and not feasible(given & ~where, solver=False):
         where = t.TRUE
     return where, None if value is None else t.wrap(value, element.type)
+
+
+def _address(access: Load | Store | Fill | Copy) -> Pointer:
+    return access.target if isinstance(access, Copy) else access.address
 
 
 def _with(state: ExecutionState, write: Write) -> ExecutionState:

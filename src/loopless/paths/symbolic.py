@@ -99,6 +99,8 @@ class Body(Execution[ExecutionState]):
         if waiting:
             detail = "jumps enter a cycle inside the loop at several places"
             raise Unreadable(Refused(Reason.IRREDUCIBLE, self.where, detail))
+        if self._memory is not None:
+            self._memory.check()
         return self.finished
 
     def _order(self) -> list[str]:
@@ -168,8 +170,8 @@ class Body(Execution[ExecutionState]):
             taken = self.under(begun, self.holding(begun, step.when), None)
             if taken is None:
                 continue
-            used = () if self._memory is not None else (step.when, *self._used_behind(step))
-            if not all(self.known_content(node, state) for node in used):
+            used = (step.when, *self._used_behind(step))
+            if not self._is_told(used, state):
                 detail = f"the loop {loop.name} reads memory that the loop around it writes"
                 raise Unreadable(Refused(Reason.MEMORY, place, detail))
             after = self._stepped(taken, step)
@@ -181,6 +183,12 @@ class Body(Execution[ExecutionState]):
             else:
                 result += self._along(self.graph.blocks[step.exit.block], step.exit.edge, after)
         return result
+
+    def _is_told(self, nodes: Iterable[t.Node], state: ExecutionState) -> bool:
+        """Whether what ``nodes`` read from memory is known."""
+        if self._memory is not None:
+            return self._memory.stays(state, nodes)
+        return all(self.known_content(node, state) for node in nodes)
 
     def _as_called_here(self, step: InnerStep, state: ExecutionState) -> InnerStep:
         """A step where the memory that it reads is called as it is at the entry of the inner loop."""
@@ -231,7 +239,7 @@ class Body(Execution[ExecutionState]):
         changed = {var: self.inside(state, term) for var, term in step.then.items() if self.wanted(var)}
         values = {**state.values, **changed}
         for name, count in step.counts.items():
-            if self._memory is None and not self.known_content(count, state):
+            if not self._is_told((count,), state):
                 self.uncounted.add(name)  # it counts what the loop may write
                 continue
             counter = counter_of(name)

@@ -17,8 +17,7 @@ from dataclasses import field, replace
 from loopless import terms as t
 from loopless.bounds.iteration.facts import NO_FACTS, Facts, SymbolIntervals
 from loopless.flowgraph.def_use import defined_by
-from loopless.flowgraph.memory.places import HEAP
-from loopless.flowgraph.memory.statement_effects import kind_of, may_be_one, objects_at, written_by
+from loopless.flowgraph.memory.statement_effects import apart, objects_at, written_by
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -153,43 +152,11 @@ class _Rewriting:
                 if not _is_beside(cell, write):
                     return None
                 continue
-            apart = self._apart(objects_at(cell.object, load.objects), write.objects)
-            if apart is None:
+            needed = apart(self.graph, objects_at(cell.object, load.objects), write.objects)
+            if needed is None:
                 return None
-            granted += apart
+            granted += [one for one in needed if one not in self.assumptions]
         return granted
-
-    def _apart(self, ones: frozenset[int] | None, others: frozenset[int] | None) -> list[str] | None:
-        """What is taken for granted where two accesses are in different objects; None where they may be in one."""
-        if ones is None or others is None or not ones.isdisjoint(others):
-            return None
-        found = []
-        for one in ones:
-            for other in others:
-                if not may_be_one(self.graph, one, other):
-                    continue
-                if self._is_own(one) or self._is_own(other):
-                    return None  # its address may have been stored where the pointer is read
-                left, right = sorted((self._in_words(one), self._in_words(other)))
-                if f"{right} and {left} do not overlap" not in self.assumptions:
-                    found.append(f"{left} and {right} do not overlap")
-        return found
-
-    def _is_own(self, number: int) -> bool:
-        """Whether the function makes the object itself."""
-        return kind_of(self.graph, number) in ("local", HEAP)
-
-    def _in_words(self, number: int) -> str:
-        if number not in self.graph.objects:
-            return self.graph.unnumbered[number]
-        found = self.graph.objects[number]
-        match found.kind:
-            case "pointee":
-                return f"what {found.name} points to"
-            case "reached":
-                return f"what else is reached from {found.name}"
-            case _:
-                return found.name
 
     # -- the loop over variables --------------------------------------------------------------------------------------
 

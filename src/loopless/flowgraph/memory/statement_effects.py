@@ -65,6 +65,39 @@ def may_be_one(graph: Flowgraph, one: int, other: int) -> bool:
     return not kinds.isdisjoint(STANDING_IN) or kinds in ({"parameter"}, {"parameter", "global"})
 
 
+def apart(graph: Flowgraph, ones: Objects, others: Objects) -> list[str] | None:
+    """What is taken for granted where two accesses are in different objects, beside :attr:`.Flowgraph.assumptions`;
+    None where they may be in one.
+    """
+    if ones is None or others is None or not ones.isdisjoint(others):
+        return None
+    found = []
+    for one in sorted(ones):
+        for other in sorted(others):
+            if not may_be_one(graph, one, other):
+                continue
+            if {kind_of(graph, one), kind_of(graph, other)} & {"local", HEAP}:
+                return None  # the function makes it itself, and its address may be where the pointer is read
+            left, right = sorted((in_words(graph, one), in_words(graph, other)))
+            if f"{right} and {left} do not overlap" not in graph.assumptions:
+                found.append(f"{left} and {right} do not overlap")
+    return found
+
+
+def in_words(graph: Flowgraph, number: int) -> str:
+    """How assumptions call an object."""
+    if number not in graph.objects:
+        return graph.unnumbered[number]
+    found = graph.objects[number]
+    match found.kind:
+        case "pointee":
+            return f"what {found.name} points to"
+        case "reached":
+            return f"what else is reached from {found.name}"
+        case _:
+            return found.name
+
+
 def surely(graph: Flowgraph, objects: Objects) -> Objects:
     """The objects, where they are surely no others: None where one may be any, unless something is taken for granted.
     What the function allocates is among them by its negative numbers: it is nothing else, but may be written as well.

@@ -61,7 +61,9 @@ def _told(outcome: LoopSummary, found: Resolved) -> LoopSummary:
     """The summary with contents in its cases."""
     layering = Layering(found)
     after = layering.after()
-    return replace(outcome, cases=tuple(_case(case, layering, after) for case in outcome.cases))
+    granted = tuple(dict.fromkeys((*outcome.assumptions, *found.paths.assumptions)))
+    cases = tuple(_case(case, layering, after) for case in outcome.cases)
+    return replace(outcome, cases=cases, assumptions=granted)
 
 
 def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers]) -> Case:
