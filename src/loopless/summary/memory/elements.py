@@ -15,8 +15,8 @@ from typing import Final
 from loopless import terms as t
 from loopless.limits.summary import MAX_CARRIED_ELEMENTS
 from loopless.paths.build import without_wraps
-from loopless.paths.iteration_memory import HIDDEN, meeting, read_at_header
-from loopless.paths.model import LoopPaths, Path, Write
+from loopless.paths.iteration_memory import HIDDEN, at_header, meeting, read_at_header
+from loopless.paths.model import LoopPaths, Path, Unknown, Write
 from loopless.records import dataclass
 from loopless.summary.data.oblivious import Oblivious, oblivious_part
 from loopless.summary.data.possible import possible
@@ -36,7 +36,8 @@ def own_element(type: t.IntType) -> t.Var:
 class Resolved:
     """A loop that reads nothing of what it writes, as far as that is found. ``carried``: variables for elements, by the
     element that each holds when an iteration begins, over the values at the header; ``cells``: those whose element no
-    iteration moves. What is not known is read of :data:`.HIDDEN`.
+    iteration moves. What is not known is read of :data:`.HIDDEN`; but writes read what earlier iterations may have
+    written as :func:`.at_header` calls it.
     """
 
     paths: LoopPaths
@@ -49,6 +50,12 @@ class Resolved:
         from outside.
         """
         return any(is_hidden(node) for path in self.paths.all for node in spoken(path))
+
+
+def is_open(node: t.Node) -> bool:
+    """Whether ``node`` speaks of memory that earlier iterations may have written, or of which nothing is known."""
+    reads = (part.array for part in t.walk_inside(node) if isinstance(part, t.Read))
+    return any(array == HIDDEN or read_at_header(array) is not None for array in reads)
 
 
 def resolved(paths: LoopPaths) -> Resolved:
@@ -84,8 +91,19 @@ def hidden(paths: LoopPaths) -> LoopPaths:
         placed = path.given(values) if values else path
         return replace(changed(placed, lambda node: t.with_reads(node, of_read)), unknowns=())
 
+    def told(path: Path) -> Path:
+        """The path with its writes as they are, but for what has no place."""
+        plain = of(path)
+        held: dict[t.Var, t.Term] = dict(values)
+        for unknown in path.unknowns:
+            if unknown.held is not None:
+                offset = t.substitute(unknown.held.offset, held)
+                held[unknown.var] = t.read(at_header(unknown.held.array), offset, unknown.held.type)
+        return replace(plain, writes=tuple(write.given(held) for write in path.writes))
+
     state = (*paths.state, *(() if _TICK in paths.state else (_TICK,)))
-    return replace(paths, iterative=tuple(map(of, paths.iterative)), exits=tuple(map(of, paths.exits)), state=state)
+    iterative, exits = tuple(map(told, paths.iterative)), tuple(map(told, paths.exits))
+    return replace(paths, iterative=iterative, exits=exits, state=state)
 
 
 def changed(path: Path, of: Callable[[t.Node], t.Node]) -> Path:
@@ -149,7 +167,7 @@ class _Resolution:
 
     def _element(self, element: t.Read, path: Path, given: t.Condition) -> t.Term | None:
         """What an element is where an iteration by ``path`` begins, ``given`` holding; None where that is not known."""
-        if element.array == HIDDEN or _is_open(element.offset):
+        if element.array == HIDDEN or is_open(element.offset):
             return None
         return element if self.of_entry(element, path, given) else self._carry(element)
 
@@ -157,7 +175,7 @@ class _Resolution:
         """The variable for an element; None where there are too many, or it is one of a row."""
         found = self.carried.get(element)
         if found is None and len(self.carried) < MAX_CARRIED_ELEMENTS and not element.variables & self.unknown:
-            if any(var.name.startswith((t.OPENED, t.BOUND)) for var in element.variables) or _is_open(element.offset):
+            if any(var.name.startswith((t.OPENED, t.BOUND)) for var in element.variables) or is_open(element.offset):
                 return None
             name = f"{element.array}[{len(self.carried)}]"
             found = self.carried[element] = t.Var(name, element.type)
@@ -232,7 +250,7 @@ class _Resolution:
         moved = t.substitute(element.offset, path.update)
         offset = self._seen(moved, path, t.TRUE, frozenset())
         assert isinstance(offset, t.Term)
-        if _is_open(offset):
+        if is_open(offset):
             return None
         return self._behind(t.Read(element.array, offset, element.type), path, len(path.writes))
 
@@ -256,7 +274,7 @@ class _Resolution:
             there = self._seen(where, path, t.TRUE, frozenset())
             assert isinstance(value, t.Term)
             assert isinstance(there, t.Condition)
-            if _is_open(value) or _is_open(there):
+            if is_open(value) or is_open(there):
                 return None
             if there is t.TRUE:
                 return value
@@ -300,8 +318,17 @@ class _Resolution:
         found = changed(replace(path, writes=()), of)
         writes = tuple(self._write(write, path, lost) for write in path.writes)
         gone = {unknown.var for unknown in path.unknowns if self._known(unknown.var, path, lost) is not None}
-        unknowns = tuple(unknown for unknown in path.unknowns if unknown.var not in gone)
+        unknowns = tuple(self._placed(one, path, lost) for one in path.unknowns if one.var not in gone)
         return replace(found, writes=writes, unknowns=unknowns)
+
+    def _placed(self, unknown: Unknown, path: Path, lost: frozenset[t.Var]) -> Unknown:
+        """An unknown value that stays, with the place of its element in terms of the entry."""
+        held = unknown.held
+        if held is None:
+            return unknown
+        offset = self._seen(held.offset, path, t.TRUE, lost)
+        assert isinstance(offset, t.Term)
+        return replace(unknown, held=t.Read(held.array, offset, held.type))
 
     def _write(self, write: Write, path: Path, lost: frozenset[t.Var]) -> Write:
         if write.offset is None:
@@ -364,16 +391,10 @@ class _Resolution:
                 return t.read(array, offset, type)
             found = self._element(t.Read(held, offset, type), path, given)
             if found is None or found.variables & lost:
-                return t.read(HIDDEN, offset, type)
+                return t.read(array, offset, type)
             return found
 
         return t.with_reads(t.substituted(node, values), of)
-
-
-def _is_open(node: t.Node) -> bool:
-    """Whether ``node`` speaks of memory that earlier iterations may have written, or of which nothing is known."""
-    reads = (part.array for part in t.walk_inside(node) if isinstance(part, t.Read))
-    return any(array == HIDDEN or read_at_header(array) is not None for array in reads)
 
 
 def _size(type: t.IntType) -> int:

@@ -14,15 +14,17 @@ from itertools import combinations
 from typing import Final
 
 from loopless import terms as t
+from loopless.graphs import reachable
 from loopless.logic import feasible
 from loopless.paths.build import simplest
+from loopless.paths.iteration_memory import at_header, read_at_header
 from loopless.paths.model import Path, Write
 from loopless.records import dataclass
 from loopless.summary.data.oblivious import oblivious_part
 from loopless.summary.data.possible import possible
 from loopless.summary.data.sequences import Sequences
-from loopless.summary.memory.elements import Resolved, hidden, is_hidden, own_element
-from loopless.terms.contents import mapped, residue, single, unknown
+from loopless.summary.memory.elements import Resolved, hidden, is_hidden, is_open, own_element
+from loopless.terms.contents import behind, mapped, residue, single, unknown
 
 TIMES: Final = t.position("|times")
 """The number of iterations, in what :meth:`Layering.after` gives."""
@@ -46,6 +48,8 @@ class _Stores:
     order: Mapping[str, int]
     stride: int
     where: t.Condition
+    given: t.Condition
+    """What else the paths say of the offset."""
 
     @property
     def size(self) -> int:
@@ -76,7 +80,7 @@ class _Stores:
 
     def touched(self, row: t.Var) -> tuple[t.Term, t.Condition]:
         """The offset of what is written, where that is element ``row`` of a row, and whether it is."""
-        where = t.substitute(self.where, {t.INDEX: row}) & self.when
+        where = t.substitute(self.where, {t.INDEX: row}) & self.when & self.given
         return self.offset + self.stride * row, where
 
     def hit(self, place: t.Term) -> tuple[t.Condition, t.Term | None] | None:
@@ -104,12 +108,30 @@ class Layering:
         self.part = oblivious_part(paths)
         self.sequences = Sequences(paths, self.part)
         self._start: dict[t.Var, t.Term] = dict(found.carried)
+        self.entry = frozenset((*paths.state, *paths.invariants)) - found.carried.keys()
+        """The variables whose values at the entry contents may speak of."""
         self.common = t.substitute(self.part.common, self.part.at(_AT)) & _AT.ge(0)
 
     def after(self) -> dict[str, t.Layers]:
         """What objects hold after :data:`TIMES` iterations, over what they held before the first."""
-        arrays = dict.fromkeys(write.array for path in self.paths.iterative for write in path.writes)
-        return {array: self.from_entry(self._array(array)) for array in arrays}
+        arrays = list(dict.fromkeys(write.array for path in self.paths.iterative for write in path.writes))
+        found: dict[str, t.Layers] = {}
+        # What is written may be read of other objects that iterations write: those come first.
+        for last in (False, True):
+            while True:
+                waiting = [array for array in arrays if array not in found]
+                ready = next((one for one in waiting if last or self._read_by(one) <= found.keys()), None)
+                if ready is None:
+                    break
+                found[ready] = self._array(ready, found)
+        return {array: self.from_entry(found[array]) for array in arrays}
+
+    def _read_by(self, array: str) -> frozenset[str]:
+        """The objects of which, as iterations find them, values that are written to ``array`` speak."""
+        nodes = (node for path in self.paths.iterative for w in path.writes if w.array == array for node in w.nodes)
+        reads = (part for node in nodes for part in t.walk_inside(node))
+        held = (read_at_header(part.array) for part in reads if isinstance(part, t.Read))
+        return frozenset(one for one in held if one is not None)
 
     def leaving(self, path: Path, times: t.Term) -> dict[str, t.Layers]:
         """What the way out by ``path`` writes after so many iterations."""
@@ -117,11 +139,11 @@ class Layering:
         for write in path.writes:
             placed = None if write.offset is None else write.of(lambda node: self._there(node, times))
             above = found.get(write.array, ())
-            if placed is None or placed.offset is None or is_hidden(placed.offset) or is_hidden(placed.where):
+            if placed is None or placed.offset is None or is_open(placed.offset) or is_open(placed.where):
                 found[write.array] = (unknown(), *above)
                 continue
             value = placed.value
-            if value is not None and (is_hidden(value) or own_element(write.type) in value.variables):
+            if value is not None and (is_open(value) or own_element(write.type) in value.variables):
                 value = None
             if write.stride:
                 layer = t.Layer(write.type, placed.offset, write.stride, placed.where, value)
@@ -144,8 +166,9 @@ class Layering:
 
     # -- one object ---------------------------------------------------------------------------------------------------
 
-    def _array(self, array: str) -> t.Layers:
-        stores = self._stores(array)
+    def _array(self, array: str, known: t.Contents) -> t.Layers:
+        """The layers of an object, those of others being ``known``."""
+        stores = self._stores(array, known)
         if stores is None:
             return (unknown(),)
         fixed = [store for store in stores if (moves := store.moves) is not None and moves[0] == 0]
@@ -153,9 +176,23 @@ class Layering:
         if cells is None:
             return (unknown(),)
         moving = [store for store in stores if store not in fixed]
-        return (*cells, *self._moving(moving)) if moving else cells
+        return (*cells, *(layer for group in self._apart(moving) for layer in self._moving(group)))
 
-    def _stores(self, array: str) -> list[_Stores] | None:
+    def _apart(self, stores: Sequence[_Stores]) -> list[list[_Stores]]:
+        """The writes in groups of which no two write the same bytes."""
+        meeting: dict[int, list[int]] = {number: [] for number in range(len(stores))}
+        for one, other in combinations(range(len(stores)), 2):
+            if self._later(stores[one], stores[other]) or self._later(stores[other], stores[one]):
+                meeting[one].append(other)
+                meeting[other].append(one)
+        left, groups = set(meeting), []
+        while left:
+            group = sorted(reachable((min(left),), meeting.__getitem__))
+            groups.append([stores[number] for number in group])
+            left -= set(group)
+        return groups
+
+    def _stores(self, array: str, known: t.Contents) -> list[_Stores] | None:
         """The writes to an object; None where some may be anywhere."""
         places: dict[Write, dict[str, int]] = {}
         for path in self.paths.iterative:
@@ -172,11 +209,44 @@ class Layering:
             placed = write.of(lambda node: self._there(node, _AT))
             offset, value = placed.offset, placed.value
             assert offset is not None
-            if is_hidden(offset) or is_hidden(when) or is_hidden(placed.where):
+            there, where = self._read(offset, known), self._read(placed.where, known)
+            if not isinstance(there, t.Term) or not isinstance(where, t.Condition) or is_hidden(when):
                 return None
-            value = None if value is None or is_hidden(value) else value
-            found.append(_Stores(array, write.type, offset, value, when, order, write.stride, placed.where))
+            seen = None if value is None else self._read(value, known)
+            assert seen is None or isinstance(seen, t.Term)
+            given = self._given(write, frozenset(order))
+            found.append(_Stores(array, write.type, there, seen, when, order, write.stride, where, given))
         return found
+
+    def _read(self, node: t.Node, known: t.Contents) -> t.Node | None:
+        """A part of a write in iteration :data:`_AT`, where what it reads of objects that iterations write is read of
+        what these hold then; None where that is not known.
+        """
+        if not is_open(node):
+            return node
+        now: dict[t.Var, t.Term] = {TIMES: _AT}
+        contents = {
+            at_header(array): mapped(layers, lambda n: t.substituted(n, now)) for array, layers in known.items()
+        }
+
+        def plain(array: str, offset: t.Term, type: t.IntType) -> t.Term:
+            held = read_at_header(array)
+            return t.read(array if held not in known or held is None else held, offset, type)
+
+        found = behind(contents, node, lambda condition: condition if possible(self.common & condition) else t.FALSE)
+        if found is None:
+            return None
+        found = t.with_reads(found, plain)
+        return None if is_open(found) else found
+
+    def _given(self, write: Write, paths: frozenset[str]) -> t.Condition:
+        """What all these paths say of the offset of a write, in iteration :data:`_AT`."""
+        assert write.offset is not None
+        those = [t.conjuncts(path.condition) for path in self.paths.iterative if path.id in paths]
+        shared = [part for part in those[0] if all(part in other for other in those[1:])]
+        about = t.conjunction(part for part in shared if part.variables and part.variables <= write.offset.variables)
+        found = t.substitute(about, self.sequences.at(_AT, about.variables))
+        return t.TRUE if is_hidden(found) else found
 
     def _when(self, paths: frozenset[str]) -> t.Condition:
         """Which iterations go by one of these paths."""

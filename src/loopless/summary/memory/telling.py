@@ -18,7 +18,7 @@ from loopless.summary.memory.elements import Resolved, is_hidden, resolved
 from loopless.summary.memory.layers import TIMES, Layering
 from loopless.summary.model import Case, LoopSummary, Outcome
 from loopless.summary.portfolio import summarize
-from loopless.terms.contents import mapped
+from loopless.terms.contents import mapped, nodes_in, variables_in
 from loopless.terms.knowing import Known
 
 _ENDS = ("normal", "return", "exit", "abort")
@@ -88,9 +88,10 @@ def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers]) -> Case
         for array, layers in leaving.items():
             above = tuple(replace(layer, where=layer.where & when) for layer in layers)
             contents[array] = (*above, *contents.get(array, ()))
-    nodes = (node for layers in contents.values() for layer in layers for node in layer.nodes)
-    if sum(1 for node in nodes for _ in t.walk_inside(node)) > MAX_CONTENT_NODES:
+    if sum(1 for node in nodes_in(contents) for _ in t.walk_inside(node)) > MAX_CONTENT_NODES:
         return case
+    foreign = variables_in(contents) - layering.entry
+    assert not foreign, f"contents speak of {sorted(foreign)}"
     return replace(case, contents={array: layers for array, layers in contents.items() if layers})
 
 
