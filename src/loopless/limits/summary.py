@@ -11,6 +11,12 @@ from loopless.limits.chosen import GUESS, ChosenBy, varied
 MAX_CARRIED_ELEMENTS: Annotated[int, ChosenBy("loops carry one or two elements, some four")] = 8
 """Maximum number of elements that one loop carries from an iteration to the next."""
 
+MAX_ALIASES: Annotated[int, ChosenBy("loops copy between two or three pointers")] = 3
+"""Maximum number of pairs of pointers that are taken to point into one object, or not, one after the other."""
+
+MAX_WISHES: Annotated[int, ChosenBy("copies have one distance, some two")] = 2
+"""Maximum number of conditions at the entry, such as that one pointer is behind another, that are looked at in turn."""
+
 CONTENTS_OPERATIONS: Annotated[int, ChosenBy("300 ms of isl on small sets")] = 3_000_000
 """Maximum number of isl operations for what one loop reads of memory that it writes, and again for what memory holds
 behind it."""

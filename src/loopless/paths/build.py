@@ -95,7 +95,7 @@ def loop_paths(
         detail = "the body has too many different paths; ask for fewer variables with --vars"
         return NoPaths(loop, Refused(Reason.BUDGET, _where(loop), detail))
     except Unreadable as unreadable:
-        return NoPaths(loop, unreadable.refused)
+        return NoPaths(loop, unreadable.refused, unreadable.alike)
     counters = {var: name for var, name in body.counters.items() if name not in body.uncounted}
     needed = inside[loop.header] & relevant.variables
     again = _merge(finished, None, needed | counters.keys())

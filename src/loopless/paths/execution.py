@@ -53,9 +53,11 @@ class TooManyPaths(Exception):
 class Unreadable(Exception):
     """There is something that no path can go through; carries the refusal."""
 
-    def __init__(self, refused: Refused) -> None:
+    def __init__(self, refused: Refused, alike: t.Condition | None = None) -> None:
+        """``alike``: what to decide first, see :attr:`.NoPaths.alike`."""
         super().__init__(str(refused))
         self.refused = refused
+        self.alike = alike
 
 
 @dataclass(frozen=True, slots=True)

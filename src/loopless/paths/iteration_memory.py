@@ -59,8 +59,10 @@ class Iteration(Protocol):
 class IterationMemory:
     """The memory of one iteration that is executed on symbols."""
 
-    def __init__(self, iteration: Iteration) -> None:
+    def __init__(self, iteration: Iteration, given: t.Condition) -> None:
+        """``given``: what holds at the header, which may say which pointers point into one object."""
         self._iteration = iteration
+        self._given = frozenset(t.conjuncts(given))
         self._graph = iteration.graph
         self._both_ways = read_both_ways(iteration.graph)
         self._names = {held.name: held.number for held in iteration.graph.objects.values()}
@@ -68,6 +70,7 @@ class IterationMemory:
         self._accessed: dict[str, Objects] = {}
         """By the names of the objects that the iteration accesses, which objects they may be."""
         self._stored: set[str] = set()
+        self._owners: dict[str, t.Term] = {}
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -98,9 +101,11 @@ class IterationMemory:
         """
         owner = not_null(self._iteration.inside(state, address.object))
         offset = self._iteration.inside(state, address.offset)
+        owner = self._one_of(owner, objects)
         if isinstance(owner, t.Const) and owner.value in self._graph.objects and owner.value:
             name = self._graph.objects[owner.value].name
             self._accessed[name] = frozenset((owner.value,))
+            self._owners[name] = owner
             return name, offset
         called = self._graph.pointee_name(owner) if isinstance(owner, t.Var) else None
         if called is None or owner in self._iteration.moving:
@@ -109,7 +114,20 @@ class IterationMemory:
         self._iteration.behind.add(owner)
         known = self._accessed.get(called, objects)
         self._accessed[called] = None if known is None or objects is None else known & objects
+        self._owners[called] = owner
         return called, offset
+
+    def _one_of(self, owner: t.Term, objects: Objects) -> t.Term:
+        """The object of an access, or another one that is given to be the same."""
+        if not isinstance(owner, t.Var) or owner in self._iteration.moving:
+            return owner
+        for name, other in self._owners.items():
+            if other is not owner and owner.eq(other) in self._given and other not in self._iteration.moving:
+                known = self._accessed[name]
+                self._accessed[name] = None if known is None or objects is None else known | objects
+                self._iteration.behind.add(owner)
+                return other
+        return owner
 
     def _changes(self, array: str) -> bool:
         """Whether the loop may write an object, by its name: those of pointers it may where it writes unnumbered ones,
@@ -126,9 +144,12 @@ class IterationMemory:
                 if other == array:
                     continue
                 needed = apart(self._graph, self._accessed[array], self._accessed[other])
-                if needed is None:
+                one, two = self._owners.get(array), self._owners.get(other)
+                alike = None if one is None or two is None else one.eq(two)
+                if needed is None and (alike is None or ~alike not in self._given):
                     detail = f"{array} and {other} may be in the same memory, which the loop writes"
-                    raise Unreadable(Refused(Reason.MEMORY, self._iteration.where, detail))
+                    raise Unreadable(Refused(Reason.MEMORY, self._iteration.where, detail), alike)
+                needed = needed or []
                 self._iteration.assumptions |= dict.fromkeys(needed)
 
     def _fill(self, state: ExecutionState, fill: Fill, array: str, offset: t.Term) -> Write:

@@ -212,7 +212,10 @@ class LoopPaths:
 
 @dataclass(frozen=True, slots=True)
 class NoPaths:
-    """The paths of a loop could not be built, and why."""
+    """The paths of a loop could not be built, and why. ``alike``: the condition, of pointers that no iteration moves,
+    under which two point into one object, where paths can be built once that is decided.
+    """
 
     loop: LoopInfo
     refused: Refused
+    alike: t.Condition | None = None

@@ -73,7 +73,7 @@ class Body(Execution[ExecutionState]):
         self._found: dict[str, Inner | Refused] = {}
         self._unknowns = Numbered()
         self._visits = 0
-        self._memory = IterationMemory(self) if relevant.writes else None
+        self._memory = IterationMemory(self, given) if relevant.writes else None
 
     @property
     def passed_inner(self) -> bool:

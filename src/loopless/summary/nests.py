@@ -11,6 +11,7 @@ from dataclasses import field, replace
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.limits.summary import MAX_ALIASES
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_paths
 from loopless.paths.context import entry_facts
 from loopless.portfolio import answered
@@ -18,7 +19,7 @@ from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.approximation.method import approximation
 from loopless.summary.entry import Entry
-from loopless.summary.memory.telling import with_contents, writes_memory
+from loopless.summary.memory.telling import WritingPaths, with_contents, writes_memory
 from loopless.summary.methods.entry_invariants import about, inductive_facts
 from loopless.summary.model import LoopSummary, Outcome
 from loopless.summary.portfolio import ENTRY_METHODS, summarize
@@ -98,6 +99,30 @@ def writing_paths(
     return loop_paths(graph, loop, interest, inner, all_checks=True, given=given, writes=True)
 
 
+def writing_ways(
+    graph: Flowgraph,
+    loop: LoopInfo,
+    *,
+    interest: Iterable[t.Var] | None = None,
+    given: t.Condition = t.TRUE,
+    known: KnownLoops | None = None,
+) -> tuple[WritingPaths, ...]:
+    """As :func:`writing_paths`, for each way in which pointers may point into one object or not, with the condition
+    that says so; where paths cannot be built, nothing is told of the states under that condition.
+    """
+    wanted = None if interest is None else tuple(interest)
+    waiting: list[t.Condition] = [t.TRUE]
+    found: list[WritingPaths] = []
+    while waiting:
+        alike = waiting.pop()
+        paths = writing_paths(graph, loop, interest=wanted, given=given & alike, known=known)
+        if isinstance(paths, LoopPaths):
+            found.append(WritingPaths(alike, paths))
+        elif paths.alike is not None and len(t.conjuncts(alike)) < MAX_ALIASES:
+            waiting += [alike & paths.alike, alike & ~paths.alike]
+    return tuple(found)
+
+
 def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: t.Condition, known: KnownLoops) -> Outcome:
     """The summary of an inner loop that is entered in states of ``context`` only, which is all that it need cover."""
     kept = inductive_facts(_inner_paths(graph, loop, asked, known), context)
@@ -123,8 +148,8 @@ def _outcome(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: KnownLoo
         paths = _inner_paths(graph, loop, asked, known)
         found = summarize(paths)
         if asked.writes:
-            writing = writing_paths(graph, loop, interest=asked.used, given=asked.given, known=known)
-            _, found = with_contents(paths, found, writing)
+            ways = writing_ways(graph, loop, interest=asked.used, given=asked.given, known=known)
+            _, found = with_contents(paths, found, ways)
         known.outcomes[asked] = found
     return found
 

@@ -47,7 +47,7 @@ from loopless.summary import (
     summarize,
 )
 from loopless.summary.memory.telling import with_contents, writes_memory
-from loopless.summary.nests import writing_paths
+from loopless.summary.nests import writing_ways
 from loopless.summary.rewrite.entry import narrowed, restricted
 
 
@@ -176,7 +176,7 @@ def _outcome(
         interest = variables_asked(graph, found.loop, question)
         paths, outcome = from_entry(graph, found, outcome, interest, known)
         if interest is None and writes_memory(graph, found.loop):
-            own, outcome = with_contents(paths, outcome, writing_paths(graph, found.loop, known=known))
+            own, outcome = with_contents(paths, outcome, writing_ways(graph, found.loop, known=known))
             paths = own if isinstance(own, LoopPaths) else paths
     if assumed is not None and isinstance(outcome, LoopSummary):
         outcome = restricted(outcome, assumed)

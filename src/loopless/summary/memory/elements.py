@@ -43,6 +43,10 @@ class Resolved:
     paths: LoopPaths
     carried: Mapping[t.Var, t.Read]
     cells: frozenset[t.Var]
+    entry: t.Condition = t.TRUE
+    """What holds at the loop's entry."""
+    wishes: tuple[t.Condition, ...] = ()
+    """Conditions at the entry under which more would be known."""
 
     @property
     def open(self) -> bool:
@@ -58,9 +62,11 @@ def is_open(node: t.Node) -> bool:
     return any(array == HIDDEN or read_at_header(array) is not None for array in reads)
 
 
-def resolved(paths: LoopPaths) -> Resolved:
-    """The loop with what it reads of memory, as far as that is known. Raises :class:`loopless.terms.TermTooLarge`."""
-    return _Resolution(paths).run()
+def resolved(paths: LoopPaths, entry: t.Condition = t.TRUE) -> Resolved:
+    """The loop with what it reads of memory, as far as that is known where ``entry`` holds at its entry. Raises
+    :class:`loopless.terms.TermTooLarge`.
+    """
+    return _Resolution(paths, entry).run()
 
 
 def spoken(path: Path) -> Iterator[t.Node]:
@@ -128,8 +134,10 @@ def changed(path: Path, of: Callable[[t.Node], t.Node]) -> Path:
 class _Resolution:
     """The search for what each element that is read was at the entry."""
 
-    def __init__(self, paths: LoopPaths) -> None:
+    def __init__(self, paths: LoopPaths, entry: t.Condition) -> None:
         self.paths = paths
+        self.entry = entry
+        self.wishes: dict[t.Condition, None] = {}
         self.part: Oblivious = oblivious_part(hidden(paths))
         self.changing = frozenset(var for path in paths.iterative for var in path.update)
         self.unknown = frozenset(unknown.var for path in paths.all for unknown in path.unknowns)
@@ -195,13 +203,26 @@ class _Resolution:
             writes = [write for write in other.writes if write.array == element.array]
             if not writes:
                 continue
-            before = self._known_of(other.condition, _EARLIER) & _EARLIER.lt(_NOW) & now
+            before = self._known_of(other.condition, _EARLIER) & _EARLIER.lt(_NOW) & now & self.entry
             for write in writes:
                 if write.offset is None or not self._is_known_at(write.offset):
                     return False
-                if possible(before & self._touches(write, offset, _size(element.type))):
+                touched = before & self._touches(write, offset, _size(element.type))
+                if possible(touched):
+                    self._wish(element, write, touched)
                     return False
         return True
+
+    def _wish(self, element: t.Read, write: Write, touched: t.Condition) -> None:
+        """Note a condition at the entry under which a write is behind, or in front of, all that is read later."""
+        assert write.offset is not None
+        distance = element.offset - write.offset
+        outside = any(var.name.startswith(t.OPENED) for var in distance.variables)
+        if write.stride or outside or isinstance(distance, t.Const) or _reads(distance):
+            return
+        for wish in (distance.ge(0), distance.le(0)):
+            if not possible(touched & wish):
+                self.wishes[wish] = None
 
     def _touches(self, write: Write, offset: t.Term, size: int) -> t.Condition:
         """Where a write of iteration :data:`_EARLIER` shares a byte with what lies at ``offset``."""
@@ -307,7 +328,7 @@ class _Resolution:
             exits=tuple(map(of, self.paths.exits)),
             state=(*self.paths.state, *carried),
         )
-        return Resolved(hidden(paths), carried, frozenset(self.cells - lost))
+        return Resolved(hidden(paths), carried, frozenset(self.cells - lost), self.entry, tuple(self.wishes))
 
     def _plain(self, path: Path, lost: frozenset[t.Var]) -> Path:
         """The path with what it reads of memory in terms of the entry, as far as that is known."""

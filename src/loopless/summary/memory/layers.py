@@ -213,6 +213,8 @@ class Layering:
             if not isinstance(there, t.Term) or not isinstance(where, t.Condition) or is_hidden(when):
                 return None
             seen = None if value is None else self._read(value, known)
+            if seen is None and value is not None and len(places) == 1 and when is t.TRUE:
+                seen = self._repeated(array, value, there, write)
             assert seen is None or isinstance(seen, t.Term)
             given = self._given(write, frozenset(order))
             found.append(_Stores(array, write.type, there, seen, when, order, write.stride, where, given))
@@ -238,6 +240,26 @@ class Layering:
             return None
         found = t.with_reads(found, plain)
         return None if is_open(found) else found
+
+    def _repeated(self, array: str, value: t.Term, offset: t.Term, write: Write) -> t.Term | None:
+        """What the only write, of every iteration, copies from so many places before it in the same object, as in LZ77:
+        what lay there at the entry, over and over again.
+        """
+        if not isinstance(value, t.Read) or value.array != at_header(array) or value.type != write.type or write.stride:
+            return None
+        distance = offset - value.offset
+        slope, begin = _slope(value.offset)
+        if (
+            not isinstance(slope, t.Const)
+            or abs(slope.value) != write.size
+            or _AT in distance.variables | begin.variables
+        ):
+            return None
+        behind = distance if slope.value > 0 else -distance
+        if residue(behind, write.size) != 0 or possible(self._resolved.entry & behind.le(0)):
+            return None
+        around = t.mod(_AT, t.floor_div(behind, t.const(write.size)))
+        return t.read(array, begin + slope * around, write.type)
 
     def _given(self, write: Write, paths: frozenset[str]) -> t.Condition:
         """What all these paths say of the offset of a write, in iteration :data:`_AT`."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.model import Copy, Fill, Flowgraph, LoopInfo, Store
-from loopless.limits.summary import CONTENTS_OPERATIONS, MAX_CONTENT_NODES
+from loopless.limits.summary import CONTENTS_OPERATIONS, MAX_CONTENT_NODES, MAX_WISHES
 from loopless.logic import budget
 from loopless.paths.build import without_wraps
 from loopless.paths.model import LoopPaths, NoPaths
 from loopless.portfolio import LIMITS
+from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.data.possible import possible
-from loopless.summary.memory.elements import Resolved, is_hidden, resolved
+from loopless.summary.memory.elements import Resolved, is_hidden, is_open, resolved, spoken
 from loopless.summary.memory.layers import TIMES, Layering
-from loopless.summary.model import Case, LoopSummary, Outcome
+from loopless.summary.model import Case, LoopSummary, Outcome, Residual
 from loopless.summary.portfolio import summarize
 from loopless.terms.contents import mapped, nodes_in, variables_in
 from loopless.terms.knowing import Known
@@ -30,40 +31,115 @@ def writes_memory(graph: Flowgraph, loop: LoopInfo) -> bool:
     return any(isinstance(s, Store | Fill | Copy) for label in loop.blocks for s in graph.blocks[label].statements)
 
 
+@dataclass(frozen=True, slots=True)
+class WritingPaths:
+    """The paths of a loop with what they write, where ``when`` holds at its entry."""
+
+    when: t.Condition
+    paths: LoopPaths
+
+
 def with_contents(
-    paths: LoopPaths | NoPaths, outcome: Outcome, writing: LoopPaths | NoPaths
+    paths: LoopPaths | NoPaths, outcome: Outcome, writing: Sequence[WritingPaths]
 ) -> tuple[LoopPaths | NoPaths, Outcome]:
     """The paths and the summary of a loop, with what memory holds behind it. ``writing``: paths that tell what they
-    write. Where ``outcome``, which knows nothing of memory that the loop writes, is not complete, the loop is
-    summarized anew with what is known of it.
+    write, under conditions that exclude one another; elsewhere nothing is told. Where ``outcome``, which knows nothing
+    of memory that the loop writes, is not complete, the loop is summarized anew with what is known of it.
     """
-    if isinstance(writing, NoPaths):
-        return paths, outcome
     try:
         with budget(CONTENTS_OPERATIONS):
-            found = resolved(writing)
+            ways = [found for way in writing for found in _ways(way)]
     except LIMITS:
         return paths, outcome
-    if not (isinstance(outcome, LoopSummary) and outcome.complete) and not found.open:
-        again = summarize(found.paths)
-        if isinstance(again, LoopSummary) and (again.complete or isinstance(outcome, Refused)):
-            paths, outcome = found.paths, _from_entry(again, found)
+    if not ways:
+        return paths, outcome
+    if not (isinstance(outcome, LoopSummary) and outcome.complete):
+        again = _anew(ways, outcome)
+        if again is not None and (again.complete or isinstance(outcome, Refused)):
+            paths, outcome = again.paths, again
     if isinstance(outcome, Refused):
         return paths, outcome
     try:
         with budget(CONTENTS_OPERATIONS):
-            return paths, _told(outcome, found)
+            return paths, _told(outcome, ways)
     except LIMITS:
         return paths, outcome
 
 
-def _told(outcome: LoopSummary, found: Resolved) -> LoopSummary:
-    """The summary with contents in its cases."""
-    layering = Layering(found)
-    after = layering.after()
-    granted = tuple(dict.fromkeys((*outcome.assumptions, *found.paths.assumptions)))
-    cases = tuple(_case(case, layering, after) for case in outcome.cases)
-    return replace(outcome, cases=cases, assumptions=granted)
+def _ways(way: WritingPaths) -> list[Resolved]:
+    """What the loop reads of what it writes, by conditions at the entry under which that is known."""
+    found = resolved(way.paths, way.when)
+    for wish in found.wishes[:MAX_WISHES]:
+        better = resolved(way.paths, way.when & wish)
+        if _unknown(better) < _unknown(found):
+            return [better, resolved(way.paths, way.when & ~wish)]
+    return [found]
+
+
+def _unknown(found: Resolved) -> int:
+    """How many parts of the paths speak of memory that is not known."""
+    nodes = [node for path in found.paths.all for node in (*spoken(path), *(n for w in path.writes for n in w.nodes))]
+    return sum(map(is_open, nodes))
+
+
+def _anew(ways: Sequence[Resolved], outcome: Outcome) -> LoopSummary | None:
+    """The summary of the loop by what is known of memory that it writes; None where there is none."""
+    every: list[LoopSummary] = []
+    left: list[t.Condition] = [t.conjunction(~found.entry for found in ways)]
+    why = outcome if isinstance(outcome, Refused) else next(iter(outcome.residual)).why
+    for found in ways:
+        again = None if found.open else summarize(found.paths)
+        if isinstance(again, LoopSummary):
+            every.append(_where(_from_entry(again, found), found.entry))
+        else:
+            left.append(found.entry)
+    if not every:
+        return None
+    residual = [part for one in every for part in one.residual]
+    residual += [Residual(when, why) for when in left if when is not t.FALSE]
+    first = every[0]
+    if len(every) == 1 and len(residual) == len(first.residual):
+        return first
+    return replace(
+        first,
+        cases=tuple(case for one in every for case in one.cases),
+        diverges=t.disjunction(one.diverges for one in every),
+        undefined=tuple(part for one in every for part in one.undefined),
+        residual=tuple(residual),
+        assumptions=tuple(dict.fromkeys(text for one in every for text in one.assumptions)),
+    )
+
+
+def _where(summary: LoopSummary, entry: t.Condition) -> LoopSummary:
+    """What the summary says of the states in ``entry``."""
+    if entry is t.TRUE:
+        return summary
+    cases = tuple(replace(case, when=case.when & entry) for case in summary.cases)
+    undefined = tuple(replace(part, when=part.when & entry) for part in summary.undefined)
+    residual = tuple(replace(part, when=part.when & entry) for part in summary.residual)
+    return replace(summary, cases=cases, diverges=summary.diverges & entry, undefined=undefined, residual=residual)
+
+
+def _told(outcome: LoopSummary, ways: Sequence[Resolved]) -> LoopSummary:
+    """The summary with contents in its cases, which are divided where contents are known under conditions."""
+    layerings = [Layering(found) for found in ways]
+    after = [layering.after() for layering in layerings]
+    granted = dict.fromkeys((*outcome.assumptions, *(text for found in ways for text in found.paths.assumptions)))
+    cases: list[Case] = []
+    for case in outcome.cases:
+        parts: list[Case] = []
+        left = case.when
+        for found, layering, layers in zip(ways, layerings, after, strict=True):
+            when = case.when & found.entry
+            if when is t.FALSE or not possible(when):
+                continue
+            parts.append(_case(replace(case, when=when), layering, layers))
+            left = left & ~found.entry
+        if left is not t.FALSE and possible(left):
+            parts.append(replace(case, when=left))
+        alike = parts and all(part.contents == parts[0].contents for part in parts)
+        cases += [replace(parts[0], when=case.when)] if alike else parts
+    return replace(outcome, cases=tuple(cases), assumptions=tuple(granted))
 
 
 def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers]) -> Case:
