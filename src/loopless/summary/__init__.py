@@ -17,7 +17,7 @@ from loopless.summary.model import (
     Step,
     Undefined,
 )
-from loopless.summary.nests import KnownLoops, from_entry, paths_of
+from loopless.summary.nests import KnownLoops, from_entry, paths_of, summarized
 from loopless.summary.portfolio import summarize
 from loopless.summary.presentation.entered import AtEntry, at_entry
 from loopless.summary.presentation.merging import Merged, Traced, merged
@@ -58,4 +58,5 @@ __all__ = [
     "relative_paths",
     "summarize",
     "summarize_function",
+    "summarized",
 ]

@@ -154,6 +154,23 @@ def _outcome(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: KnownLoo
     return found
 
 
+def summarized(
+    graph: Flowgraph,
+    paths: LoopPaths | NoPaths,
+    interest: Iterable[t.Var] | None = None,
+    *,
+    given: t.Condition = t.TRUE,
+    known: KnownLoops | None = None,
+) -> tuple[LoopPaths | NoPaths, Outcome]:
+    """The summary of a loop from its paths, which :func:`paths_of` gave for the rest; with what memory holds behind it,
+    where no variables are named. Where it knows more of memory, it is about other paths, which are given, too.
+    """
+    outcome = summarize(paths)
+    if interest is not None or not writes_memory(graph, paths.loop):
+        return paths, outcome
+    return with_contents(paths, outcome, writing_ways(graph, paths.loop, given=given, known=known))
+
+
 def from_entry(
     graph: Flowgraph,
     paths: LoopPaths,
@@ -175,8 +192,9 @@ def from_entry(
         return paths, outcome
 
     def narrowed(kept: t.Condition) -> tuple[LoopPaths | NoPaths, Outcome]:
-        narrow = paths_of(graph, paths.loop, interest, given=kept, known=known.apart() if known is not None else None)
-        return narrow, summarize(narrow)
+        own = known.apart() if known is not None else None
+        narrow = paths_of(graph, paths.loop, interest, given=kept, known=own)
+        return summarized(graph, narrow, interest, given=kept, known=own)
 
     tried = answered(
         ENTRY_METHODS,

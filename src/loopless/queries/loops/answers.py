@@ -45,9 +45,8 @@ from loopless.summary import (
     relative,
     relative_paths,
     summarize,
+    summarized,
 )
-from loopless.summary.memory.telling import with_contents, writes_memory
-from loopless.summary.nests import writing_ways
 from loopless.summary.rewrite.entry import narrowed, restricted
 
 
@@ -97,8 +96,12 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
         return whatever_the_paths(LoopAnswer(name, refused=not_asked(name)), graph, question, function)
     variables, known = variables_asked(graph, name.info, question), known_loops(function, question)
     found = paths_of(graph, name.info, variables, known=known)
+    begun: Outcome | None = None
     if isinstance(found, NoPaths):
-        return without_paths(LoopAnswer(name, refused=found.refused), graph, question, function)
+        own, begun = summarized(graph, found, variables, known=known)
+        if isinstance(own, NoPaths):
+            return without_paths(LoopAnswer(name, refused=found.refused), graph, question, function)
+        found = own
     shown_paths = found.uncounted()
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
     answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in occurring(shown_paths) if v in shown})
@@ -111,7 +114,7 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
     ends = None if question.past_calls else ends_in_calls(graph, name)
     if question.summarize and (ends is None or question.approximate):
         without = ends or (None if question.exactly else not_asked(name))
-        paths, outcome = _outcome(found, without, assumed, function, question)
+        paths, outcome = _outcome(found, without or begun, assumed, function, question)
         outcome = outcome if not question.approximate else with_lost(outcome, ends)
 
     def tell(answer: LoopAnswer) -> None:
@@ -159,25 +162,28 @@ def _under(paths: LoopPaths, assumed: t.Condition, name: LoopName, said: str) ->
 
 def _outcome(
     found: LoopPaths,
-    refused: Refused | None,
+    begun: Outcome | None,
     assumed: t.Condition | None,
     function: AnalyzedFunction,
     question: Question,
 ) -> tuple[LoopPaths, Outcome]:
     """The summary of a loop, and the paths that it speaks of: those from where the program enters it, perhaps.
 
-    ``refused``: why no exact method is asked.
+    ``begun``: the summary, where it is known, or why no exact method is asked.
     """
     graph = graph_for(function, question)
     assert not isinstance(graph, Refused)
-    paths, outcome = found, summarize(found) if refused is None else refused
-    if assumed is None and refused is None:
-        known = known_loops(function, question)
-        interest = variables_asked(graph, found.loop, question)
-        paths, outcome = from_entry(graph, found, outcome, interest, known)
-        if interest is None and writes_memory(graph, found.loop):
-            own, outcome = with_contents(paths, outcome, writing_ways(graph, found.loop, known=known))
-            paths = own if isinstance(own, LoopPaths) else paths
+    known, interest = known_loops(function, question), variables_asked(graph, found.loop, question)
+    paths = found
+    if begun is not None:
+        outcome = begun
+    elif assumed is not None:
+        outcome = summarize(found)
+    else:
+        own, outcome = summarized(graph, found, interest, known=known)
+        paths = own if isinstance(own, LoopPaths) else found
+    if assumed is None and not isinstance(begun, Refused):
+        paths, outcome = from_entry(graph, paths, outcome, interest, known)
     if assumed is not None and isinstance(outcome, LoopSummary):
         outcome = restricted(outcome, assumed)
     if question.approximate:
