@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from itertools import product
 
 import pytest
 
@@ -230,7 +231,7 @@ def outcome(reader: t.Reader, array: str, offset: int, type: t.IntType) -> int |
 @pytest.mark.parametrize(("decide", "share"), [(open_minded, 0.4), (by_logic, 0.5)])
 def test_elements_are_those_that_were_written_or_are_not_known(decide: Decide, share: float) -> None:
     answered = asked = 0
-    for seed in range(40):
+    for seed in range(25):
         drawing = Drawing(f"element:{seed}", lost=0.05)
         contents, before = drawing.contents(), base(seed)
         for _ in range(4):
@@ -249,6 +250,28 @@ def test_elements_are_those_that_were_written_or_are_not_known(decide: Decide, s
                 place = t.evaluate(offset, values, before)
                 assert t.evaluate(found, values, before) == written("a", place, type), (contents, str(offset), type)
     assert answered > share * asked
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("type", [U8, U16, I32])
+def test_rows_of_elements_in_all_positions(type: t.IntType, known: bool) -> None:  # noqa: FBT001
+    """Elements of each size with each gap, read by each size along each other row."""
+    before, values = base(0), [{N: n} for n in range(-3, 5)]
+    size = size_of(type)
+    for stride in range(size, size + 5):
+        value = t.wrap(t.mul(t.const(77), INDEX), type) if known else None
+        contents = {"a": (Layer(type, t.const(1), stride, t.between(0, INDEX, 2), value),)}
+        written = Written(contents, {}, before)
+        for read_as, along, start in product((U8, I16, I32), range(7), range(6)):
+            offset = t.add(t.mul(t.const(along), N), t.const(start))
+            try:
+                found = element(contents, "a", offset, read_as, open_minded)
+            except Overlapping:
+                continue
+            if found is not None:
+                for there in values:
+                    place = along * there[N] + start
+                    assert t.evaluate(found, there, before) == written("a", place, read_as), (stride, str(offset))
 
 
 def test_elements_of_one_size_never_overlap_by_halves() -> None:
