@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import product
 
 import pytest
@@ -254,7 +254,7 @@ def test_elements_are_those_that_were_written_or_are_not_known(decide: Decide, s
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("type", [U8, U16, I32])
-def test_rows_of_elements_in_all_positions(type: t.IntType, known: bool) -> None:  # noqa: FBT001
+def test_rows_of_elements_in_all_positions(type: t.IntType, known: bool) -> None:
     """Elements of each size with each gap, read by each size along each other row."""
     before, values = base(0), [{N: n} for n in range(-3, 5)]
     size = size_of(type)
@@ -330,13 +330,15 @@ def test_contents_over_other_values_and_names() -> None:
         contents, before = drawing.contents(), base(seed)
         there = placed(contents, {N: t.add(X, t.const(2)), X: t.const(1)}, {"a": "c"})
         values = drawing.values()
-        moved: Callable[[str], str] = lambda name: {"c": "a"}.get(name, name)  # noqa: E731
-        renamed: t.Reader = lambda array, offset, type: before({"a": "c"}.get(array, array), offset, type)  # noqa: E731
-        written = Written(contents, {N: values[X] + 2, X: 1}, renamed)
-        reader = reader_behind(there, values, before)
+        written = Written(contents, {N: values[X] + 2, X: 1}, under_other_names(before, {"a": "c"}))
+        reader, moved = reader_behind(there, values, before), under_other_names(written, {"c": "a"})
         for array in "cb":
             for offset in WINDOW:
-                assert outcome(reader, array, offset, U8) == outcome(written, moved(array), offset, U8)
+                assert outcome(reader, array, offset, U8) == outcome(moved, array, offset, U8)
+
+
+def under_other_names(reader: t.Reader, names: Mapping[str, str]) -> t.Reader:
+    return lambda array, offset, read_as: reader(names.get(array, array), offset, read_as)
 
 
 # -- single cases, by reasoning ----------------------------------------------------------------------------------------
