@@ -1,0 +1,129 @@
+"""What a summary says that memory holds behind the loop, put beside what it holds there.
+
+The judge does not read layers as :mod:`loopless.terms.contents` does. It writes them down, the oldest first, element by
+element, into the bytes that the objects held at the header, and compares byte by byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from loopless import terms as t
+from loopless.check.interpreter.expressions import byte_size
+from loopless.check.interpreter.values import Stop
+from loopless_fuzz.judging.contents import ClaimReader, Content, Contents
+
+MARGIN: Final = 3
+"""So many elements before and behind an object of an unknown size are looked at, where a claim may say nothing."""
+_STAND_INS: Final = (0, 1, -1, 1 << 70)
+
+Values = Sequence[int]
+Term = Callable[[Values, ClaimReader], int]
+Test = Callable[[Values, ClaimReader, int], bool]
+"""Whether a condition holds, what has no value standing for a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A layer, compiled: where it starts, where it says something, and what. The values are those at the header, and in
+    ``where`` and ``value`` the number of the element behind them.
+    """
+
+    type: t.IntType
+    stride: int
+    start: Term
+    where: Test
+    value: Term | None
+
+
+class Wrong(Exception):
+    """A claim says what is not so."""
+
+
+@dataclass(slots=True)
+class Told:
+    """How many bytes of written objects were compared, how many of them had changed, and of how many nothing is told."""
+
+    compared: int = 0
+    changed: int = 0
+    untold: int = 0
+
+
+def compare(
+    claims: Mapping[str, Sequence[Row]],
+    objects: Sequence[Content],
+    held: tuple[Contents, Contents],
+    values: Values,
+    reader: ClaimReader,
+) -> Told:
+    """Put claims beside what the ``objects`` held before and behind the loop. Raises :class:`Wrong` where they say
+    something else, :class:`loopless.terms.EvaluationError` where they cannot be evaluated.
+    """
+    before, after = held
+    told = Told()
+    written: dict[str, list[int | None]] = {content.name: list(content.held(before)) for content in objects}
+    sizes = {content.name: content.size for content in objects}
+    for array, rows in claims.items():
+        name = reader.named(array)
+        if name not in written:
+            if any(row.value is not None for row in rows):
+                raise Wrong(f"elements of {array}, which the loop does not access")
+            continue
+        for row in reversed(rows):
+            _write(written[name], row, name, sizes[name] is None, values, reader)
+    for content in objects:
+        now = after.get(content.name, content.held(before))
+        for at, (said, then, really) in enumerate(
+            zip(written[content.name], content.held(before), now, strict=True)
+        ):
+            if said is None:
+                told.untold += 1
+            elif said != really:
+                how = "which is unchanged" if then == really else f"which was {then}"
+                raise Wrong(f"byte {at} of {content.name} = {said}; it is {really}, {how}")
+            else:
+                told.compared += content.written
+                told.changed += then != really
+    return told
+
+
+def _write(
+    held: list[int | None], row: Row, name: str, is_open: bool, values: Values, reader: ClaimReader
+) -> None:
+    """Write the elements of one layer."""
+    size = byte_size(row.type)
+    start = row.start(values, reader)
+    first, last = -((start + size - 1) // row.stride), (len(held) - 1 - start) // row.stride
+    margin = MARGIN if is_open and row.value is not None else 0
+    for index in range(first - margin, last + 1 + margin):
+        there = (*values, index)
+        if not _holds(row, there, reader, f"element {index} of a layer of {name}"):
+            continue
+        at = start + row.stride * index
+        if not first <= index <= last:
+            raise Wrong(f"an element at byte {at} of {name}, which the loop does not access")
+        value = None
+        if row.value is not None:
+            reader.missed = False
+            value = row.value(there, reader)
+            if not row.type.holds(value):
+                raise Wrong(f"the element at byte {at} of {name} = {value}, which its type does not hold")
+        for place in range(size):
+            if 0 <= at + place < len(held):
+                held[at + place] = None if value is None else value >> (8 * place) & 255
+
+
+def _holds(row: Row, there: Values, reader: ClaimReader, what: str) -> bool:
+    """Whether the layer says something of an element: the same whatever the loop did not access."""
+    reader.missed = False
+    try:
+        found = row.where(there, reader, 0)
+    except (t.EvaluationError, ArithmeticError, Stop):
+        if not reader.missed:
+            raise
+        raise Wrong(f"{what}: where it is depends on what the loop does not access") from None
+    if reader.missed and any(row.where(there, reader, missing) != found for missing in _STAND_INS):
+        raise Wrong(f"{what}: where it is depends on what the loop does not access")
+    return found
