@@ -155,7 +155,7 @@ def _written(rows: Sequence[LoopRow]) -> list[str]:
     return [
         f"{_number(len(writing), 'loop')} write memory, what it holds behind them: {told}; {wrong} wrong",
         f"memory: {_number(memory['states'], 'state')} with {memory['compared']} bytes compared, of which "
-        f"{memory['changed']} had changed, {memory['untold']} not told",
+        f"{memory['changed']} had changed, {memory['untold']} not told; {memory['beyond']} elements speak of what the loop does not access",
     ]
 
 

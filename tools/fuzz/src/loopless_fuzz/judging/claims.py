@@ -518,7 +518,8 @@ class Judgement:
     """Many states judged: how many lie in each region, how many were compared with a run, and what is wrong.
 
     ``memory``: of how many bytes that the loop may write something is said ("compared", and of these "changed"), of how
-    many nothing ("untold"), and in how many "states" elements were compared.
+    many nothing ("untold"), how many elements speak of what the loop does not access ("beyond"), and in how many
+    "states" elements were compared.
     """
 
     regions: Counter[str] = field(default_factory=Counter)
@@ -551,6 +552,7 @@ def judge_all(
         found.outcomes[truth.status] += 1
         if (told := verdict.told) is not None:
             found.memory.update(states=1, compared=told.compared, changed=told.changed, untold=told.untold)
+            found.memory["beyond"] += told.beyond
         if verdict.mismatch:
             found.mismatches.append((dict(entry.values), verdict.mismatch))
             found.entries.append(entry)

@@ -331,7 +331,8 @@ class ClaimReader:
     """What claims may read, as it was before the run: constant tables, objects whose size is known, and of others the
     bytes that the loop accessed.
 
-    An element that is not there has no value (:class:`Unread`); ``missed`` says that one was asked for.
+    An element that is not there has no value (:class:`Unread`), or is ``stand_in`` where that is a number; ``missed``
+    says that one was asked for.
     """
 
     def __init__(
@@ -349,6 +350,7 @@ class ClaimReader:
         self._reads = reads
         self._asked = 0
         self.missed = False
+        self.stand_in: int | None = None
 
     def begin(self) -> None:
         """Another term or condition is evaluated now."""
@@ -386,5 +388,7 @@ class ClaimReader:
             self._asked += 1
             if self._asked > MOST_UNREAD:
                 raise t.EvaluationError(f"more than {MOST_UNREAD} elements are asked for that the loop does not access")
+            if self.stand_in is not None:
+                return t.IntType(8 * size, signed=signed).wrap(self.stand_in)
             raise Unread(f"{array} at byte {offset}, which the loop does not access")
         return int.from_bytes(held[offset : offset + size], "little", signed=signed)

@@ -13,7 +13,7 @@ from typing import Final
 from loopless import terms as t
 from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.values import Stop
-from loopless_fuzz.judging.contents import ClaimReader, Content, Contents
+from loopless_fuzz.judging.contents import ClaimReader, Content, Contents, Unread
 
 MARGIN: Final = 3
 """So many elements before and behind an object of an unknown size are looked at, where a claim may say nothing."""
@@ -44,11 +44,14 @@ class Wrong(Exception):
 
 @dataclass(slots=True)
 class Told:
-    """How many bytes of written objects were compared, how many of them had changed, and of how many nothing is told."""
+    """How many bytes of written objects were compared, how many of them had changed, of how many nothing is told, and how
+    many elements have a value that speaks of what the loop does not access, though it is the same whatever is there.
+    """
 
     compared: int = 0
     changed: int = 0
     untold: int = 0
+    beyond: int = 0
 
 
 def compare(
@@ -72,7 +75,7 @@ def compare(
                 raise Wrong(f"elements of {array}, which the loop does not access")
             continue
         for row in reversed(rows):
-            _write(written[name], row, name, sizes[name] is None, values, reader)
+            told.beyond += _write(written[name], row, (name, sizes[name] is None), values, reader)
     for content in objects:
         now = after.get(content.name, content.held(before))
         for at, (said, then, really) in enumerate(
@@ -89,10 +92,12 @@ def compare(
     return told
 
 
-def _write(
-    held: list[int | None], row: Row, name: str, is_open: bool, values: Values, reader: ClaimReader
-) -> None:
-    """Write the elements of one layer."""
+def _write(held: list[int | None], row: Row, of: tuple[str, bool], values: Values, reader: ClaimReader) -> int:
+    """Write the elements of one layer into an object, which has a name, and a size that is known or is not; how many
+    have a value that speaks of what the loop does not access.
+    """
+    name, is_open = of
+    beyond = 0
     size = byte_size(row.type)
     start = row.start(values, reader)
     first, last = -((start + size - 1) // row.stride), (len(held) - 1 - start) // row.stride
@@ -106,13 +111,32 @@ def _write(
             raise Wrong(f"an element at byte {at} of {name}, which the loop does not access")
         value = None
         if row.value is not None:
-            reader.missed = False
-            value = row.value(there, reader)
+            value, spoken = _value(row.value, there, reader)
+            beyond += spoken
             if not row.type.holds(value):
                 raise Wrong(f"the element at byte {at} of {name} = {value}, which its type does not hold")
         for place in range(size):
             if 0 <= at + place < len(held):
                 held[at + place] = None if value is None else value >> (8 * place) & 255
+    return beyond
+
+
+def _value(value: Term, there: Values, reader: ClaimReader) -> tuple[int, bool]:
+    """The value of an element, and whether it speaks of what the loop does not access. Raises :class:`Wrong` where it
+    depends on that.
+    """
+    try:
+        return value(there, reader), False
+    except Unread as unread:
+        try:
+            found = set[int]()
+            for reader.stand_in in _STAND_INS:
+                found.add(value(there, reader))
+        finally:
+            reader.stand_in = None
+        if len(found) > 1:
+            raise Wrong(f"a value that depends on {unread}") from None
+        return found.pop(), True
 
 
 def _holds(row: Row, there: Values, reader: ClaimReader, what: str) -> bool:
