@@ -8,7 +8,8 @@ program may have none there. Claims speak of what was there before the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -351,6 +352,7 @@ class ClaimReader:
         self._asked = 0
         self.missed = False
         self.stand_in: int | None = None
+        self._known: tuple[str, range] | None = None
 
     def begin(self) -> None:
         """Another term or condition is evaluated now."""
@@ -376,14 +378,30 @@ class ClaimReader:
             return array
         return self._names.get(self._pointers.get(array.removeprefix("*"), 0), array)
 
+    @contextmanager
+    def knowing(self, array: str, place: range) -> Iterator[None]:
+        """Inside, these bytes are known, too."""
+        self._known = (array, place)
+        try:
+            yield
+        finally:
+            self._known = None
+
+    def _may_use(self, array: str, place: range) -> bool:
+        read = self._reads.get(array)
+        if read is None or read.issuperset(place):
+            return True
+        if self._known is None or self._known[0] != array:
+            return False
+        return all(byte in read or byte in self._known[1] for byte in place)
+
     def load(self, number: int, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
         """The same by the object's number, as compiled claims ask."""
         return self._element(self._names[number], offset, size, signed)
 
     def _element(self, array: str, offset: int, size: int, signed: bool) -> int:  # noqa: FBT001
-        held, read = self._held[array], self._reads.get(array)
-        place = range(offset, offset + size)
-        if not 0 <= offset <= len(held) - size or (read is not None and not read.issuperset(place)):
+        held, place = self._held[array], range(offset, offset + size)
+        if not 0 <= offset <= len(held) - size or not self._may_use(array, place):
             self.missed = True
             self._asked += 1
             if self._asked > MOST_UNREAD:

@@ -17,7 +17,8 @@ from loopless_fuzz.judging.contents import ClaimReader, Content, Contents, Unrea
 
 MARGIN: Final = 3
 """So many elements before and behind an object of an unknown size are looked at, where a claim may say nothing."""
-_STAND_INS: Final = (0, 1, -1, 1 << 70)
+_STAND_INS: Final = (0, 1, -1, 0x5555555555555555, -0x5555555555555556)
+"""Values of what is not known, of each type."""
 
 Values = Sequence[int]
 Term = Callable[[Values, ClaimReader], int]
@@ -101,24 +102,37 @@ def _write(held: list[int | None], row: Row, of: tuple[str, bool], values: Value
     size = byte_size(row.type)
     start = row.start(values, reader)
     first, last = -((start + size - 1) // row.stride), (len(held) - 1 - start) // row.stride
-    margin = MARGIN if is_open and row.value is not None else 0
-    for index in range(first - margin, last + 1 + margin):
+    for index in range(first, last + 1):
         there = (*values, index)
-        if not _holds(row, there, reader, f"element {index} of a layer of {name}"):
-            continue
         at = start + row.stride * index
-        if not first <= index <= last:
-            raise Wrong(f"an element at byte {at} of {name}, which the loop does not access")
-        value = None
-        if row.value is not None:
-            value, spoken = _value(row.value, there, reader)
-            beyond += spoken
-            if not row.type.holds(value):
-                raise Wrong(f"the element at byte {at} of {name} = {value}, which its type does not hold")
+        with reader.knowing(name, range(at, at + size)):  # what it does not access the loop leaves as it is
+            if not _holds(row, there, reader, f"element {index} of a layer of {name}"):
+                continue
+            value = None
+            if row.value is not None:
+                value, spoken = _value(row.value, there, reader)
+                beyond += spoken
+                if not row.type.holds(value):
+                    raise Wrong(f"the element at byte {at} of {name} = {value}, which its type does not hold")
         for place in range(size):
             if 0 <= at + place < len(held):
                 held[at + place] = None if value is None else value >> (8 * place) & 255
+    if is_open and row.value is not None:
+        for index in (*range(first - MARGIN, first), *range(last + 1, last + 1 + MARGIN)):
+            if not _unchanged(row, row.value, (*values, index), reader):
+                raise Wrong(f"an element at byte {start + row.stride * index} of {name}, which the loop does not access")
     return beyond
+
+
+def _unchanged(row: Row, value: Term, there: Values, reader: ClaimReader) -> bool:
+    """Whether the layer says nothing of an element that is not there, or that it stays what it is."""
+    try:
+        for reader.stand_in in _STAND_INS:
+            if row.where(there, reader, 0) and value(there, reader) != row.type.wrap(reader.stand_in):
+                return False
+    finally:
+        reader.stand_in = None
+    return True
 
 
 def _value(value: Term, there: Values, reader: ClaimReader) -> tuple[int, bool]:
