@@ -11,6 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from loopless.check.oracle.signature import CType
+from loopless_fuzz.generator.syntax import CHAR, INT, LLONG, SCHAR, SHORT, UCHAR, UINT, ULLONG, USHORT
+
 LENGTH: Final = 26
 """The elements of each array. No index is beyond it for a count of :data:`MOST`, whatever the arrays hold."""
 MOST: Final = 6
@@ -20,57 +23,19 @@ Argument = int | tuple[int, ...]
 Lines = list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """An integer type of C."""
-
-    name: str
-    width: int
-    signed: bool
-
-    @property
-    def low(self) -> int:
-        """The least value."""
-        return -(1 << self.width - 1) if self.signed else 0
-
-    @property
-    def high(self) -> int:
-        """The greatest value."""
-        return (1 << self.width - self.signed) - 1
-
-
-BYTES: Final = (Kind("signed char", 8, signed=True), Kind("unsigned char", 8, signed=False))
-KINDS: Final = (
-    *BYTES,
-    Kind("char", 8, signed=True),
-    Kind("short", 16, signed=True),
-    Kind("unsigned short", 16, signed=False),
-    Kind("int", 32, signed=True),
-    Kind("int", 32, signed=True),
-    Kind("unsigned", 32, signed=False),
-    Kind("long long", 64, signed=True),
-    Kind("unsigned long long", 64, signed=False),
-)
-_COUNTERS: Final = (
-    Kind("int", 32, signed=True),
-    Kind("int", 32, signed=True),
-    Kind("unsigned", 32, signed=False),
-    Kind("long", 64, signed=True),
-    Kind("unsigned long", 64, signed=False),
-    Kind("short", 16, signed=True),
-    Kind("unsigned char", 8, signed=False),
-)
-_PARTS: Final = (Kind("int", 32, signed=True), Kind("short", 16, signed=True), Kind("unsigned char", 8, signed=False))
+BYTES: Final = (SCHAR, UCHAR)
+_TYPES: Final = (*BYTES, CHAR, SHORT, USHORT, INT, INT, UINT, LLONG, ULLONG)
+_COUNTERS: Final = (INT, INT, UINT, CType("long", 64, signed=True), CType("unsigned long", 64, signed=False), SHORT, UCHAR)
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """A program: ``text`` defines ``f``, whose ``parameters`` are arrays (of a kind of elements) and numbers.
+    """A program: ``text`` defines ``f``, whose ``parameters`` are arrays (of elements of a type) and numbers.
     ``shapes``: what its loops are.
     """
 
     text: str
-    parameters: tuple[tuple[Kind, bool], ...]
+    parameters: tuple[tuple[CType, bool], ...]
     shapes: tuple[str, ...]
 
     def rows(self, seed: int, count: int) -> list[tuple[Argument, ...]]:
@@ -92,12 +57,12 @@ class Writing:
         return found
 
 
-def _number(rng: random.Random, kind: Kind) -> int:
+def _number(rng: random.Random, kind: CType) -> int:
     value = rng.choice((0, 1, 2, 3, 5, 9, -1, -2, 100, kind.low, kind.high, kind.high - 1))
     return value if kind.low <= value <= kind.high else kind.high
 
 
-def _content(rng: random.Random, kind: Kind, *, calm: bool) -> tuple[int, ...]:
+def _content(rng: random.Random, kind: CType, *, calm: bool) -> tuple[int, ...]:
     edges = (kind.low, kind.high, kind.low + 1, kind.high - 1)
     pools: tuple[Sequence[int], ...] = ((0, 1, 2, 3, 4, 5, 6, 7), (0, 1, -1), tuple(range(-5, 9)), (3, 2, 1, 0, 9))
     pool = rng.choice(pools) if calm else rng.choice((*pools, edges, (0, 1, *edges)))
@@ -117,9 +82,9 @@ class _Writer:
     def __init__(self, rng: random.Random, *, narrow: bool) -> None:
         self.rng = rng
         self.narrow = narrow
-        self.arrays: dict[str, Kind] = {}
+        self.arrays: dict[str, CType] = {}
         self.counter = rng.choice(BYTES if narrow else _COUNTERS)
-        self.scalars: dict[str, Kind] = {}
+        self.scalars: dict[str, CType] = {}
         self.made = 0
         self.before = False
         """Whether the element before that of the index is there."""
@@ -148,7 +113,7 @@ class _Writer:
         return self._whole(lines, given, numbers, same, tuple(shapes))
 
     def _whole(
-        self, lines: Lines, given: dict[str, Kind], numbers: dict[str, Kind], same: bool, shapes: tuple[str, ...]
+        self, lines: Lines, given: dict[str, CType], numbers: dict[str, CType], same: bool, shapes: tuple[str, ...]
     ) -> Writing:
         params = [f"{kind.name} *{name}" for name, kind in given.items()]
         params += [f"{kind.name} {name}" for name, kind in numbers.items()]
@@ -183,9 +148,9 @@ class _Writer:
             lines.append(f"{self.arrays['t'].name} t[{LENGTH}] = {start};")
         return lines
 
-    def kind(self) -> Kind:
+    def kind(self) -> CType:
         """A type of elements or numbers."""
-        return self.rng.choice(BYTES if self.narrow else KINDS)
+        return self.rng.choice(BYTES if self.narrow else _TYPES)
 
     def shapes(self) -> tuple[str, ...]:
         """The names of loops, some more than once."""
@@ -446,7 +411,7 @@ class _Writer:
 
     def _structure(self) -> Lines:
         """Members of structures in an array of ints or bytes, which hold eight bytes each."""
-        wide = [name for name, kind in self.arrays.items() if kind.width in (32, 64)]
+        wide = [name for name, kind in self.arrays.items() if kind.bits in (32, 64)]
         if not wide:
             return self._sweep()
         p = self.fresh("p")
@@ -483,7 +448,7 @@ class _Writer:
         byte = self.pick("0", "255", "1")
         size = f"sizeof {to}[0]"
         inside = [f"memset({to} + i, {byte}, {size});"]
-        if to != source and self.arrays[to].width <= self.arrays[source].width:
+        if to != source and self.arrays[to].bits <= self.arrays[source].bits:
             inside = [f"memcpy({to} + i, {source} + i, {size});"]
         if self.rng.random() < 0.6:
             more = self.write() if self.rng.random() < 0.5 else []
