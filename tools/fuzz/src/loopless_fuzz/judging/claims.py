@@ -5,7 +5,8 @@ header. Exactly one of them must hold in every state, and what that one says mus
 
 Where it speaks of what memory holds, that is looked up in the contents that the loop was run with
 (:mod:`loopless_fuzz.judging.contents`). What the loop did not access has no value: a condition must be right whatever it
-is, and a value that needs it is wrong. What it says that memory holds behind the loop is compared byte by byte
+is, and a value that needs it is wrong. Only of a loop that writes memory a value may speak of such an element, if it is
+the same whatever that is; such values are counted. What it says that memory holds behind the loop is compared byte by byte
 (:mod:`loopless_fuzz.judging.elements`).
 """
 
@@ -23,7 +24,7 @@ from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.values import Stop
 from loopless.flowgraph.callees.streams import INPUTS
 from loopless_fuzz.judging.contents import KNOWN, ClaimReader, Content, Contents, Entry, Unread
-from loopless_fuzz.judging.elements import Row, Test, Told, Wrong, compare
+from loopless_fuzz.judging.elements import Row, Test, Told, Wrong, compare, whatever_is_there
 from loopless_fuzz.judging.loop_alone import LoopAlone, Truth
 
 
@@ -171,6 +172,7 @@ class Claims:
     ) -> None:
         self.variables = tuple(variables)
         self._objects = tuple(objects)
+        self._writes = any(content.written for content in objects)
         self._numbers = {content.name: content.number for content in objects}
         self._shown = shown or {}
         found: list[tuple[str, object, t.Condition]] = []
@@ -271,7 +273,9 @@ class Claims:
             return verdict
         reader.begin()
         try:
-            return replace(verdict, told=compare(case.memory, self._objects, (before, truth.after), values, reader))
+            told = compare(case.memory, self._objects, (before, truth.after), values, reader)
+            told.beyond += verdict.told.beyond if verdict.told is not None else 0
+            return replace(verdict, told=told)
         except Wrong as wrong:
             return replace(verdict, mismatch=f"{name} says {wrong}; the loop: {_outcome(truth)}")
         except (t.EvaluationError, ArithmeticError, ValueError, Stop) as error:
@@ -279,8 +283,15 @@ class Claims:
             return replace(verdict, mismatch=known)
 
     def _judge_case(self, name: str, case: _Case, values: Sequence[int], truth: Truth, reader: ClaimReader) -> Verdict:
+        beyond = 0
         try:
-            iterations, *rest = case.effect(values, reader)
+            try:
+                iterations, *rest = case.effect(values, reader)
+            except Unread:
+                if truth.status in _UNFINISHED or not self._writes:
+                    raise
+                iterations, *rest = whatever_is_there(lambda: tuple(case.effect(values, reader)), reader)
+                beyond = 1
         except (t.EvaluationError, ArithmeticError, ValueError, Stop) as error:
             known = not _too_large(error) and not (isinstance(error, Unread) and truth.status in _UNFINISHED)
             wrong = f"{name} has no value here: {error}; the loop: {_outcome(truth)}" if known else ""
@@ -292,7 +303,7 @@ class Claims:
         wrong = self._difference(case, iterations, rest, truth, dict(zip(self.variables, values, strict=True)))
         wrong = f"{name} says {wrong}; the loop: {_outcome(truth)}" if wrong else ""
         region = "case" if case.paths or not iterations else UNCOUNTED
-        return Verdict(region, compared=True, mismatch=wrong)
+        return Verdict(region, compared=True, mismatch=wrong, told=Told(beyond=beyond) if beyond else None)
 
     def _difference(
         self, case: _Case, iterations: int, rest: Sequence[int], truth: Truth, before: Mapping[t.Var, int]

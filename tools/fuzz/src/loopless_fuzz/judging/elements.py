@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from loopless import terms as t
 from loopless.check.interpreter.expressions import byte_size
@@ -20,6 +20,7 @@ MARGIN: Final = 3
 _STAND_INS: Final = (0, 1, -1, 0x5555555555555555, -0x5555555555555556)
 """Values of what is not known, of each type."""
 
+_Value = TypeVar("_Value")
 Values = Sequence[int]
 Term = Callable[[Values, ClaimReader], int]
 Test = Callable[[Values, ClaimReader, int], bool]
@@ -143,14 +144,26 @@ def _value(value: Term, there: Values, reader: ClaimReader) -> tuple[int, bool]:
         return value(there, reader), False
     except Unread as unread:
         try:
-            found = set[int]()
-            for reader.stand_in in _STAND_INS:
-                found.add(value(there, reader))
-        finally:
-            reader.stand_in = None
-        if len(found) > 1:
+            return whatever_is_there(lambda: value(there, reader), reader), True
+        except Unread:
             raise Wrong(f"a value that depends on {unread}") from None
-        return found.pop(), True
+
+
+def whatever_is_there(value: Callable[[], _Value], reader: ClaimReader) -> _Value:
+    """The value, if it is the same whatever those elements are that the loop does not access.
+
+    Raises:
+        Unread: if it depends on them.
+    """
+    try:
+        found = set[_Value]()
+        for reader.stand_in in _STAND_INS:
+            found.add(value())
+    finally:
+        reader.stand_in = None
+    if len(found) > 1:
+        raise Unread("a value depends on what the loop does not access")
+    return found.pop()
 
 
 def _holds(row: Row, there: Values, reader: ClaimReader, what: str) -> bool:
