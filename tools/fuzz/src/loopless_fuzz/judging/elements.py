@@ -103,9 +103,14 @@ def _write(held: list[int | None], row: Row, of: tuple[str, bool], values: Value
     size = byte_size(row.type)
     start = row.start(values, reader)
     first, last = -((start + size - 1) // row.stride), (len(held) - 1 - start) // row.stride
-    for index in range(first, last + 1):
+    margin = MARGIN if is_open and row.value is not None else 0
+    for index in range(first - margin, last + 1 + margin):
         there = (*values, index)
         at = start + row.stride * index
+        if not 0 <= at <= len(held) - size and row.value is not None:
+            if not _unchanged(row, row.value, there, reader):
+                raise Wrong(f"an element at byte {at} of {name}, which the loop does not access")
+            continue
         with reader.knowing(name, range(at, at + size)):  # what it does not access the loop leaves as it is
             if not _holds(row, there, reader, f"element {index} of a layer of {name}"):
                 continue
@@ -118,15 +123,11 @@ def _write(held: list[int | None], row: Row, of: tuple[str, bool], values: Value
         for place in range(size):
             if 0 <= at + place < len(held):
                 held[at + place] = None if value is None else value >> (8 * place) & 255
-    if is_open and row.value is not None:
-        for index in (*range(first - MARGIN, first), *range(last + 1, last + 1 + MARGIN)):
-            if not _unchanged(row, row.value, (*values, index), reader):
-                raise Wrong(f"an element at byte {start + row.stride * index} of {name}, which the loop does not access")
     return beyond
 
 
 def _unchanged(row: Row, value: Term, there: Values, reader: ClaimReader) -> bool:
-    """Whether the layer says nothing of an element that is not there, or that it stays what it is."""
+    """Whether the layer says nothing of an element that is not there, or not all of it, or that it stays what it is."""
     try:
         for reader.stand_in in _STAND_INS:
             if row.where(there, reader, 0) and value(there, reader) != row.type.wrap(reader.stand_in):
