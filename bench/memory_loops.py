@@ -1,9 +1,9 @@
 """Written loops that write memory (``bench/memory``): what summaries say of elements, beside runs.
 
-    python bench/memory_loops.py [--only NAME...] [--runs 60] [--states 150] [--limit 20] [--keep FILE]
+    python bench/memory_loops.py [--only NAME...] [--runs 60] [--states 150] [--all] [--keep FILE]
 
 Each function is run natively with arrays of random and edge contents, small counts and edges of numbers. *exact*: the
-summaries of its loops tell all elements; they are compared byte by byte with runs of each loop alone from any state, and
+summaries of its loops tell all elements; they are compared byte by byte with runs of each loop alone from any state (with ``--all`` also from all small ones, with all small contents), and
 the arrays behind evaluations by summaries with those behind native runs. *lost*: some element is not told. *refused*: a loop
 has no summary. *wrong*: something that is told is not so. ``eval`` says who gave what evaluations came to: summaries,
 or the interpreter, which knows nothing of summaries.
@@ -55,7 +55,7 @@ def functions() -> list[tuple[str, str]]:
     return [(file.stem, name) for file in sorted(FOLDER.glob("*.c")) for name in _FUNCTION.findall(file.read_text())]
 
 
-def ask(file: str, name: str, states: int, runs: int, host: NativeHost) -> Result:
+def ask(file: str, name: str, options: argparse.Namespace, host: NativeHost) -> Result:
     """What summaries say of one function, and whether it is so."""
     found = Result(file, name)
     text = (FOLDER / f"{file}.c").read_text()
@@ -72,10 +72,10 @@ def ask(file: str, name: str, states: int, runs: int, host: NativeHost) -> Resul
         found.seconds = clock.now() - started
         for loop in subject.loops:
             row = rows[loop.name]
-            judge_loop(subject, loop, row, 1, states, everything=True)
+            judge_loop(subject, loop, row, 1, options.states, everything=options.all)
             note(found, row)
         bench = Bench(subject, text, whole, host)
-        compare(found, bench, runs)
+        compare(found, bench, options.runs)
     return found
 
 
@@ -126,6 +126,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=None, help="names of functions or files")
     parser.add_argument("--runs", type=int, default=60)
     parser.add_argument("--states", type=int, default=150)
+    parser.add_argument("--all", action="store_true", help="judge all small states and contents, too")
     parser.add_argument("--keep", type=Path, help="write the rows as JSON")
     options = parser.parse_args()
     host = NativeHost()
@@ -134,7 +135,7 @@ def main() -> int:
     for file, name in functions():
         if options.only and not {file, name} & set(options.only):
             continue
-        one = ask(file, name, options.states, options.runs, host)
+        one = ask(file, name, options, host)
         found.append(one)
         by = ", ".join(f"{count} {who}" for who, count in one.eval.most_common())
         print(f"| {file}: {name} | {one.verdict} | {one.seconds:.2f} | {one.elements} | {by} | {one.why[:300]} |", flush=True)

@@ -138,9 +138,9 @@ def counting(alone: LoopAlone, contents: t.Contents | None) -> Summary:
 
 def judged(alone: LoopAlone, contents: t.Contents | None) -> Judgement:
     claims = Claims(counting(alone, contents), alone.variables, objects=alone.contents)
-    entries = [*draw_entries(alone, (1, 2, 7), 3, 200), *every_entry(alone, (7,), most=1500)]
+    entries = [*draw_entries(alone, (1, 2, 7), 3, 120), *every_entry(alone, (7,), most=400)]
     found = judge_all(alone, claims, entries, max_steps=300)
-    assert found.compared > 300 or found.mismatches
+    assert found.compared > 150 or found.mismatches
     return found
 
 
@@ -187,7 +187,7 @@ def test_layers_that_are_right(source: str) -> None:
     alone = of(source)
     found = judged(alone, {"a": (LOOPS[source](alone),)})
     assert not found.mismatches, found.mismatches[0]
-    assert found.memory["changed"] > 200
+    assert found.memory["changed"] > 100
     assert not found.memory["untold"]
 
 
