@@ -9,6 +9,7 @@ everything that is built of terms stays as it is.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -174,10 +175,14 @@ def mapped(layers: Sequence[Layer], of: Callable[[Node], Node]) -> Layers:
 def placed(
     contents: Contents, values: Mapping[Var, Term], arrays: Mapping[str, str] | None = None
 ) -> dict[str, Layers]:
-    """The contents over other values of the variables, where objects may have other names. Raises
-    :class:`.TermTooLarge`.
+    """The contents over other values of the variables, where objects may have other names.
+
+    Raises :class:`.TermTooLarge`, and :class:`Overlapping` where an object that is written gets the name of another
+    one: which of their layers is newer is not known.
     """
     names = arrays or {}
+    if names and not _stay_apart(contents, names):
+        raise Overlapping
 
     def of(node: Node) -> Node:
         there = renamed_arrays(node, names) if names else node
@@ -187,6 +192,12 @@ def placed(
         return substitute(there, values)
 
     return {names.get(array, array): mapped(layers, of) for array, layers in contents.items()}
+
+
+def _stay_apart(contents: Contents, names: Mapping[str, str]) -> bool:
+    """Whether objects that are written keep names of their own."""
+    others = Counter(names.get(array, array) for array in {*contents, *arrays_in(contents)})
+    return all(others[names.get(array, array)] == 1 for array in contents)
 
 
 def behind(contents: Contents, node: Node, decide: Decide) -> Node | None:
@@ -245,8 +256,10 @@ def reader_behind(contents: Contents, values: Mapping[Var, int], before: Reader)
     def element_of(array: str, offset: int, type: IntType) -> int:
         size = bytes_of(type)
         layers = contents.get(array, ())
-        if size is None or not layers:
+        if not layers:
             return before(array, offset, type)
+        if size is None:
+            raise EvaluationError(f"{array} at byte {offset} is read as an integer without a size")
         held = [_byte(layers, values, before, array, offset + at) for at in range(size)]
         if all(byte is None for byte in held):
             return before(array, offset, type)

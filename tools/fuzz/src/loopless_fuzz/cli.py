@@ -59,10 +59,10 @@ LOG: Final = "programs.jsonl"
 )
 @click.option(
     "--only",
-    type=click.Choice(["loops", "functions", "programs", "rule", "data", "readings", "clean"]),
+    type=click.Choice(["loops", "functions", "programs", "rule", "data", "writing", "readings", "clean"]),
     help="Judge only loops, only whole functions, bounds of programs of several functions, what holds of "
     "loops that are entered in few states, loops and functions that read arrays and strings (the "
-    "profile data), answers on elements that are read with another sign or width (readings), or "
+    "profile data), loops and functions that write memory (writing), answers on elements that are read with another sign or width (readings), or "
     "clean runs of whole programs.",
 )
 @click.option(
@@ -111,6 +111,9 @@ def command(**options: Any) -> int:
     Data: loops that read arrays and strings, where what these hold is a part of the state; at 8 bits, all contents of
     up to four elements, of a few values.
 
+    Writing: functions whose loops write memory; what a summary says of elements is compared byte by byte, and the arrays
+    behind a call with those behind native runs.
+
     Programs: 3 to 9 functions that share memory and call one another; what `bound` says of a run from main, and of
     each call, is never below what native runs count, and the same where it is exact.
 
@@ -133,6 +136,7 @@ def command(**options: Any) -> int:
       loopless-fuzz --only programs --programs 2 --inputs 10 --loop-timeout 0.3
       loopless-fuzz --only rule --programs 2 --inputs 10 --loop-timeout 2
       loopless-fuzz --only data --programs 2 --seed 1 --every 0
+      loopless-fuzz --only writing --programs 2 --every 0
       loopless-fuzz --only readings --programs 2
       loopless-fuzz --only clean --programs 10 --loop-timeout 1
     """
@@ -156,9 +160,16 @@ def command(**options: Any) -> int:
 
 def _plan(options: dict[str, Any]) -> Plan:
     """What is drawn and judged. Raises ``UsageError`` for a profile that there is not."""
-    from loopless_fuzz.campaigns.plan import CLEAN, READING, READINGS, RULED, SEVERAL, Plan, check_profile
+    from loopless_fuzz.campaigns.plan import CLEAN, READING, READINGS, RULED, SEVERAL, WRITING, Plan, check_profile
 
-    named = {"programs": SEVERAL, "rule": RULED, "data": READING, "readings": READINGS, "clean": CLEAN}
+    named = {
+        "programs": SEVERAL,
+        "rule": RULED,
+        "data": READING,
+        "writing": WRITING,
+        "readings": READINGS,
+        "clean": CLEAN,
+    }
     return Plan(
         profile=named.get(options["only"] or "") or check_profile(options["profile"]),
         states=options["states"],
@@ -199,10 +210,12 @@ def _work(plan: Any, rows: list[Row], options: dict[str, Any]) -> None:
     from loopless_fuzz.campaigns.ruled import judge_ruled, keep_ruled
     from loopless_fuzz.campaigns.several import judge_several, keep_several
     from loopless_fuzz.campaigns.table import progress
+    from loopless_fuzz.campaigns.writing import judge_writing, keep_writing
 
     others = {
         "programs": Work(judge_several, keep_several),
         "rule": Work(judge_ruled, keep_ruled),
+        "writing": Work(judge_writing, keep_writing),
         "readings": _of_readings(),
         "clean": Work(judge_clean, keep_clean),
     }

@@ -18,6 +18,8 @@ from loopless.paths import LoopPaths, NoPaths
 from loopless.queries.program import AnalyzedFunction, load
 from loopless.refusals import Reason, Refused
 from loopless.summary import LoopSummary, Outcome, fixed_by, from_entry, paths_of, readable, summarize
+from loopless.summary.memory.telling import with_contents, writes_memory
+from loopless.summary.nests import writing_paths
 from loopless_fuzz.campaigns.rows import LoopRow, State
 from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
 from loopless_fuzz.judging.contents import ClaimReader, Entry
@@ -81,6 +83,10 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
         row.paths = len(paths.iterative)
         try:
             paths, outcome = from_entry(graph, paths, summarize(paths))
+            if writes_memory(graph, loop):
+                writing = writing_paths(graph, loop, known=subject.function.inner)
+                paths, outcome = with_contents(paths, outcome, writing)
+                row.writes = how_told(outcome)
             subject.paths[loop.name] = paths
             row.seconds["summary"] = clock.now() - started
             if isinstance(outcome, LoopSummary):
@@ -91,6 +97,20 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
             outcome = Refused(Reason.BUDGET, loop.name, str(error))
     subject.outcomes[loop.name] = outcome
     noted(row, outcome)
+
+
+def how_told(outcome: Outcome) -> str:
+    """How much a summary says of what memory holds behind the loop: "exact", "partly" where some elements are not
+    known, "lost" where some case says nothing, "refused".
+    """
+    if isinstance(outcome, Refused):
+        return "refused"
+    if not outcome.cases or any(case.contents is None for case in outcome.cases):
+        return "lost"
+    layers = [layer for case in outcome.cases for each in (case.contents or {}).values() for layer in each]
+    if any(layer.value is None for layer in layers):
+        return "partly"
+    return "exact"
 
 
 def noted(row: LoopRow, outcome: Outcome) -> None:
@@ -200,7 +220,8 @@ def add_judgement(row: LoopRow, judged: Judgement) -> None:
     """Add what was found."""
     row.states += judged.states
     row.compared += judged.compared
-    for counts, more in ((row.regions, judged.regions), (row.outcomes, judged.outcomes)):
+    counted = ((row.regions, judged.regions), (row.outcomes, judged.outcomes), (row.memory, judged.memory))
+    for counts, more in counted:
         for name, count in more.items():
             counts[name] = counts.get(name, 0) + count
     row.mismatches += [(entry.shown(), why) for entry, (_, why) in zip(judged.entries, judged.mismatches, strict=True)]

@@ -22,6 +22,8 @@ RULED: Final = "rule"
 """That of programs whose loops are entered in few states."""
 CLEAN: Final = "clean"
 """The name of the campaign of programs whose runs are clean."""
+WRITING: Final = "writing"
+"""That of functions whose loops write memory."""
 READING: Final = "data"
 """The profile of programs whose loops read data, which has a campaign of its own name."""
 UNDEFINED: Final = 0.2

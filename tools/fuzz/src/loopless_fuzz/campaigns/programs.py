@@ -6,7 +6,8 @@ import os
 import re
 import tempfile
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ from loopless_fuzz.campaigns.functions import Bench, compose_function, edge_rows
 from loopless_fuzz.campaigns.loops import Subject, judge_loop, read, short, summarize_loop
 from loopless_fuzz.campaigns.plan import Plan
 from loopless_fuzz.campaigns.rows import FunctionRow, LoopRow, Row
+from loopless_fuzz.generator.inputs import Arguments
 from loopless_fuzz.generator.generate import features, inputs_of, nondet_stream, print_program
 
 START_S: Final = 15.0
@@ -51,15 +53,32 @@ def judge_program(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ())
     program = plan.program(seed)
     row = Row(plan.profile, seed, sorted(features(program)))
     try:
-        _judge(plan, row, workplace(base), skip)
+        text = print_program(plan.program(seed))
+        judge_text(plan, row, text, partial(_drawn, plan, seed), (workplace(base), skip), everything=plan.everything(seed))
         row.status = "done"
     except Exception:  # noqa: BLE001  # a crash on any program is a finding, and the campaign goes on
         row.status, row.note = "crash", traceback.format_exc(limit=-6)
     return row
 
 
-def _judge(plan: Plan, row: Row, folder: Path, skip: Sequence[str]) -> None:
-    text = print_program(plan.program(row.seed))
+def _drawn(plan: Plan, seed: int, bench: Bench) -> list[Arguments]:
+    """The arguments of the calls of a generated program."""
+    signature = bench.oracle.signature(bench.graph.source_name)
+    drawn = inputs_of(plan.of_seed(seed), signature, seed, plan.inputs)
+    return [*drawn, *edge_rows(bench.graph, seed, plan.inputs // 2)]
+
+
+def judge_text(
+    plan: Plan,
+    row: Row,
+    text: str,
+    arguments: Callable[[Bench], Sequence[Arguments]],
+    work: tuple[Path, Sequence[str]],
+    *,
+    everything: bool,
+) -> None:
+    """Judge the loops and calls of the program of a text. ``work``: a folder for files, and the stages to leave out."""
+    folder, skip = work
     subject = read(text, folder)
     if subject.graph is None:
         assert subject.refused is not None
@@ -69,12 +88,11 @@ def _judge(plan: Plan, row: Row, folder: Path, skip: Sequence[str]) -> None:
     if plan.loops:
         for loop, loop_row in zip(subject.loops, row.loops, strict=True):
             if _starts(row, f"judging {short(loop)}", skip, JUDGE_S):
-                everything = plan.everything(row.seed)
                 judge_loop(subject, loop, loop_row, row.seed, plan.states, everything=everything)
             else:
                 loop_row.unjudged = "time limit"
     if plan.functions:
-        _call(plan, row, subject, text, skip)
+        _call(plan, row, subject, text, arguments, skip)
     row.stage = ""
 
 
@@ -99,7 +117,14 @@ def _summarize(plan: Plan, row: Row, subject: Subject, skip: Sequence[str]) -> N
             subject.outcomes[loop.name] = Refused(Reason.TIME_LIMIT, loop.name, "the time limit of the campaign")
 
 
-def _call(plan: Plan, row: Row, subject: Subject, text: str, skip: Sequence[str]) -> None:
+def _call(
+    plan: Plan,
+    row: Row,
+    subject: Subject,
+    text: str,
+    arguments: Callable[[Bench], Sequence[Arguments]],
+    skip: Sequence[str],
+) -> None:
     found = row.function = FunctionRow()
     whole: FunctionOutcome | None = None
     if _starts(row, "composing", skip, plan.limit_s):
@@ -115,9 +140,7 @@ def _call(plan: Plan, row: Row, subject: Subject, text: str, skip: Sequence[str]
             return
     bench = Bench(subject, text, whole, host())
     stream = nondet_stream(row.seed)
-    signature = bench.oracle.signature(bench.graph.source_name)
-    drawn = inputs_of(plan.of_seed(row.seed), signature, row.seed, plan.inputs)
-    rows = [*drawn, *edge_rows(bench.graph, row.seed, plan.inputs // 2)]
+    rows = arguments(bench)
     for args, native in zip(rows, bench.native(rows, stream), strict=True):
         voices = bench.voices(args, stream)
         found.calls += 1

@@ -22,7 +22,8 @@ class LoopRow:
 
     ``causes`` are codes and names of refusals, ``details`` their sentences. ``states`` were judged, ``compared`` of
     them with a run that ended; ``mismatches`` are states at the header with what is wrong. ``unjudged``: why the loop
-    was not judged, or not to the end.
+    was not judged, or not to the end. ``writes``: of a loop that writes memory, how much its summary says of what that
+    holds behind it ("exact", "partly", "lost", "refused"); ``memory``: how much of that was compared.
     """
 
     name: str
@@ -38,8 +39,10 @@ class LoopRow:
     compared: int = 0
     regions: Counts = field(default_factory=dict)
     outcomes: Counts = field(default_factory=dict)
+    memory: Counts = field(default_factory=dict)
     mismatches: list[tuple[State, str]] = field(default_factory=list)
     unjudged: str = ""
+    writes: str = ""
 
 
 @dataclass(slots=True)

@@ -115,6 +115,7 @@ def _loops(loops: Sequence[tuple[Row, LoopRow]]) -> list[str]:
         "status: " + _counted(Counter(loop.status for loop in rows)),
         "runs: " + _counted(_sum(loop.outcomes for loop in rows)),
         "regions: " + _counted(_sum(loop.regions for loop in rows)),
+        *_written(rows),
     ]
     unjudged = Counter(_PLACE.sub("a loop", loop.unjudged)[:80] for loop in rows if loop.unjudged)
     if unjudged:
@@ -141,6 +142,21 @@ def _loops(loops: Sequence[tuple[Row, LoopRow]]) -> list[str]:
         good = sum(loop.status in COMPLETE for loop in having)
         lines.append(f"| {name} | {len(having)} | {100 * good / len(having):.0f}% |")
     return lines
+
+
+def _written(rows: Sequence[LoopRow]) -> list[str]:
+    """How much summaries say of what memory holds behind loops that write it."""
+    writing = [loop for loop in rows if loop.writes]
+    if not writing:
+        return []
+    memory = _sum(loop.memory for loop in writing)
+    wrong = sum(bool(loop.mismatches) for loop in writing)
+    told = _counted(Counter(loop.writes for loop in writing))
+    return [
+        f"{_number(len(writing), 'loop')} write memory, what it holds behind them: {told}; {wrong} wrong",
+        f"memory: {_number(memory['states'], 'state')} with {memory['compared']} bytes compared, of which "
+        f"{memory['changed']} had changed, {memory['untold']} not told; {memory['beyond']} elements speak of what the loop does not access",
+    ]
 
 
 def _own_features(loop: LoopRow) -> list[str]:

@@ -4,15 +4,17 @@ The judge knows no summaries: it takes anything that has cases and regions with 
 header. Exactly one of them must hold in every state, and what that one says must be so.
 
 Where it speaks of what memory holds, that is looked up in the contents that the loop was run with
-(:mod:`loopless_fuzz.judging.contents`). What the loop did not read has no value: a condition must be right whatever it
-is, and a value that needs it is wrong.
+(:mod:`loopless_fuzz.judging.contents`). What the loop did not access has no value: a condition must be right whatever it
+is, and a value that needs it is wrong. Only of a loop that writes memory a value may speak of such an element, if it is
+the same whatever that is; such values are counted. What it says that memory holds behind the loop is compared byte by byte
+(:mod:`loopless_fuzz.judging.elements`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from types import MappingProxyType
 from typing import Any, Final, Protocol
@@ -22,6 +24,7 @@ from loopless.check.interpreter.expressions import HELPERS, Expressions, Lines
 from loopless.check.interpreter.values import Stop
 from loopless.flowgraph.callees.streams import INPUTS
 from loopless_fuzz.judging.contents import KNOWN, ClaimReader, Content, Contents, Entry, Unread
+from loopless_fuzz.judging.elements import Row, Test, Told, Wrong, compare, whatever_is_there
 from loopless_fuzz.judging.loop_alone import LoopAlone, Truth
 
 
@@ -60,6 +63,8 @@ class CaseClaim(LeavingClaim, Protocol):
     def totals(self) -> Mapping[str, t.Term]: ...
     @property
     def exact(self) -> bool: ...
+
+    # and perhaps ``contents``, what memory holds behind the loop: None where nothing is told of it
 
 
 class RegionClaim(Protocol):
@@ -123,11 +128,13 @@ class Verdict:
     3^(10^9) would have more digits than can be written down, :data:`UNCOUNTED`, or "" where several or none hold.
 
     ``compared``: whether the loop's own run was there to compare with. ``mismatch``: what is wrong, "" if nothing.
+    ``told``: how much of what memory holds behind the loop was compared, None where nothing is said of it.
     """
 
     region: str
     compared: bool
     mismatch: str = ""
+    told: Told | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +144,7 @@ class _Case:
     paths: tuple[str, ...]
     totals: tuple[str, ...]
     effect: _Effect
+    memory: Mapping[str, Sequence[Row]] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +158,7 @@ class _Region:
 class Claims:
     """A summary, compiled so that thousands of states can be judged.
 
-    ``objects``: those that the loop reads (:attr:`LoopAlone.contents`), of which the summary may speak. ``shown``: by
+    ``objects``: those that the loop accesses (:attr:`LoopAlone.contents`), of which the summary may speak. ``shown``: by
     the id of an exit path, variables whose values at that exit the summary vouches for: those that a case does not name
     must be unchanged.
     """
@@ -164,6 +172,7 @@ class Claims:
     ) -> None:
         self.variables = tuple(variables)
         self._objects = tuple(objects)
+        self._writes = any(content.written for content in objects)
         self._numbers = {content.name: content.number for content in objects}
         self._shown = shown or {}
         found: list[tuple[str, object, t.Condition]] = []
@@ -196,7 +205,10 @@ class Claims:
                 hits.append((region.name, region.detail))
         if doubtful:
             return self._judge_with_missing(hits, doubtful, values, truth, reader)
-        return self._judge_hits(hits, values, truth, reader)
+        verdict = self._judge_hits(hits, values, truth, reader)
+        if verdict.compared and not verdict.mismatch and hits and truth.status == "ok":
+            return self._judge_memory(verdict, hits[0], values, (contents, truth), reader)
+        return verdict
 
     def _judge_with_missing(
         self,
@@ -247,9 +259,39 @@ class Claims:
                 return Verdict(name, compared=True, mismatch=wrong)
         return Verdict(name, compared=True)
 
-    def _judge_case(self, name: str, case: _Case, values: Sequence[int], truth: Truth, reader: ClaimReader) -> Verdict:
+    def _judge_memory(
+        self,
+        verdict: Verdict,
+        hit: tuple[str, object],
+        values: Sequence[int],
+        run: tuple[Contents, Truth],
+        reader: ClaimReader,
+    ) -> Verdict:
+        """Whether memory holds behind the loop what the case says."""
+        (name, case), (before, truth) = hit, run
+        if not isinstance(case, _Case) or case.memory is None:
+            return verdict
+        reader.begin()
         try:
-            iterations, *rest = case.effect(values, reader)
+            told = compare(case.memory, self._objects, (before, truth.after), values, reader)
+            told.beyond += verdict.told.beyond if verdict.told is not None else 0
+            return replace(verdict, told=told)
+        except Wrong as wrong:
+            return replace(verdict, mismatch=f"{name} says {wrong}; the loop: {_outcome(truth)}")
+        except (t.EvaluationError, ArithmeticError, ValueError, Stop) as error:
+            known = "" if _too_large(error) else f"{name}: what memory holds has no value here: {error}"
+            return replace(verdict, mismatch=known)
+
+    def _judge_case(self, name: str, case: _Case, values: Sequence[int], truth: Truth, reader: ClaimReader) -> Verdict:
+        beyond = 0
+        try:
+            try:
+                iterations, *rest = case.effect(values, reader)
+            except Unread:
+                if truth.status in _UNFINISHED or not self._writes:
+                    raise
+                iterations, *rest = whatever_is_there(lambda: tuple(case.effect(values, reader)), reader)
+                beyond = 1
         except (t.EvaluationError, ArithmeticError, ValueError, Stop) as error:
             known = not _too_large(error) and not (isinstance(error, Unread) and truth.status in _UNFINISHED)
             wrong = f"{name} has no value here: {error}; the loop: {_outcome(truth)}" if known else ""
@@ -261,7 +303,7 @@ class Claims:
         wrong = self._difference(case, iterations, rest, truth, dict(zip(self.variables, values, strict=True)))
         wrong = f"{name} says {wrong}; the loop: {_outcome(truth)}" if wrong else ""
         region = "case" if case.paths or not iterations else UNCOUNTED
-        return Verdict(region, compared=True, mismatch=wrong)
+        return Verdict(region, compared=True, mismatch=wrong, told=Told(beyond=beyond) if beyond else None)
 
     def _difference(
         self, case: _Case, iterations: int, rest: Sequence[int], truth: Truth, before: Mapping[t.Var, int]
@@ -326,11 +368,43 @@ class Claims:
     def _case(self, case: CaseClaim) -> _Case:
         names, paths, totals = tuple(case.then), tuple(case.per_path), tuple(case.totals)
         terms = [case.iterations, *case.then.values(), *case.per_path.values(), *case.totals.values()]
-        return _Case(case, names, paths, totals, self._effect(terms))
+        contents: t.Contents | None = getattr(case, "contents", None)
+        memory = None
+        if contents is not None:
+            memory = {array: tuple(self._row(layer) for layer in layers) for array, layers in contents.items()}
+        return _Case(case, names, paths, totals, self._effect(terms), memory)
 
-    def _effect(self, terms: Sequence[t.Term]) -> _Effect:
-        compiled: Callable[[Sequence[int], _Loads], Sequence[int]] | None = self._compiled(terms, None)
-        slowly = self._evaluated(terms)
+    def _row(self, layer: t.Layer) -> Row:
+        start = self._effect([layer.start])
+        with_index = (*self.variables, t.INDEX)
+        value = None if layer.value is None else self._effect([layer.value], with_index)
+        return Row(
+            layer.type,
+            layer.stride,
+            lambda values, reader: start(values, reader)[0],
+            self._anyhow(layer.where, with_index),
+            None if value is None else lambda values, reader: value(values, reader)[0],
+        )
+
+    def _anyhow(self, condition: t.Condition, variables: Sequence[t.Var]) -> Test:
+        """Whether the condition holds, with a number for what has no value."""
+        compiled: Callable[[Sequence[int], _Loads], bool] | None = self._compiled([], condition, variables)
+
+        def test(values: Sequence[int], reader: ClaimReader, missing: int) -> bool:
+            if compiled is not None and not missing:
+                try:
+                    return compiled(values, reader.load)
+                except (Unread, ArithmeticError, ValueError, Stop):
+                    pass  # plain evaluation knows what it does not need
+            reader.begin()
+            return t.holds(condition, dict(zip(variables, values, strict=True)), reader, missing=missing)
+
+        return test
+
+    def _effect(self, terms: Sequence[t.Term], variables: Sequence[t.Var] | None = None) -> _Effect:
+        variables = self.variables if variables is None else variables
+        compiled: Callable[[Sequence[int], _Loads], Sequence[int]] | None = self._compiled(terms, None, variables)
+        slowly = self._evaluated(terms, variables)
         if compiled is None:
             return slowly
 
@@ -342,9 +416,10 @@ class Claims:
 
         return effect
 
-    def _evaluated(self, terms: Sequence[t.Term]) -> _Effect:
+    @staticmethod
+    def _evaluated(terms: Sequence[t.Term], variables: Sequence[t.Var]) -> _Effect:
         def effect(values: Sequence[int], reader: ClaimReader) -> Sequence[int]:
-            state = dict(zip(self.variables, values, strict=True))
+            state = dict(zip(variables, values, strict=True))
             found = []
             for term in terms:
                 reader.begin()
@@ -354,7 +429,7 @@ class Claims:
         return effect
 
     def _condition(self, condition: t.Condition) -> _Test:
-        compiled: Callable[[Sequence[int], _Loads], bool] | None = self._compiled([], condition)
+        compiled: Callable[[Sequence[int], _Loads], bool] | None = self._compiled([], condition, self.variables)
         if compiled is None:
             return lambda values, reader: self._holds(condition, values, reader)
 
@@ -371,13 +446,13 @@ class Claims:
         return t.holds(condition, dict(zip(self.variables, values, strict=True)), reader, missing=missing)
 
     def _compiled(
-        self, terms: Sequence[t.Term], condition: t.Condition | None
+        self, terms: Sequence[t.Term], condition: t.Condition | None, variables: Sequence[t.Var]
     ) -> Callable[[Sequence[int], _Loads], Any] | None:
         """As Python; None for what the judge's compiler does not know (plain evaluation then decides)."""
         if not all(_is_known(node) for node in (*terms, *((condition,) if condition is not None else ()))):
             return None
         lines = Lines()
-        names = {var: f"v{at}" for at, var in enumerate(self.variables)}
+        names = {var: f"v{at}" for at, var in enumerate(variables)}
         writer = Expressions(lines, names, self._numbers.__getitem__)
         writer.begin()
         try:
@@ -451,12 +526,18 @@ def _outcome(truth: Truth) -> str:
 
 @dataclass(slots=True)
 class Judgement:
-    """Many states judged: how many lie in each region, how many were compared with a run, and what is wrong."""
+    """Many states judged: how many lie in each region, how many were compared with a run, and what is wrong.
+
+    ``memory``: of how many bytes that the loop may write something is said ("compared", and of these "changed"), of how
+    many nothing ("untold"), how many elements speak of what the loop does not access ("beyond"), and in how many
+    "states" elements were compared.
+    """
 
     regions: Counter[str] = field(default_factory=Counter)
     outcomes: Counter[str] = field(default_factory=Counter)
     states: int = 0
     compared: int = 0
+    memory: Counter[str] = field(default_factory=Counter)
     mismatches: list[tuple[Mapping[t.Var, int], str]] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     """The entries of ``mismatches``, with contents."""
@@ -480,6 +561,9 @@ def judge_all(
         found.compared += verdict.compared
         found.regions[verdict.region] += 1
         found.outcomes[truth.status] += 1
+        if (told := verdict.told) is not None:
+            found.memory.update(states=1, compared=told.compared, changed=told.changed, untold=told.untold)
+            found.memory["beyond"] += told.beyond
         if verdict.mismatch:
             found.mismatches.append((dict(entry.values), verdict.mismatch))
             found.entries.append(entry)

@@ -3,7 +3,7 @@
 The loop's blocks are those of the function, unchanged; only where they lead out of the loop does the run end. What the
 interpreter says of such a run is the truth about the loop, whether or not the function ever comes to that state.
 
-What the loop reads from memory that it does not write is part of the state: see :mod:`loopless_fuzz.judging.contents`.
+What the objects hold that the loop reads or writes is part of the state: see :mod:`loopless_fuzz.judging.contents`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,11 @@ from loopless.flowgraph.model import (
     Assume,
     Block,
     Check,
+    Copy,
     Edge,
     End,
+    Expire,
+    Fill,
     Flowgraph,
     Havoc,
     Kind,
@@ -39,6 +42,7 @@ from loopless.flowgraph.model import (
     Origin,
     Parameter,
     Statement,
+    Store,
     VariableInfo,
 )
 from loopless_fuzz.judging.contents import (
@@ -50,7 +54,7 @@ from loopless_fuzz.judging.contents import (
     countable,
     inputs_of,
     looked_at,
-    read_by,
+    accessed_by,
 )
 
 _NOTHING_GIVEN: Final[Contents] = MappingProxyType({})
@@ -80,8 +84,9 @@ class Truth:
     them began in a state that satisfies the path's condition; ``totals``: those of the loops inside, by name, that were
     entered. ``line``: where the run ended, if it was not left.
 
-    ``status`` "outside": it reads where no content is given, so that nothing is known of what follows. ``reads``: by
-    the names of objects whose size the flowgraph does not know, the bytes that were read.
+    ``status`` "outside": it reads or writes where no content is given, so that nothing is known of what follows. ``reads``: by
+    the names of objects whose size the flowgraph does not know, the bytes that were read or written. ``after``: what the
+    objects hold at the end that the loop may write.
     """
 
     status: Status | Literal["outside"]
@@ -93,31 +98,36 @@ class Truth:
     reason: str = ""
     totals: Mapping[str, int] = field(default_factory=_no_counts)
     reads: Mapping[str, frozenset[int]] = field(default_factory=_no_reads)
+    after: Contents = field(default_factory=lambda: _NOTHING_GIVEN)
 
 
 class LoopAlone:
-    """The judge of one loop that works on integer variables, and on memory that it reads but does not write."""
+    """The judge of one loop that works on integer variables and on memory."""
 
     def __init__(self, flowgraph: Flowgraph, loop: LoopInfo, paths: Mapping[str, t.Condition] | None = None) -> None:
         """``paths``: the conditions, on the state at the header, by which iterations are counted. Those that hold terms
         the interpreter does not know, or read what pointers point to by the pointers' names, are not counted.
 
         Raises:
-            UsageError: if the loop writes memory, reads from unknown objects, or calls functions, so that
+            UsageError: if the loop accesses unknown objects, handles pointers in memory, or calls functions, so that
                 its header's state and the contents of objects do not decide what it does.
         """
         self.loop = loop
         blocks = {label: flowgraph.blocks[label] for label in flowgraph.blocks if label in loop.blocks}
         _refuse_what_is_outside(flowgraph, loop, blocks)
-        self.contents: tuple[Content, ...] = read_by(flowgraph, loop, blocks.values())
-        """The objects that the loop reads."""
+        self.contents: tuple[Content, ...] = accessed_by(flowgraph, loop, blocks.values())
+        """The objects that the loop reads or writes."""
         read = frozenset(content.name for content in self.contents)
-        self.paths = {name: condition for name, condition in (paths or {}).items() if countable(condition, read)}
         occurring = _occurring(blocks.values())
         if any(content.name == INPUTS for content in self.contents):
             occurring |= {counter_of(INPUTS)}
         self.variables = tuple(sorted(occurring, key=lambda var: var.key))
         """All variables that the loop names, and the number of inputs that are read, 0 at the header."""
+        self.paths = {
+            name: condition
+            for name, condition in (paths or {}).items()
+            if countable(condition, read) and condition.variables <= occurring
+        }
         counters = {name: _counter(at) for at, name in enumerate(self.paths)}
         live = RelevantVariables(flowgraph, results=True).at
         used = live[loop.header].union(*(live[flowgraph.blocks[at].edges[index].target] for at, index in loop.exits))
@@ -158,7 +168,7 @@ class LoopAlone:
 
         def reads() -> Mapping[str, frozenset[int]]:
             drawn = {INPUTS: frozenset(range(INPUT_SIZE * services.drawn))} if self._reads_inputs else {}
-            return {**frame.bytes_read(), **drawn}
+            return {**frame.bytes_accessed(), **drawn}
 
         try:
             result = code.run(services, frame, values)
@@ -179,7 +189,7 @@ class LoopAlone:
         found = self._decoded(result, services.iterations)
         if self._reads_inputs:
             found = replace(found, values={**found.values, counter_of(INPUTS): services.drawn})
-        return replace(found, reads=reads())
+        return replace(found, reads=reads(), after=frame.after())
 
     def _code(self) -> Compiled:
         found = self._interpreter.compiled(self._interpreter.flowgraph.name)
@@ -257,7 +267,7 @@ def _fresh(name: str, blocks: Mapping[str, Block]) -> str:
 
 
 def _nodes(block: Block) -> Iterable[t.Node]:
-    """The terms and conditions of a block without writes to memory, inputs and calls."""
+    """The terms and conditions of a block without calls."""
     for statement in block.statements:
         match statement:
             case Assign():
@@ -269,6 +279,12 @@ def _nodes(block: Block) -> Iterable[t.Node]:
                 yield statement.target
             case Load():
                 yield from (statement.target, statement.address.object, statement.address.offset)
+            case Store():
+                yield from (statement.address.object, statement.address.offset, statement.value)
+            case Fill():
+                yield from (statement.address.object, statement.address.offset, statement.byte, statement.length)
+            case Copy(target=to, source=source):
+                yield from (to.object, to.offset, source.object, source.offset, statement.length)
             case _:
                 pass
     for edge in block.edges:
@@ -291,5 +307,5 @@ def _refuse_what_is_outside(flowgraph: Flowgraph, loop: LoopInfo, blocks: Mappin
         for statement in block.statements:
             if isinstance(statement, Havoc) and statement.origin is Origin.NONDET:
                 continue
-            if not isinstance(statement, Assign | Check | Assume | Load):
+            if not isinstance(statement, Assign | Check | Assume | Load | Store | Fill | Copy | Expire):
                 raise UsageError(f"{loop.name} depends on more than its variables: {type(statement).__name__.lower()}")
