@@ -15,6 +15,7 @@ from loopless.patterns import pattern
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
 from loopless.summary import Approximation, CallSummary, Cycle, Step
+from loopless.terms.contents import nodes_in
 
 _NAMED = frozenset(("first_positive", "first_zero"))
 _FUNCTIONS = ("F", "G", "H", *(f"F{number}" for number in range(1, 20)))
@@ -22,6 +23,9 @@ _FUNCTIONS = ("F", "G", "H", *(f"F{number}" for number in range(1, 20)))
 _SHORT = ("N", "M", *(f"N{number}" for number in range(2, 20)))
 """Names for exit times, which no variable of the lines may have."""
 
+
+_INDICES = ("j", "k", "m", "p", "q")
+"""Names for the index of an element, which no variable of the lines may have; then j1, j2, ..."""
 
 _WORD = pattern(r"\w+")
 
@@ -60,8 +64,12 @@ class Names:
             if name != var.name and count[name] == 1 and name not in taken
         }
         words = (t.words_in(name) for name in wanted.values())
-        self._words = t.words_of(nodes).union(*words)
+        self._words = t.words_of(nodes).union(*words, *map(t.words_in, _written_by(answer)))
         """What no name may be that is given here, of a bound variable, of a part or of a function."""
+        if t.INDEX in wanted:
+            letter = next(name for name in chain(_INDICES, t.bound_names(self._words, "j")) if name not in self._words)
+            self._renamed[t.INDEX] = t.Var(letter, t.INDEX.type)
+            self._words = self._words | {letter}
         self._taken = self._words | set(_SHORT)
         self.quantified = False
         pointers = answer.pointers if isinstance(answer, LoopAnswer) else {}
@@ -99,6 +107,18 @@ class Names:
         if pointer and term is t.ZERO:
             return f"{pointer}' = NULL"
         return f"{f'object({pointer})' if pointer else self.name(var)}' = {self.text(term)}"
+
+    def element(self, array: str, offset: t.Term, type: t.IntType) -> str:
+        """What an element is called as it is afterwards: ``a'[j]``."""
+        shown = self._named(t.Read(array, offset, type))
+        assert isinstance(shown, t.Read)
+        return t.text_afterwards(shown, self._style)
+
+    def place(self, array: str, offset: t.Term, type: t.IntType) -> t.Place | None:
+        """The scalar that is declared where an element is; None where none is declared, or one of other bytes."""
+        shown = self._named(t.Read(array, offset, type))
+        assert isinstance(shown, t.Read)
+        return t.located(shown, t.polynomial(shown.offset), self._style.layouts).place
 
     def effects(self, then: Iterable[tuple[t.Var, t.Term]]) -> list[str]:
         """What variables that users know are afterwards. Of a pointer that becomes another one, or null, that is said
@@ -287,6 +307,7 @@ def nodes_of(answer: LoopAnswer | None) -> Iterator[t.Node]:
             yield from case.totals.values()
             yield from _times(case.trace)
             yield from _some(case.result)
+            yield from nodes_in(case.contents or {})
         yield from (answer.summary.entered, answer.summary.diverges)
         yield from (undefined.when for undefined in answer.summary.undefined)
         yield from (residual.when for residual in answer.summary.residual)
@@ -310,6 +331,14 @@ def _nodes_of_function(summary: CallSummary) -> Iterator[t.Node]:
     for case in summary.cases:
         yield from (*case.then, *case.then.values(), *case.iterations.values(), *case.inputs)
         yield from _some(case.result)
+        yield from nodes_in(case.contents or {})
+
+
+def _written_by(answer: LoopAnswer | CallSummary | None) -> Iterator[str]:
+    """The names of objects of whose contents the cases tell."""
+    summary = answer.summary if isinstance(answer, LoopAnswer) else answer
+    for case in summary.cases if summary is not None else ():
+        yield from case.contents or ()
 
 
 def _times(trace: Iterable[Step]) -> Iterator[t.Term]:

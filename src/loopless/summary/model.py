@@ -12,6 +12,7 @@ from loopless.flowgraph.model import LoopInfo
 from loopless.paths.model import Exit, LoopPaths
 from loopless.records import dataclass
 from loopless.refusals import Refused
+from loopless.terms.contents import nodes_in, placed
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -237,6 +238,7 @@ def nodes_of(summary: LoopSummary) -> Iterator[t.Term | t.Condition]:
             yield from terms
         if case.result is not None:
             yield case.result
+        yield from nodes_in(case.contents or {})
     yield from (undefined.when for undefined in summary.undefined)
     yield from (residual.when for residual in summary.residual)
 
@@ -258,6 +260,7 @@ def with_arrays(summary: LoopSummary, names: Mapping[str, str]) -> LoopSummary:
             per_path=of(case.per_path),
             totals=of(case.totals),
             result=None if case.result is None else t.renamed_arrays(case.result, names),
+            contents=None if case.contents is None else placed(case.contents, {}, names),
         )
         for case in summary.cases
     )

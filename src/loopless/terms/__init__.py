@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from loopless.terms import algebra
 from loopless.terms.aggregates import aggregates_in, counted, folding
-from loopless.terms.bound_names import words_in, words_of
+from loopless.terms.bound_names import bound_names, words_in, words_of
 from loopless.terms.build import (
     add,
     bit_and,
@@ -89,6 +89,7 @@ from loopless.terms.memory_names import (
     Scalar,
     about_pointers,
     as_declared,
+    located,
     member_at,
     read_as,
 )
@@ -123,7 +124,7 @@ from loopless.terms.nodes import (
 )
 from loopless.terms.numerals import Style
 from loopless.terms.operators import DIVISIONS, NAMED_FUNCTIONS, OPERATORS, PARTIAL, RELATIONS, EvaluationError, named
-from loopless.terms.printing import Definitions, brief, fold_text, text
+from loopless.terms.printing import Definitions, brief, fold_text, text, text_afterwards
 from loopless.terms.sequences import (
     EVERYWHERE,
     count,
@@ -201,6 +202,7 @@ __all__ = [
     "bit_and",
     "bit_or",
     "bit_xor",
+    "bound_names",
     "brief",
     "coefficients",
     "comparisons",
@@ -246,6 +248,7 @@ __all__ = [
     "less",
     "less_equal",
     "linear_power",
+    "located",
     "maximum",
     "may_lack_value",
     "member_at",
@@ -280,6 +283,7 @@ __all__ = [
     "symbol",
     "table",
     "text",
+    "text_afterwards",
     "total",
     "transform",
     "trunc_div",

@@ -171,11 +171,16 @@ def mapped(layers: Sequence[Layer], of: Callable[[Node], Node]) -> Layers:
     return tuple(found)
 
 
+def applied(contents: Contents | None, of: Callable[[Node], Node]) -> dict[str, Layers] | None:
+    """The contents with ``of`` applied to all their terms and conditions; None where nothing is told of memory."""
+    return None if contents is None else {array: mapped(layers, of) for array, layers in contents.items()}
+
+
 def placed(
     contents: Contents, values: Mapping[Var, Term], arrays: Mapping[str, str] | None = None
 ) -> dict[str, Layers]:
-    """The contents over other values of the variables, where objects may have other names. Raises
-    :class:`.TermTooLarge`.
+    """The contents over other values of the variables, where objects may have other names; nothing is known of one
+    that several become. Raises :class:`.TermTooLarge`.
     """
     names = arrays or {}
 
@@ -186,7 +191,11 @@ def placed(
         assert isinstance(there, Condition)
         return substitute(there, values)
 
-    return {names.get(array, array): mapped(layers, of) for array, layers in contents.items()}
+    found: dict[str, Layers] = {}
+    for array, layers in contents.items():
+        name = names.get(array, array)
+        found[name] = mapped(layers, of) if name not in found else (unknown(),)
+    return found
 
 
 def behind(contents: Contents, node: Node, decide: Decide) -> Node | None:

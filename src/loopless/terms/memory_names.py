@@ -133,9 +133,9 @@ class Located:
     place: Place | None
 
 
-def element_called(array: str, place: Place, indices: Sequence[str]) -> str:
-    """How C names a scalar, ``a[k]``, ``p->items[k].len``."""
-    return f"{array}{place.row.head}{''.join(f'[{index}]' for index in indices)}{place.scalar.name}"
+def element_called(array: str, place: Place, indices: Sequence[str], mark: str = "") -> str:
+    """How C names a scalar, ``a[k]``, ``p->items[k].len``, with a ``mark`` behind the array."""
+    return f"{array}{place.row.head}{mark}{''.join(f'[{index}]' for index in indices)}{place.scalar.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,170 @@
+"""What memory holds after a loop, in words: ``a'[j] = 2*b[j] for 0 <= j < n``, one line a layer, the newest first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from loopless import terms as t
+from loopless.records import dataclass
+from loopless.report.names import Names
+from loopless.summary.presentation.contents import meets
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLayer:
+    """A layer of the object ``array`` as it is shown: in elements as they are declared, counted from the beginning of
+    what is declared. ``under``: whether a newer layer may say something of the same elements.
+    """
+
+    array: str
+    layer: t.Layer
+    under: bool
+
+    @property
+    def at(self) -> tuple[t.Term, t.Condition] | None:
+        """The index of the only element that it has, and where it has that; None where it may have others."""
+        parts = t.conjuncts(self.layer.where)
+        for part in parts:
+            index = _only(part)
+            if index is not None:
+                rest = t.conjunction(other for other in parts if other is not part)
+                return index, t.substitute(rest, {t.INDEX: index})
+        return None
+
+
+def shown_layers(contents: t.Contents | None, when: t.Condition, names: Names) -> list[ShownLayer]:
+    """The layers of all objects where ``when`` holds, those of one object the newest first."""
+    found: list[ShownLayer] = []
+    for array, layers in sorted((contents or {}).items()):
+        for number, layer in enumerate(layers):
+            under = meets(layers[:number], layer, when)
+            found.append(ShownLayer(array, _as_declared(array, layer, names), under))
+    return found
+
+
+def content_lines(contents: t.Contents | None, when: t.Condition, names: Names) -> list[str]:
+    """What memory holds where ``when`` holds, a line for each layer; nothing of objects that keep their contents."""
+    return [layer_words(shown, names) for shown in shown_layers(contents, when, names)]
+
+
+def layer_words(shown: ShownLayer, names: Names) -> str:
+    """One layer in words."""
+    layer, only = shown.layer, shown.at
+    head = "else " if shown.under else ""
+    if layer.value is None and layer.where is t.TRUE:
+        return f"{head}not told: {shown.array.removeprefix('*')}[]"
+    element, value, place = element_words(shown, names), layer.value, where_words(shown, names)
+    if value is None and layer.size == 1 and names.place(shown.array, layer.offset, layer.type) is None:
+        at = layer.offset if only is None else t.substitute(layer.offset, {t.INDEX: only[0]})
+        return f"{head}not told: byte {names.text(at)} of {shown.array.removeprefix('*')}{place}"
+    if value is None:
+        return f"{head}not told: {element}{place}"
+    if only is not None:
+        value = t.substitute(value, {t.INDEX: only[0]})
+    return f"{head}{element} = {names.text(value)}{place}"
+
+
+def element_words(shown: ShownLayer, names: Names) -> str:
+    """How the element of a layer is called that is meant as it is afterwards: ``a'[j]``, ``sum'[0]``."""
+    layer, only = shown.layer, shown.at
+    offset = layer.offset if only is None else t.substitute(layer.offset, {t.INDEX: only[0]})
+    return names.element(shown.array, offset, layer.type)
+
+
+def where_words(shown: ShownLayer, names: Names) -> str:
+    """Of which elements a layer says something: `` for 0 <= j < n``, `` if n > 0``; nothing where that is one."""
+    only = shown.at
+    if only is not None:
+        return "" if only[1] is t.TRUE else f" if {' or '.join(names.alternatives(only[1]))}"
+    if shown.layer.where is t.TRUE:
+        return f" for all {names.name(t.INDEX)}"
+    return f" for {' or '.join(_chained(part, names) for part in t.disjuncts(shown.layer.where))}"
+
+
+def _only(part: t.Condition) -> t.Term | None:
+    """The index that a condition says is the only one."""
+    if not isinstance(part, t.Compare) or part.relation != "eq":
+        return None
+    bound = _beside_index(part.term)
+    return None if bound is None else -bound[1] if bound[0] > 0 else bound[1]
+
+
+def _beside_index(term: t.Term) -> tuple[int, t.Term] | None:
+    """The sign of the index in a term that is it or its opposite and something without it, and that; else None."""
+    poly = t.polynomial(term)
+    factor = poly.pop(((t.INDEX, 1),), 0)
+    rest = t.from_polynomial(poly)
+    return None if abs(factor) != 1 or t.INDEX in rest.variables else (factor, rest)
+
+
+def _chained(where: t.Condition, names: Names) -> str:
+    """A condition in which two bounds on the index are one word: ``0 <= j < n && b[j] > 0``."""
+    parts = list(t.conjuncts(where))
+    low = next((part for part in parts if _bound(part, -1) is not None), None)
+    high = next((part for part in parts if _bound(part, 1) is not None), None)
+    if low is None or high is None:
+        return names.text(where)
+    shown = f"{_below(low, names)} {names.name(t.INDEX)} {_above(high, names)}"
+    rest = t.conjunction(part for part in parts if part is not low and part is not high)
+    if rest is t.TRUE:
+        return shown
+    other = names.text(rest)
+    return f"{shown} && ({other})" if isinstance(rest, t.Or) else f"{shown} && {other}"
+
+
+def _bound(part: t.Condition, sign: int) -> t.Term | None:
+    """What is beside the index in a condition ``index + rest <= 0``, or ``rest - index <= 0`` for the sign -1."""
+    if not isinstance(part, t.Compare) or part.relation != "le":
+        return None
+    found = _beside_index(part.term)
+    return found[1] if found is not None and found[0] == sign else None
+
+
+def _below(part: t.Condition, names: Names) -> str:
+    rest = _bound(part, -1)
+    assert rest is not None
+    if not isinstance(rest, t.Const) and t.polynomial(rest).get((), 0) == 1:
+        return f"{_side(rest - 1, names)} <"
+    return f"{_side(rest, names)} <="
+
+
+def _above(part: t.Condition, names: Names) -> str:
+    rest = _bound(part, 1)
+    assert rest is not None
+    if isinstance(rest, t.Const) or t.polynomial(rest).get((), 0) > 0:
+        return f"< {_side(1 - rest, names)}"
+    return f"<= {_side(-rest, names)}"
+
+
+def _side(term: t.Term, names: Names) -> str:
+    shown = names.text(term)
+    return f"({shown})" if "?" in shown else shown
+
+
+def _as_declared(array: str, layer: t.Layer, names: Names) -> t.Layer:
+    """The layer in elements of the declared type, with the index of the element as it is declared."""
+    place = names.place(array, layer.offset, layer.type)
+    if place is None:
+        return layer
+    declared = place.scalar.type
+    if declared is not None and declared != layer.type:
+        layer = replace(layer, type=declared, value=None if layer.value is None else t.wrap(layer.value, declared))
+    if place.row.inner or place.row.size != layer.stride:
+        return layer
+    start = t.polynomial(layer.start - place.row.start)
+    whole = {m: factor // layer.stride for m, factor in start.items() if not m or factor % layer.stride == 0}
+    return _moved(layer, t.from_polynomial(whole))
+
+
+def _moved(layer: t.Layer, steps: t.Term) -> t.Layer:
+    """The same layer with the index larger by so many steps."""
+    if steps is t.ZERO:
+        return layer
+    index: dict[t.Var, t.Term] = {t.INDEX: t.INDEX - steps}
+    return t.Layer(
+        layer.type,
+        layer.start - layer.stride * steps,
+        layer.stride,
+        t.substitute(layer.where, index),
+        None if layer.value is None else t.substitute(layer.value, index),
+    )
