@@ -8,7 +8,7 @@ from loopless import terms as t
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.name import split_place
 from loopless.report.contents import content_lines
-from loopless.report.json_report import expression, inputs_read, refused_json
+from loopless.report.json_report import contents_told, expression, inputs_read, refused_json
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, reason_lines, region_lines
 from loopless.summary import CallSummary, FunctionCase, SummaryInput
@@ -153,6 +153,7 @@ def _case(case: FunctionCase, names: Names) -> dict[str, Any]:
         "passed": [{"loop": step.loop, "case": step.case} for step in case.passed],
         "lines": list(case.lines),
         "reads": [names.name(var) for var in case.inputs],
+        **contents_told(case.contents, case.when, names),
         **inputs_read(case.then, names),
         "assumptions": list(case.assumptions),
     }

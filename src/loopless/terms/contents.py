@@ -59,7 +59,7 @@ class Layer:
         return add(self.start, mul(const(self.stride), INDEX))
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[Term | Condition, ...]:
         """What it is made of."""
         return (self.start, self.where) if self.value is None else (self.start, self.where, self.value)
 
@@ -283,7 +283,7 @@ def _byte(layers: Layers, values: Mapping[Var, int], before: Reader, array: str,
 # -- what is spoken of -------------------------------------------------------------------------------------------------
 
 
-def nodes_in(contents: Contents) -> Iterator[Node]:
+def nodes_in(contents: Contents) -> Iterator[Term | Condition]:
     """All terms and conditions of the contents."""
     for layers in contents.values():
         for layer in layers:
