@@ -23,13 +23,7 @@ class ShownLayer:
     @property
     def at(self) -> tuple[t.Term, t.Condition] | None:
         """The index of the only element that it has, and where it has that; None where it may have others."""
-        parts = t.conjuncts(self.layer.where)
-        for part in parts:
-            index = _only(part)
-            if index is not None:
-                rest = t.conjunction(other for other in parts if other is not part)
-                return index, t.substitute(rest, {t.INDEX: index})
-        return None
+        return only_index(self.layer.where)
 
 
 def shown_layers(contents: t.Contents | None, when: t.Condition, names: Names) -> list[ShownLayer]:
@@ -79,6 +73,17 @@ def where_words(shown: ShownLayer, names: Names) -> str:
     if shown.layer.where is t.TRUE:
         return f" for all {names.name(t.INDEX)}"
     return f" for {' or '.join(_chained(part, names) for part in t.disjuncts(shown.layer.where))}"
+
+
+def only_index(where: t.Condition) -> tuple[t.Term, t.Condition] | None:
+    """The only index for which a condition holds, and where it does; None where there may be others."""
+    parts = t.conjuncts(where)
+    for part in parts:
+        index = _only(part)
+        if index is not None:
+            rest = t.conjunction(other for other in parts if other is not part)
+            return index, t.substitute(rest, {t.INDEX: index})
+    return None
 
 
 def _only(part: t.Condition) -> t.Term | None:
