@@ -15,7 +15,7 @@ from loopless.records import dataclass
 from loopless.report.contents import only_index
 from loopless.report.given_values import evaluated, with_memory
 from loopless.report.names import Names
-from loopless.summary import CallSummary, LoopSummary
+from loopless.summary import CallSummary, Case, FunctionCase, LoopSummary
 from loopless.terms.contents import UnknownElement, reader_behind, variables_in
 
 _T = TypeVar("_T")
@@ -31,25 +31,27 @@ def outcome(answer: LoopAnswer | FunctionAnswer, given: Mapping[str, Entry]) -> 
     """
     named = _Named(answer)
     values, memory = named.given(given)
-    plain = {var.name: value for var, value in values.items()}
-    found = named.evaluated(values, lambda: named.summary(memory.read, **plain))
-    by_internal = {var.name: named.names.name(var) for var in named.told}
-    after = {by_internal.get(name, name): value for name, value in found.items()}
-    return after | named.evaluated(values, lambda: _memory_behind(named, values, memory, given))
+    return named.evaluated(values, lambda: _behind(named, values, memory, given))
 
 
-def _memory_behind(
+def _behind(
     named: _Named, values: Mapping[t.Var, int], memory: GivenMemory, given: Mapping[str, Entry]
 ) -> dict[str, Any]:
-    """What memory holds behind a loop or a call, by the names of arrays and elements."""
+    """The values and what memory holds behind a loop or a call, by the names that users know."""
     summary = named.summary
-    find = summary.case_at if isinstance(summary, LoopSummary) else summary.returned
-    case = find(values, memory.read)
+    case: Case | FunctionCase
+    if isinstance(summary, LoopSummary):
+        case = summary.case_at(values, memory.read)
+        variables = summary.values_behind(case, values, memory.read)
+    else:
+        case = summary.returned(values, memory.read)
+        variables = summary.values_behind(case, values, memory.read)
+    by_internal = {var.name: named.names.name(var) for var in named.told}
+    found: dict[str, Any] = {by_internal.get(name, name): value for name, value in variables.items()}
     if case.contents is None:
-        return {}
+        return found
     after = reader_behind(case.contents, values, memory.read)
     written = {array.removeprefix("*"): array for other in summary.cases for array in other.contents or ()}
-    found: dict[str, Any] = {}
     for name in given:
         place = memory.places.get(name)
         if place is not None and place.array in written:
@@ -57,7 +59,7 @@ def _memory_behind(
                 elements = [after(written[place.array], offset, place.type) for offset in place.offsets]
                 found[name] = elements[0] if place.single else alike(elements, given[name])
     others = {array: layers for array, layers in case.contents.items() if array.removeprefix("*") not in memory}
-    return found | named.elements_of(others, values, memory.read)
+    return {**named.elements_of(others, values, memory.read), **found}
 
 
 def iterations(answer: LoopAnswer, given: Mapping[str, Entry]) -> int:

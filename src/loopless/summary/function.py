@@ -150,7 +150,12 @@ class CallSummary:
         name that is no input; :class:`loopless.terms.EvaluationError` for an input that is needed and not given.
         """
         values = self._by_variable(inputs)
-        case = self.returned(values, reader)
+        return self.values_behind(self.returned(values, reader), values, reader)
+
+    def values_behind(
+        self, case: FunctionCase, values: Mapping[t.Var, int], reader: t.Reader | None = None
+    ) -> dict[str, int]:
+        """The outcome of a call for entry values of this case, by name."""
         told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
         final = {var.name: t.evaluate(term, values, reader) for var, term in told}
         return final if case.result is None else final | {"return": t.evaluate(case.result, values, reader)}

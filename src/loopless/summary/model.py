@@ -157,11 +157,7 @@ class LoopSummary:
         for a variable without a value.
         """
         values = self._by_variable(entry)
-        case = self.case_at(values, reader)
-        unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
-        told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
-        after = {var.name: t.evaluate(term, values, reader) for var, term in told}
-        return {name: value for name, value in entry.items() if name not in unstated} | after
+        return self.values_behind(self.case_at(values, reader), values, reader)
 
     def memory(self, reader: t.Reader, /, **entry: int) -> t.Reader:
         """What memory holds at the exit for these entry values, where ``reader`` says what it holds at the entry.
@@ -175,19 +171,27 @@ class LoopSummary:
             raise ValueError("nothing is told of what memory holds behind the loop")
         return reader_behind(contents, values, reader)
 
+    def values_behind(self, case: Case, values: Mapping[t.Var, int], reader: t.Reader | None = None) -> dict[str, int]:
+        """The variables at the exit for entry values of this case, by name."""
+        unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
+        told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
+        after = {var.name: t.evaluate(term, values, reader) for var, term in told}
+        return {var.name: value for var, value in values.items() if var.name not in unstated} | after
+
     def case_at(self, values: Mapping[t.Var, int], reader: t.Reader | None = None) -> Case:
         """The case of these entry values. Raises ValueError as a call does."""
-        if not t.holds(self.entered, values, reader):
+        here = t.Valuation(values, reader)
+        if not here.holds(self.entered):
             raise ValueError(f"the program enters the loop only with {self.entered}")
         for case in self.cases:
-            if t.holds(case.when, values, reader):
+            if here.holds(case.when):
                 if not case.exact:
                     raise ValueError("the case of these values is an over-approximation")
                 return case
-        if t.holds(self.diverges, values, reader):
+        if here.holds(self.diverges):
             raise ValueError("the loop never ends from these values")
         for undefined in self.undefined:
-            if t.holds(undefined.when, values, reader):
+            if here.holds(undefined.when):
                 place = f" in line {undefined.line}" if undefined.line else ""
                 raise ValueError(f"the run meets undefined behaviour ({undefined.kind}){place}")
         raise ValueError("; ".join(str(residual.why) for residual in self.residual))
