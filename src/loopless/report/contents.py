@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 from loopless import terms as t
 from loopless.records import dataclass
@@ -37,15 +38,23 @@ def shown_layers(contents: t.Contents | None, when: t.Condition, names: Names) -
 
 
 def content_lines(contents: t.Contents | None, when: t.Condition, names: Names) -> list[str]:
-    """What memory holds where ``when`` holds, a line for each layer; nothing of objects that keep their contents."""
-    return [layer_words(shown, names) for shown in shown_layers(contents, when, names)]
+    """What memory holds where ``when`` holds, a line for each layer; nothing of objects that keep their contents, or of
+    which nothing is told.
+    """
+    told = {array: layers for array, layers in (contents or {}).items() if not layers or not _is_all(layers[0])}
+    return [layer_words(shown, names) for shown in shown_layers(told, when, names)]
+
+
+def _is_all(layer: t.Layer) -> bool:
+    """Whether nothing is told of an object."""
+    return layer.value is None and layer.where is t.TRUE
 
 
 def layer_words(shown: ShownLayer, names: Names) -> str:
     """One layer in words."""
     layer, only = shown.layer, shown.at
     head = "else " if shown.under else ""
-    if layer.value is None and layer.where is t.TRUE:
+    if _is_all(layer):
         return f"{head}not told: {shown.array.removeprefix('*')}[]"
     element, value, place = element_words(shown, names), layer.value, where_words(shown, names)
     if value is None and layer.size == 1 and names.place(shown.array, layer.offset, layer.type) is None:
@@ -154,11 +163,34 @@ def _as_declared(array: str, layer: t.Layer, names: Names) -> t.Layer:
     declared = place.scalar.type
     if declared is not None and declared != layer.type:
         layer = replace(layer, type=declared, value=None if layer.value is None else t.wrap(layer.value, declared))
-    if place.row.inner or place.row.size != layer.stride:
+    if place.row.size != layer.stride:
         return layer
     start = t.polynomial(layer.start - place.row.start)
-    whole = {m: factor // layer.stride for m, factor in start.items() if not m or factor % layer.stride == 0}
-    return _moved(layer, t.from_polynomial(whole))
+    pointer = array.removeprefix("*")
+    whole = {
+        monomial: factor // layer.stride
+        for monomial, factor in start.items()
+        if not monomial or (factor % layer.stride == 0 and not _is_named(monomial, pointer))
+    }
+    layer = _moved(layer, t.from_polynomial(whole))
+    return _in_a_row(layer, prod(place.row.inner)) if place.row.inner else layer
+
+
+def _is_named(monomial: t.Monomial, name: str) -> bool:
+    """Whether it is where a pointer of this name points to: elements count from there."""
+    return len(monomial) == 1 and isinstance(monomial[0][0], t.Var) and monomial[0][0].name == name
+
+
+def _in_a_row(layer: t.Layer, length: int) -> t.Layer:
+    """The layer with an index that counts from the beginning of the row of so many elements in which it begins."""
+    lows = (_bound(part, -1) for part in t.conjuncts(layer.where))
+    low = next((bound for bound in lows if bound is not None), t.ZERO)
+    rows = {
+        monomial: factor - factor % length
+        for monomial, factor in t.polynomial(low).items()
+        if not monomial or factor % length == 0
+    }
+    return _moved(layer, -t.from_polynomial(rows))
 
 
 def _moved(layer: t.Layer, steps: t.Term) -> t.Layer:

@@ -112,7 +112,7 @@ class Names:
         """What an element is called as it is afterwards: ``a'[j]``."""
         shown = self._named(t.Read(array, offset, type))
         assert isinstance(shown, t.Read)
-        return t.text_afterwards(shown, self._style)
+        return self._abbreviated(t.text_afterwards(shown, self._style))
 
     def place(self, array: str, offset: t.Term, type: t.IntType) -> t.Place | None:
         """The scalar that is declared where an element is; None where none is declared, or one of other bytes."""
@@ -170,7 +170,9 @@ class Names:
         one have names, which :meth:`where` explains.
         """
         style = replace(self._style, quantified=True) if self.quantified else self._style
-        shown = self._definitions.text(self._named(node), style)
+        return self._abbreviated(self._definitions.text(self._named(node), style))
+
+    def _abbreviated(self, shown: str) -> str:
         for long, short in self.short.items():
             shown = _replaced(shown, long, short)
         return shown

@@ -173,7 +173,10 @@ class LoopSummary:
 
     def values_behind(self, case: Case, values: Mapping[t.Var, int], reader: t.Reader | None = None) -> dict[str, int]:
         """The variables at the exit for entry values of this case, by name."""
+        followed = {*self.paths.state, *self.paths.invariants}
         unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
+        # The paths do not follow all of which contents speak: such a variable may change.
+        unstated |= {var.name for other in self.cases for var in variables_in(other.contents or {}) - followed}
         told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
         after = {var.name: t.evaluate(term, values, reader) for var, term in told}
         return {var.name: value for var, value in values.items() if var.name not in unstated} | after
