@@ -165,20 +165,23 @@ def _as_declared(array: str, layer: t.Layer, names: Names) -> t.Layer:
         layer = replace(layer, type=declared, value=None if layer.value is None else t.wrap(layer.value, declared))
     if place.row.size != layer.stride:
         return layer
-    start = t.polynomial(layer.start - place.row.start)
-    pointer = array.removeprefix("*")
-    whole = {
-        monomial: factor // layer.stride
-        for monomial, factor in start.items()
-        if not monomial or (factor % layer.stride == 0 and not _is_named(monomial, pointer))
-    }
+    start = t.polynomial(layer.start - begin_of(array, layer.start) - place.row.start)
+    whole = {m: factor // layer.stride for m, factor in start.items() if not m or factor % layer.stride == 0}
     layer = _moved(layer, t.from_polynomial(whole))
     return _in_a_row(layer, prod(place.row.inner)) if place.row.inner else layer
 
 
-def _is_named(monomial: t.Monomial, name: str) -> bool:
-    """Whether it is where a pointer of this name points to: elements count from there."""
-    return len(monomial) == 1 and isinstance(monomial[0][0], t.Var) and monomial[0][0].name == name
+def begin_of(array: str, offset: t.Term) -> t.Term:
+    """Where the pointer points to by whose name an object is called, in an offset that speaks of it: elements count
+    from there. Else where the object begins.
+    """
+    name = array.removeprefix("*")
+    for monomial, factor in t.polynomial(offset).items():
+        if factor == 1 and len(monomial) == 1 and monomial[0][1] == 1:
+            atom = monomial[0][0]
+            if isinstance(atom, t.Var) and atom.name == name:
+                return atom
+    return t.ZERO
 
 
 def _in_a_row(layer: t.Layer, length: int) -> t.Layer:
