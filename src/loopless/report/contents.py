@@ -145,9 +145,9 @@ def _below(part: t.Condition, names: Names) -> str:
 def _above(part: t.Condition, names: Names) -> str:
     rest = _bound(part, 1)
     assert rest is not None
-    if isinstance(rest, t.Const) or t.polynomial(rest).get((), 0) > 0:
-        return f"< {_side(1 - rest, names)}"
-    return f"<= {_side(-rest, names)}"
+    if not isinstance(rest, t.Const) and t.polynomial(rest).get((), 0) == 0:
+        return f"<= {_side(-rest, names)}"
+    return f"< {_side(1 - rest, names)}"
 
 
 def _side(term: t.Term, names: Names) -> str:
@@ -159,7 +159,11 @@ def _as_declared(array: str, layer: t.Layer, names: Names) -> t.Layer:
     """The layer in elements of the declared type, with the index of the element as it is declared."""
     place = names.place(array, layer.offset, layer.type)
     if place is None:
-        return layer
+        begun = _moved(layer, t.const(-t.polynomial(_low(layer)).get((), 0)))
+        place = names.place(array, begun.offset, layer.type)
+        if place is None:
+            return layer
+        layer = begun
     declared = place.scalar.type
     if declared is not None and declared != layer.type:
         layer = replace(layer, type=declared, value=None if layer.value is None else t.wrap(layer.value, declared))
@@ -184,13 +188,17 @@ def begin_of(array: str, offset: t.Term) -> t.Term:
     return t.ZERO
 
 
+def _low(layer: t.Layer) -> t.Term:
+    """The index from which on the layer says something; 0 where no part of its condition tells it."""
+    lows = (_bound(part, -1) for part in t.conjuncts(layer.where))
+    return next((low for low in lows if low is not None), t.ZERO)
+
+
 def _in_a_row(layer: t.Layer, length: int) -> t.Layer:
     """The layer with an index that counts from the beginning of the row of so many elements in which it begins."""
-    lows = (_bound(part, -1) for part in t.conjuncts(layer.where))
-    low = next((bound for bound in lows if bound is not None), t.ZERO)
     rows = {
         monomial: factor - factor % length
-        for monomial, factor in t.polynomial(low).items()
+        for monomial, factor in t.polynomial(_low(layer)).items()
         if not monomial or factor % length == 0
     }
     return _moved(layer, -t.from_polynomial(rows))

@@ -66,8 +66,10 @@ class Names:
         words = (t.words_in(name) for name in wanted.values())
         self._words = t.words_of(nodes).union(*words, *map(t.words_in, _written_by(answer)))
         """What no name may be that is given here, of a bound variable, of a part or of a function."""
+        declared = {**(layouts or {}), **(answer.layouts if answer is not None else {})}
         if t.INDEX in wanted:
-            letter = next(name for name in chain(_INDICES, t.bound_names(self._words, "j")) if name not in self._words)
+            taken = self._words.union(*map(t.words_in, declared))
+            letter = next(name for name in chain(_INDICES, t.bound_names(taken, "j")) if name not in taken)
             self._renamed[t.INDEX] = t.Var(letter, t.INDEX.type)
             self._words = self._words | {letter}
         self._taken = self._words | set(_SHORT)
@@ -75,7 +77,6 @@ class Names:
         pointers = answer.pointers if isinstance(answer, LoopAnswer) else {}
         known = {self._written(var) for var in occurring}
         written = pointers_among(known) | {self._written(var): pointer for var, pointer in pointers.items()}
-        declared = {**(layouts or {}), **(answer.layouts if answer is not None else {})}
         halves = _halves(known, written)
         self._style = t.Style(numerals=True, taken=self._taken, pointers=written, halves=halves, layouts=declared)
         self._definitions = t.Definitions(self._taken, self._style)
