@@ -80,6 +80,9 @@ def test_what_is_not_told_says_where():
     assert told(COPY, row(None, J.ge(AT) & J.lt(N))) == ["not told: a'[j] for i <= j < n"]
     assert told(COPY, row(None, J.eq(N))) == ["not told: a'[n]"]
     assert told(COPY, t.Layer(BYTE, t.ZERO, 1, J.ge(0) & J.lt(6), None)) == ["not told: byte j of a for 0 <= j < 6"]
+    numbers = "void f(double *a, int n) { for (int i = 0; i < n; i++) a[i] = n; }\n"
+    layer = t.Layer(t.IntType(64), t.ZERO, 8, J.ge(AT) & J.lt(N), None)
+    assert told(numbers, layer) == ["not told: a'[j] for i <= j < n"]
     one, all_others = row(t.ONE, J.eq(0)), t.Layer(BYTE, t.ZERO, 1, t.TRUE, None)
     assert told(COPY, one, all_others) == ["a'[0] = 1", "else not told: a[]"]
 
@@ -104,6 +107,22 @@ def test_members_of_structures_have_their_names():
 def test_elements_of_rows_count_from_the_row():
     source = "int m[9][4]; void f(int n) { for (int i = 0; i < n; i++) m[2][i] = n; }\n"
     assert told(source, row(N, J.ge(AT + 8) & J.lt(N + 8)), of="m") == ["m'[2][j] = n for i <= j < n"]
+
+
+def test_elements_of_several_rows_have_all_their_indices():
+    source = "int m[9][4]; void f(int n) { for (int i = 0; i < n; i++) m[2][i] = n; }\n"
+    assert told(source, row(N, J.ge(0) & J.lt(36)), of="m") == ["m'[j / 4][j % 4] = n for 0 <= j < 36"]
+    assert told(source, row(J, J.ge(8) & J.lt(16)), of="m") == ["m'[(j / 4) + 2][j % 4] = j + 8 for 0 <= j < 8"]
+    source = "int m[3][4][5]; void f(int n) { for (int i = 0; i < n; i++) m[2][1][i] = n; }\n"
+    shown = told(source, row(N, J.ge(0) & J.lt(60)), of="m")
+    assert shown == ["m'[j / 20][(j / 5) % 4][j % 5] = n for 0 <= j < 60"]
+
+
+def test_remainders_of_an_index_that_is_not_negative_are_those_of_c():
+    even = t.mod(J, t.const(2)).eq(0)
+    assert told(COPY, row(J, J.ge(0) & J.lt(N) & even)) == ["a'[j] = j for 0 <= j < n && j % 2 == 0"]
+    (shown,) = told(COPY, row(t.mod(J, t.const(3)), J.ge(AT) & J.lt(N)))
+    assert shown == "a'[j] = mod(j, 3) for i <= j < n"  # i may be negative
 
 
 def test_what_is_no_element_as_declared_is_told_by_its_bytes():

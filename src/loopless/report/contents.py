@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
+from typing import Final
 
 from loopless import terms as t
+from loopless.logic import feasible
 from loopless.records import dataclass
 from loopless.report.names import Names
 from loopless.summary.presentation.contents import meets
@@ -14,27 +17,52 @@ from loopless.summary.presentation.contents import meets
 @dataclass(frozen=True, slots=True)
 class ShownLayer:
     """A layer of the object ``array`` as it is shown: in elements as they are declared, counted from the beginning of
-    what is declared. ``under``: whether a newer layer may say something of the same elements.
+    what is declared. ``under``: whether a newer layer may say something of the same elements; ``natural``: whether its
+    index surely has a value of :data:`_NATURAL`; ``inner``: the inner dimensions of an array, where it has elements of
+    several rows.
     """
 
     array: str
     layer: t.Layer
     under: bool
+    natural: bool
+    inner: tuple[int, ...] = ()
 
     @property
     def at(self) -> tuple[t.Term, t.Condition] | None:
         """The index of the only element that it has, and where it has that; None where it may have others."""
         return only_index(self.layer.where)
 
+    def index(self, names: Names) -> t.Term:
+        """The index of its elements, as it is named."""
+        only = self.at
+        if only is not None:
+            return only[0]
+        return t.Var(names.name(t.INDEX), _NATURAL) if self.natural else t.INDEX
+
+
+_NATURAL: Final = t.IntType(64, signed=False)
+"""The type of an index that is never negative."""
+
 
 def shown_layers(contents: t.Contents | None, when: t.Condition, names: Names) -> list[ShownLayer]:
     """The layers of all objects where ``when`` holds, those of one object the newest first."""
-    found: list[ShownLayer] = []
-    for array, layers in sorted((contents or {}).items()):
-        for number, layer in enumerate(layers):
-            under = meets(layers[:number], layer, when)
-            found.append(ShownLayer(array, _as_declared(array, layer, names), under))
-    return found
+    return [
+        _shown(array, layers, number, when, names)
+        for array, layers in sorted((contents or {}).items())
+        for number in range(len(layers))
+    ]
+
+
+def _shown(array: str, layers: t.Layers, number: int, when: t.Condition, names: Names) -> ShownLayer:
+    layer = _as_declared(array, layers[number], names)
+    here = when & layer.where
+    place = names.place(array, layer.offset, layer.type)
+    inner = place.row.inner if place is not None and place.row.size == layer.stride else ()
+    natural = not feasible(here & ~t.between(_NATURAL.min, t.INDEX, _NATURAL.max))
+    if natural and not feasible(here & t.INDEX.ge(prod(inner))):
+        inner = ()
+    return ShownLayer(array, layer, meets(layers[:number], layers[number], when), natural, inner)
 
 
 def content_lines(contents: t.Contents | None, when: t.Condition, names: Names) -> list[str]:
@@ -52,26 +80,34 @@ def _is_all(layer: t.Layer) -> bool:
 
 def layer_words(shown: ShownLayer, names: Names) -> str:
     """One layer in words."""
-    layer, only = shown.layer, shown.at
+    layer = shown.layer
     head = "else " if shown.under else ""
     if _is_all(layer):
         return f"{head}not told: {shown.array.removeprefix('*')}[]"
     element, value, place = element_words(shown, names), layer.value, where_words(shown, names)
     if value is None and layer.size == 1 and names.place(shown.array, layer.offset, layer.type) is None:
-        at = layer.offset if only is None else t.substitute(layer.offset, {t.INDEX: only[0]})
+        at = t.substitute(layer.offset, {t.INDEX: shown.index(names)})
         return f"{head}not told: byte {names.text(at)} of {shown.array.removeprefix('*')}{place}"
     if value is None:
         return f"{head}not told: {element}{place}"
-    if only is not None:
-        value = t.substitute(value, {t.INDEX: only[0]})
-    return f"{head}{element} = {names.text(value)}{place}"
+    return f"{head}{element} = {names.text(t.substitute(value, {t.INDEX: shown.index(names)}))}{place}"
 
 
 def element_words(shown: ShownLayer, names: Names) -> str:
     """How the element of a layer is called that is meant as it is afterwards: ``a'[j]``, ``sum'[0]``."""
-    layer, only = shown.layer, shown.at
-    offset = layer.offset if only is None else t.substitute(layer.offset, {t.INDEX: only[0]})
-    return names.element(shown.array, offset, layer.type)
+    layer, index = shown.layer, shown.index(names)
+    if not shown.inner:
+        offset = t.substitute(layer.offset, {t.INDEX: index})
+        place = names.place(shown.array, offset, layer.type) if layer.value is None else None
+        if place is not None:
+            return names.member(shown.array, place, place.indices)
+        return names.element(shown.array, offset, layer.type)
+    begin = names.place(shown.array, t.substitute(layer.offset, {t.INDEX: t.ZERO}), layer.type)
+    assert begin is not None
+    sizes = [prod(shown.inner[at:]) for at in range(len(shown.inner))]
+    counts = [t.floor_div(index, t.const(size)) for size in (*sizes, 1)]
+    within = [t.mod(count, t.const(most)) for count, most in zip(counts[1:], shown.inner, strict=True)]
+    return names.member(shown.array, begin, [begin.indices[0] + counts[0], *within])
 
 
 def where_words(shown: ShownLayer, names: Names) -> str:
@@ -81,7 +117,8 @@ def where_words(shown: ShownLayer, names: Names) -> str:
         return "" if only[1] is t.TRUE else f" if {' or '.join(names.alternatives(only[1]))}"
     if shown.layer.where is t.TRUE:
         return f" for all {names.name(t.INDEX)}"
-    return f" for {' or '.join(_chained(part, names) for part in t.disjuncts(shown.layer.where))}"
+    index = {t.INDEX: shown.index(names)}
+    return f" for {' or '.join(_chained(part, index, names) for part in t.disjuncts(shown.layer.where))}"
 
 
 def only_index(where: t.Condition) -> tuple[t.Term, t.Condition] | None:
@@ -111,7 +148,7 @@ def _beside_index(term: t.Term) -> tuple[int, t.Term] | None:
     return None if abs(factor) != 1 or t.INDEX in rest.variables else (factor, rest)
 
 
-def _chained(where: t.Condition, names: Names) -> str:
+def _chained(where: t.Condition, index: Mapping[t.Var, t.Term], names: Names) -> str:
     """A condition in which two bounds on the index are one word: ``0 <= j < n && b[j] > 0``."""
     parts = list(t.conjuncts(where))
     low = next((part for part in parts if _bound(part, -1) is not None), None)
@@ -122,7 +159,7 @@ def _chained(where: t.Condition, names: Names) -> str:
     rest = t.conjunction(part for part in parts if part is not low and part is not high)
     if rest is t.TRUE:
         return shown
-    other = names.text(rest)
+    other = names.text(t.substitute(rest, index))
     return f"{shown} && ({other})" if isinstance(rest, t.Or) else f"{shown} && {other}"
 
 
@@ -165,7 +202,7 @@ def _as_declared(array: str, layer: t.Layer, names: Names) -> t.Layer:
             return layer
         layer = begun
     declared = place.scalar.type
-    if declared is not None and declared != layer.type:
+    if declared is not None and declared != layer.type and declared.width == layer.type.width:
         layer = replace(layer, type=declared, value=None if layer.value is None else t.wrap(layer.value, declared))
     if place.row.size != layer.stride:
         return layer

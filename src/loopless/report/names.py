@@ -115,11 +115,17 @@ class Names:
         assert isinstance(shown, t.Read)
         return self._abbreviated(t.text_afterwards(shown, self._style))
 
+    def member(self, array: str, place: t.Place, indices: Iterable[t.Term]) -> str:
+        """What a declared element at these indices is called as it is afterwards: ``m'[j / 4][j % 4]``."""
+        return t.element_called(array.removeprefix("*"), place, [self.text(index) for index in indices], "'")
+
     def place(self, array: str, offset: t.Term, type: t.IntType) -> t.Place | None:
-        """The scalar that is declared where an element is; None where none is declared, or one of other bytes."""
+        """The scalar that is declared where an element is, of any type; None where none is declared, or one of other
+        bytes.
+        """
         shown = self._named(t.Read(array, offset, type))
         assert isinstance(shown, t.Read)
-        return t.located(shown, t.polynomial(shown.offset), self._style.layouts).place
+        return t.scalar_at(shown, t.polynomial(shown.offset), self._style.layouts)
 
     def effects(self, then: Iterable[tuple[t.Var, t.Term]]) -> list[str]:
         """What variables that users know are afterwards. Of a pointer that becomes another one, or null, that is said

@@ -133,7 +133,8 @@ class _Named:
                 place = self.names.place(array, t.const(offset), layer.type)
                 if place is None or not t.holds(layer.where, there, before):
                     continue
-                type = place.scalar.type or layer.type
+                declared = place.scalar.type
+                type = declared if declared is not None and declared.width == layer.type.width else layer.type
                 name = self.names.text(t.Read(array, t.const(offset), type))
                 with suppress(UnknownElement):
                     found.setdefault(name, after(array, offset, type))
