@@ -12,7 +12,7 @@ from contents_by_hand import BYTE, INT, J, row, with_contents
 from loopless import terms as t
 from loopless.summary import LoopSummary, at_entry, merged, readable, relative
 from loopless.summary.model import nodes_of, with_arrays
-from loopless.summary.presentation.contents import meets, same_where
+from loopless.summary.presentation.contents import joined_sums, meets, same_where
 from loopless.summary.rewrite.entry import entered_with
 from loopless.summary.rewrite.inner_loops import settled
 from loopless.terms.contents import UnknownElement, reader_behind
@@ -125,6 +125,17 @@ def test_what_is_known_at_the_entry_stands_in_contents_too(loop):
     for entry in entries(loop, i=0):
         assert held_behind(there, entry) == held_behind(loop, entry)
         assert held_behind(found.summary, entry) == held_behind(loop, entry)
+
+
+def test_a_sum_and_its_next_summand_are_one_sum():
+    n = t.Var("n", INT)
+    summand = t.mod(t.read("b", 4 * POSITION, INT), t.const(256))
+    short, longer = t.total(POSITION, J, summand), t.total(POSITION, J + 1, summand)
+    following = t.mod(t.read("b", 4 * J, INT), t.const(256))
+    value = t.wrap(3 * short + 3 * following + n, INT)
+    assert joined_sums(value, J.ge(0) & J.lt(n)) is t.wrap(3 * longer + n, INT)
+    assert joined_sums(value, J.ge(-1)) is value  # at -1 there is no such sum
+    assert joined_sums(3 * short + following, J.ge(0)) is 3 * short + following
 
 
 def test_the_nodes_of_a_summary_are_those_of_contents_too(loop):

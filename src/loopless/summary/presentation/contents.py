@@ -61,3 +61,35 @@ def _meet(one: t.Layer, other: t.Layer, when: t.Condition) -> bool:
         return True
     overlap = (one.offset - offset).lt(other.size) & (offset - one.offset).lt(one.size)
     return feasible(when & one.where & where & overlap)
+
+
+def joined_sums(value: t.Term, there: t.Condition) -> t.Term:
+    """``value`` with each sum over positions and the summand of the next one behind it as the sum over one position
+    more, where ``there`` says that the first has no negative number of positions.
+    """
+    replaced: dict[t.Term, t.Term] = {}
+    for part in t.walk(value):
+        if isinstance(part, t.Sum):
+            longer = _longer(part, there)
+            if longer is not None:
+                replaced[part] = longer
+    return t.replace_terms(value, replaced) if replaced else value
+
+
+def _longer(whole: t.Sum, there: t.Condition) -> t.Term | None:
+    """A sum of terms with fewer of them, one of which is a sum over one position more; None where there is none."""
+    for monomial, factor in whole.items:
+        part = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
+        if not isinstance(part, t.Aggregate) or part.kind != "sum":
+            continue
+        length, summand = part.outside[0], part.inside[0]
+        assert isinstance(summand, t.Term)
+        try:
+            following = t.substitute(summand, {part.bound[0]: length})
+        except t.TermTooLarge:
+            continue
+        longer = t.total(part.bound[0], length + 1, summand)
+        found = whole + factor * (longer - part - following)
+        if len(t.polynomial(found)) < len(whole.items) and not feasible(there & length.lt(0)):
+            return found
+    return None

@@ -38,6 +38,7 @@ from loopless.logic import (
 from loopless.paths.model import LoopPaths, Path
 from loopless.records import dataclass
 from loopless.summary.model import Case, Cycle, Interleaving, LoopSummary, PathRun, Residual, Step, Undefined
+from loopless.summary.presentation.contents import joined_sums
 from loopless.summary.presentation.nonlinear import decided, plainer
 
 
@@ -153,7 +154,7 @@ class _Writer:
     def _layer(self, layer: t.Layer, when: t.Condition, given: t.Condition) -> t.Layer:
         plain = self.plain(layer.where)
         where = self.guards.arranged(simplify(plain, given, operations=READABLE_CONDITION_OPERATIONS))
-        value = None if layer.value is None else _value(layer.value, when & where)
+        value = None if layer.value is None else joined_sums(_value(layer.value, when & where), when & where)
         return replace(layer, start=_value(layer.start, when), where=where, value=value)
 
     def undefined(self, parts: Iterable[Undefined]) -> Iterable[Undefined]:
