@@ -61,6 +61,8 @@ def test_bounds_are_those_of_c():
     assert shown(J.gt(AT) & J.lt(10)) == "for i < j < 10"
     assert shown(J.ge(AT - 1) & J.le(N + 2)) == "for i - 1 <= j < n + 3"
     assert shown(J.ge(0)) == "for j >= 0"
+    assert shown(J.ge(0) & (2 * J).lt(N)) == "for 0 <= 2*j < n"
+    assert shown((2 * J).ge(N) & J.lt(N)) == "for n <= 2*j && j < n"
     assert shown((J.ge(AT) & J.lt(N)) | (J.ge(N + 2) & J.lt(N + 9))) == "for i <= j < n or n + 2 <= j < n + 9"
 
 

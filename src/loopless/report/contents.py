@@ -136,52 +136,66 @@ def _only(part: t.Condition) -> t.Term | None:
     """The index that a condition says is the only one."""
     if not isinstance(part, t.Compare) or part.relation != "eq":
         return None
-    bound = _beside_index(part.term)
-    return None if bound is None else -bound[1] if bound[0] > 0 else bound[1]
+    factor, rest = _beside_index(part.term)
+    return None if abs(factor) != 1 or t.INDEX in rest.variables else -factor * rest
 
 
-def _beside_index(term: t.Term) -> tuple[int, t.Term] | None:
-    """The sign of the index in a term that is it or its opposite and something without it, and that; else None."""
+def _beside_index(term: t.Term) -> tuple[int, t.Term]:
+    """How often the index is added in a term, and the rest of it."""
     poly = t.polynomial(term)
     factor = poly.pop(((t.INDEX, 1),), 0)
-    rest = t.from_polynomial(poly)
-    return None if abs(factor) != 1 or t.INDEX in rest.variables else (factor, rest)
+    return factor, t.from_polynomial(poly)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """That so many ``times`` the index and ``rest`` are at most 0, or, of a ``low`` one, ``rest`` without these."""
+
+    low: bool
+    times: int
+    rest: t.Term
+
+    @classmethod
+    def of(cls, part: t.Condition) -> _Bound | None:
+        """The bound on the index that a condition is."""
+        if not isinstance(part, t.Compare) or part.relation != "le":
+            return None
+        factor, rest = _beside_index(part.term)
+        return None if factor == 0 or t.INDEX in rest.variables else cls(factor < 0, abs(factor), rest)
 
 
 def _chained(where: t.Condition, index: Mapping[t.Var, t.Term], names: Names) -> str:
     """A condition in which two bounds on the index are one word: ``0 <= j < n && b[j] > 0``."""
-    parts = list(t.conjuncts(where))
-    low = next((part for part in parts if _bound(part, -1) is not None), None)
-    high = next((part for part in parts if _bound(part, 1) is not None), None)
+    bounds = {part: bound for part in t.conjuncts(where) if (bound := _Bound.of(part)) is not None}
+    low = next((part for part, bound in bounds.items() if bound.low), None)
+    high = next((part for part, bound in bounds.items() if not bound.low), None)
     if low is None or high is None:
         return names.text(where)
-    shown = f"{_below(low, names)} {names.name(t.INDEX)} {_above(high, names)}"
-    rest = t.conjunction(part for part in parts if part is not low and part is not high)
+    both = _between(bounds[low], bounds[high], names) or f"{names.text(low)} && {names.text(high)}"
+    rest = t.conjunction(part for part in t.conjuncts(where) if part is not low and part is not high)
     if rest is t.TRUE:
-        return shown
+        return both
     other = names.text(t.substitute(rest, index))
-    return f"{shown} && ({other})" if isinstance(rest, t.Or) else f"{shown} && {other}"
+    return f"{both} && ({other})" if isinstance(rest, t.Or) else f"{both} && {other}"
 
 
-def _bound(part: t.Condition, sign: int) -> t.Term | None:
-    """What is beside the index in a condition ``index + rest <= 0``, or ``rest - index <= 0`` for the sign -1."""
-    if not isinstance(part, t.Compare) or part.relation != "le":
+def _between(low: _Bound, high: _Bound, names: Names) -> str | None:
+    """Two bounds on the same multiple of the index, ``0 <= 2*j < n``; None where they are on different ones."""
+    if low.times == 1 and isinstance(low.rest, t.Const):
+        low = replace(low, times=high.times, rest=high.times * low.rest)
+    if low.times != high.times:
         return None
-    found = _beside_index(part.term)
-    return found[1] if found is not None and found[0] == sign else None
+    middle = names.name(t.INDEX) if low.times == 1 else f"{low.times}*{names.name(t.INDEX)}"
+    return f"{_below(low.rest, names)} {middle} {_above(high.rest, names)}"
 
 
-def _below(part: t.Condition, names: Names) -> str:
-    rest = _bound(part, -1)
-    assert rest is not None
+def _below(rest: t.Term, names: Names) -> str:
     if not isinstance(rest, t.Const) and t.polynomial(rest).get((), 0) == 1:
         return f"{_side(rest - 1, names)} <"
     return f"{_side(rest, names)} <="
 
 
-def _above(part: t.Condition, names: Names) -> str:
-    rest = _bound(part, 1)
-    assert rest is not None
+def _above(rest: t.Term, names: Names) -> str:
     if not isinstance(rest, t.Const) and t.polynomial(rest).get((), 0) == 0:
         return f"<= {_side(-rest, names)}"
     return f"< {_side(1 - rest, names)}"
@@ -227,8 +241,8 @@ def begin_of(array: str, offset: t.Term) -> t.Term:
 
 def _low(layer: t.Layer) -> t.Term:
     """The index from which on the layer says something; 0 where no part of its condition tells it."""
-    lows = (_bound(part, -1) for part in t.conjuncts(layer.where))
-    return next((low for low in lows if low is not None), t.ZERO)
+    bounds = (_Bound.of(part) for part in t.conjuncts(layer.where))
+    return next((bound.rest for bound in bounds if bound is not None and bound.low and bound.times == 1), t.ZERO)
 
 
 def _in_a_row(layer: t.Layer, length: int) -> t.Layer:
