@@ -26,7 +26,7 @@ def test_every_field_is_in_the_documentation():
     documented = set(re.findall(r"`(\w+)`", PAGE))
     fields = set(SCHEMA["properties"]) | set(SCHEMA["$defs"]["evaluation"]["properties"])
     fields |= set(SCHEMA["allOf"][-1]["then"]["properties"])
-    parts = ("loop", "path", "case", "exit", "refused", "error", "expression", "count", "census")
+    parts = ("loop", "path", "case", "layer", "exit", "refused", "error", "expression", "count", "census")
     answers = ("verification", "invariant", "certificate", "conjuncts", "judged")
     answers += ("reachability", "target", "runInputs", "given", "memory", "field", "pointed", "coverage", "side")
     for part in (*parts, "function", "function_case", "input", *answers):

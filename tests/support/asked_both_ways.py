@@ -30,7 +30,7 @@ int twice(int n) { while (n > 9) n -= 2; while (n < -9) n += 2; return n; }
 extern int __VERIFIER_nondet_int(void);
 int ask(int n) { while (n > __VERIFIER_nondet_int()) n--; return n; }
 int held[8];
-int drop(int n) { while (n > held[n & 7]) held[n-- & 7] = n; return n; }
+int drop(int n) { while (n > held[n & 7]) { held[held[n & 7] & 7] ^= n; n--; } return n; }
 """
 
 

@@ -34,8 +34,9 @@ def command(request: Request, /, files: tuple[Path, ...], **options: Any) -> int
     """What each loop does, as cases over the values at its entry.
 
     A case says when it applies, how many iterations are taken, what the variables are afterwards (x' is x at the exit)
-    and the trace of paths. Cases that come to the same are shown as one, with their traces. Several FILEs are linked
-    into one program.
+    and the trace of paths; of memory that the loop writes, what elements hold afterwards ("a'[j] = 0 for 0 <= j < n";
+    where several such lines speak of an element, the first counts). Cases that come to the same are shown as one, with
+    their traces. Several FILEs are linked into one program.
 
     Text speaks of the states in which the program enters the loop ("entered only with i == 0"); --all-states of all
     that the header may be in. What changes and is not told is named ("not told: dst[]"), and a variable that defeats a

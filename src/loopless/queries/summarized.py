@@ -48,17 +48,19 @@ class Summarized(Shown):
         names: tuple[str, ...] = presentation().variables(self)
         return names
 
-    def __call__(self, /, **given: Entry) -> dict[str, int]:
+    def __call__(self, /, **given: Entry) -> dict[str, Any]:
         """The values behind a loop or a call, by name, for these values at the entry.
 
-        What is read of arrays is given by their names, as elements of the declared type. The time does not grow with
-        the number of iterations.
+        What is read of arrays is given by their names, as elements of the declared type. Arrays that are given, and
+        that the loop or call may write, are as they are behind it: a list for a list, bytes for bytes, an array of
+        NumPy for one. Those of which not all is told are left out. The time does not grow with the number of
+        iterations, but with that of the elements.
 
         Raises:
             UsageError: a name is not one of ``variables``, one that is needed is missing, or has not such a value.
             ValueError: a run does not leave the loop or return from there, or nothing is said, with the reason.
         """
-        found: dict[str, int] = presentation().outcome(self, given)
+        found: dict[str, Any] = presentation().outcome(self, given)
         return found
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,10 +7,12 @@ from typing import Any, Final
 from loopless import terms as t
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.name import split_place
-from loopless.report.json_report import expression, inputs_read, refused_json
+from loopless.report.contents import content_lines
+from loopless.report.json_report import contents_told, expression, inputs_read, refused_json
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, reason_lines, region_lines
 from loopless.summary import CallSummary, FunctionCase, SummaryInput
+from loopless.terms.contents import nodes_in
 
 _ENDS: Final = {
     "abort": "ends the program by abort",
@@ -53,7 +55,7 @@ def _lines(answer: FunctionAnswer) -> list[str]:
 def _shortened(case: FunctionCase, summary: CallSummary, names: Names) -> list[str]:
     """The lines about a case, with names for exit times that stand there more than once."""
     result = () if case.result is None else (case.result,)
-    nodes = (case.when, *case.then.values(), *case.iterations.values(), *result)
+    nodes = (case.when, *case.then.values(), *case.iterations.values(), *result, *nodes_in(case.contents or {}))
     return names.shortened(lambda own: _case_lines(case, summary, own), nodes)
 
 
@@ -62,6 +64,7 @@ def _case_lines(case: FunctionCase, summary: CallSummary, names: Names) -> list[
     lines += [] if case.exact else [f"    {OVER_APPROXIMATE}"]
     lines.append(f"    {end_words(case, names)}")
     lines += [f"    {effect}" for effect in names.effects(case.then.items())]
+    lines += [f"    {line}" for line in content_lines(case.contents, case.when, names)]
     lines += inputs_lines(case.then, names)
     for name, count in case.iterations.items():
         if count is not t.ZERO:
@@ -150,6 +153,7 @@ def _case(case: FunctionCase, names: Names) -> dict[str, Any]:
         "passed": [{"loop": step.loop, "case": step.case} for step in case.passed],
         "lines": list(case.lines),
         "reads": [names.name(var) for var in case.inputs],
+        **contents_told(case.contents, case.when, names),
         **inputs_read(case.then, names),
         "assumptions": list(case.assumptions),
     }

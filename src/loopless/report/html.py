@@ -16,6 +16,7 @@ from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.loops.name import LoopName
 from loopless.refusals import Refused
+from loopless.report.contents import content_lines
 from loopless.report.exits import exit_words
 from loopless.report.explanations import way_out
 from loopless.report.functions import assumptions_of as function_assumptions
@@ -32,6 +33,7 @@ from loopless.report.text import (
     verdict,
 )
 from loopless.summary import Approximation, CallSummary, Case, FunctionCase, LoopSummary, Merged
+from loopless.terms.contents import nodes_in
 
 _LINE: Final = "1px solid rgba(128,128,128,.35)"
 _BOX: Final = "text-align:left;line-height:1.45;margin:.3em 0"
@@ -148,7 +150,7 @@ def _case(case: Merged, loop: LoopName, names: Names) -> str:
     conditions = (case.when, *(traced.when for traced in case.traces))
     values = (case.iterations, *case.totals.values(), *case.then.values())
     result = () if case.result is None else (case.result,)
-    nodes = (*values, *conditions, *result)
+    nodes = (*values, *conditions, *result, *nodes_in(case.contents or {}))
     return _abbreviated(lambda own: _case_cells(case, loop, own), nodes, names, words=(3,))
 
 
@@ -157,7 +159,7 @@ def _case_cells(case: Merged, loop: LoopName, names: Names) -> list[Cell]:
     counts = [names.text(case.iterations)]
     counts += [f"{names.text(case.totals[n])} of the loop {n.removeprefix(beside)}" for n in sorted(case.totals)]
     changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
-    values = names.effects(changed.items())
+    values = [*names.effects(changed.items()), *content_lines(case.contents, case.when, names)]
     if case.result is not None:
         values.append(f"returns {names.text(case.result)}")
     traces = [trace_words(traced.trace, traced.exit_path, names) for traced in case.traces]
@@ -275,7 +277,7 @@ def function_summary(answer: FunctionAnswer) -> str:
 
 
 def _function_case(case: FunctionCase, summary: CallSummary, names: Names) -> list[Cell]:
-    values = names.effects(case.then.items())
+    values = [*names.effects(case.then.items()), *content_lines(case.contents, case.when, names)]
     counts = [
         f"{names.text(count)} of {short_loop(name, summary)}"
         for name, count in case.iterations.items()

@@ -11,6 +11,7 @@ from loopless.flowgraph.callees.streams import counts_inputs
 from loopless.paths import Exit, Path
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.refusals import Refused
+from loopless.report.contents import ShownLayer, element_words, shown_layers
 from loopless.report.names import Names
 from loopless.summary import (
     Approximation,
@@ -188,6 +189,7 @@ def _case(case: Case, summary: LoopSummary, names: Names) -> dict[str, Any]:
             "per_path": {path: expression(case.per_path[path], names) for path in sorted(case.per_path)},
         },
         "totals": _totals(case.totals, names),
+        **contents_told(case.contents, case.when, names),
         **inputs_read(case.then, names),
         "trace": _trace(case.trace, case.exit_path, names),
     }
@@ -202,6 +204,7 @@ def _merged(found: Merged, names: Names) -> dict[str, Any]:
         "exit": _exit(found.exit),
         "iterations": expression(found.iterations, names),
         "totals": _totals(found.totals, names),
+        **contents_told(found.contents, found.when, names),
         **inputs_read(found.then, names),
         "traces": [
             {
@@ -218,6 +221,30 @@ def inputs_read(then: Mapping[t.Var, t.Term], names: Names) -> dict[str, Any]:
     """How many inputs are read, where loops read some."""
     read = next((term for var, term in then.items() if counts_inputs(var)), t.ZERO)
     return {} if read is t.ZERO else {"inputs_read": expression(read, names)}
+
+
+def contents_told(contents: t.Contents | None, when: t.Condition, names: Names) -> dict[str, Any]:
+    """What memory holds at the exit, where something is told of that."""
+    if contents is None:
+        return {}
+    return {"contents": [_layer(shown, names) for shown in shown_layers(contents, when, names)]}
+
+
+def _layer(shown: ShownLayer, names: Names) -> dict[str, Any]:
+    layer = shown.layer
+    return {
+        "array": shown.array.removeprefix("*"),
+        "element": element_words(shown, names),
+        "index": names.name(t.INDEX),
+        "type": t.read_as(layer.type),
+        "width": layer.type.width,
+        "signed": layer.type.signed,
+        "start": expression(layer.start, names),
+        "stride": layer.stride,
+        "where": expression(layer.where, names),
+        "value": None if layer.value is None else expression(layer.value, names),
+        "under": shown.under,
+    }
 
 
 def _totals(totals: Mapping[str, t.Term], names: Names) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from loopless.patterns import pattern
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
 from loopless.summary import Approximation, CallSummary, Cycle, Step
+from loopless.terms.contents import nodes_in
 
 _NAMED = frozenset(("first_positive", "first_zero"))
 _FUNCTIONS = ("F", "G", "H", *(f"F{number}" for number in range(1, 20)))
@@ -22,6 +23,9 @@ _FUNCTIONS = ("F", "G", "H", *(f"F{number}" for number in range(1, 20)))
 _SHORT = ("N", "M", *(f"N{number}" for number in range(2, 20)))
 """Names for exit times, which no variable of the lines may have."""
 
+
+_INDICES = ("j", "k", "m", "p", "q")
+"""Names for the index of an element, which no variable of the lines may have; then j1, j2, ..."""
 
 _WORD = pattern(r"\w+")
 
@@ -60,14 +64,19 @@ class Names:
             if name != var.name and count[name] == 1 and name not in taken
         }
         words = (t.words_in(name) for name in wanted.values())
-        self._words = t.words_of(nodes).union(*words)
+        self._words = t.words_of(nodes).union(*words, *map(t.words_in, _written_by(answer)))
         """What no name may be that is given here, of a bound variable, of a part or of a function."""
+        declared = {**(layouts or {}), **(answer.layouts if answer is not None else {})}
+        if t.INDEX in wanted:
+            taken = self._words.union(*map(t.words_in, declared))
+            letter = next(name for name in chain(_INDICES, t.bound_names(taken, "j")) if name not in taken)
+            self._renamed[t.INDEX] = t.Var(letter, t.INDEX.type)
+            self._words = self._words | {letter}
         self._taken = self._words | set(_SHORT)
         self.quantified = False
         pointers = answer.pointers if isinstance(answer, LoopAnswer) else {}
         known = {self._written(var) for var in occurring}
         written = pointers_among(known) | {self._written(var): pointer for var, pointer in pointers.items()}
-        declared = {**(layouts or {}), **(answer.layouts if answer is not None else {})}
         halves = _halves(known, written)
         self._style = t.Style(numerals=True, taken=self._taken, pointers=written, halves=halves, layouts=declared)
         self._definitions = t.Definitions(self._taken, self._style)
@@ -99,6 +108,24 @@ class Names:
         if pointer and term is t.ZERO:
             return f"{pointer}' = NULL"
         return f"{f'object({pointer})' if pointer else self.name(var)}' = {self.text(term)}"
+
+    def element(self, array: str, offset: t.Term, type: t.IntType) -> str:
+        """What an element is called as it is afterwards: ``a'[j]``."""
+        shown = self._named(t.Read(array, offset, type))
+        assert isinstance(shown, t.Read)
+        return self._abbreviated(t.text_afterwards(shown, self._style))
+
+    def member(self, array: str, place: t.Place, indices: Iterable[t.Term]) -> str:
+        """What a declared element at these indices is called as it is afterwards: ``m'[j / 4][j % 4]``."""
+        return t.element_called(array.removeprefix("*"), place, [self.text(index) for index in indices], "'")
+
+    def place(self, array: str, offset: t.Term, type: t.IntType) -> t.Place | None:
+        """The scalar that is declared where an element is, of any type; None where none is declared, or one of other
+        bytes.
+        """
+        shown = self._named(t.Read(array, offset, type))
+        assert isinstance(shown, t.Read)
+        return t.scalar_at(shown, t.polynomial(shown.offset), self._style.layouts)
 
     def effects(self, then: Iterable[tuple[t.Var, t.Term]]) -> list[str]:
         """What variables that users know are afterwards. Of a pointer that becomes another one, or null, that is said
@@ -150,7 +177,9 @@ class Names:
         one have names, which :meth:`where` explains.
         """
         style = replace(self._style, quantified=True) if self.quantified else self._style
-        shown = self._definitions.text(self._named(node), style)
+        return self._abbreviated(self._definitions.text(self._named(node), style))
+
+    def _abbreviated(self, shown: str) -> str:
         for long, short in self.short.items():
             shown = _replaced(shown, long, short)
         return shown
@@ -287,6 +316,7 @@ def nodes_of(answer: LoopAnswer | None) -> Iterator[t.Node]:
             yield from case.totals.values()
             yield from _times(case.trace)
             yield from _some(case.result)
+            yield from nodes_in(case.contents or {})
         yield from (answer.summary.entered, answer.summary.diverges)
         yield from (undefined.when for undefined in answer.summary.undefined)
         yield from (residual.when for residual in answer.summary.residual)
@@ -310,6 +340,14 @@ def _nodes_of_function(summary: CallSummary) -> Iterator[t.Node]:
     for case in summary.cases:
         yield from (*case.then, *case.then.values(), *case.iterations.values(), *case.inputs)
         yield from _some(case.result)
+        yield from nodes_in(case.contents or {})
+
+
+def _written_by(answer: LoopAnswer | CallSummary | None) -> Iterator[str]:
+    """The names of objects of whose contents the cases tell."""
+    summary = answer.summary if isinstance(answer, LoopAnswer) else answer
+    for case in summary.cases if summary is not None else ():
+        yield from case.contents or ()
 
 
 def _times(trace: Iterable[Step]) -> Iterator[t.Term]:

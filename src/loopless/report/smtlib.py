@@ -21,13 +21,17 @@ from loopless.report.document import tool_version
 from loopless.report.exits import exit_words
 from loopless.report.json_report import assumptions_of
 from loopless.report.names import Names, nodes_of
+from loopless.report.smt_contents import ElementBehind, elements_behind
 from loopless.report.smt_functions import DataFunctions, made_of_bytes
 from loopless.report.text import OVER_APPROXIMATE, count_words, trace_words
 from loopless.summary import Approximation, Case, LoopSummary
+from loopless.terms.contents import nodes_in
 
 _WIDTH: Final = 110
 _RETURNED: Final = "|return'|"
 """The value returned; no variable of a program has this name."""
+_ELEMENT: Final = "|~j|"
+"""The index of an element of memory; no variable of a program has this name."""
 _SILENT: Final = "assumption"
 """Exits of this kind are no runs at all."""
 
@@ -114,12 +118,16 @@ class _Writer:
     exits: dict[t.Var, str] = field(init=False)
     returns: bool = field(init=False)
     functions: DataFunctions = field(init=False)
+    elements: list[list[ElementBehind]] = field(init=False)
+    """What memory holds behind the loop, by the numbers of the cases."""
 
     def __post_init__(self) -> None:
         self.names = Names(self.answer)
         self.entry = sorted(_entry_variables(self.summary, self.names), key=lambda var: var.key)
-        self.symbols = _symbols(self.entry, self.names)
-        self.functions = DataFunctions(self.name, self.symbols, made_of_bytes(nodes_of(self.answer)))
+        self.symbols = {**_symbols(self.entry, self.names), t.INDEX: _ELEMENT}
+        self.elements = [list(elements_behind(case, self.names)) for case in self.summary.cases]
+        behind = [one.value for found in self.elements for one in found if one.value is not None]
+        self.functions = DataFunctions(self.name, self.symbols, made_of_bytes([*nodes_of(self.answer), *behind]))
         known = {var for case in self.summary.cases for var in self.summary.known(case)}
         approximated = self.summary.approximation.cases if self.summary.approximation is not None else ()
         known |= {var for case in approximated for var in case.then}
@@ -228,7 +236,22 @@ class _Writer:
             lines.append(f"(define-fun {self.name}.{part}.iterations ({self._entry_parameters()}) Int\n  {times})")
         except _Missing as missing:
             lines += _absent("number of iterations", missing)
-        return lines, complete
+        return [*lines, *self._memory(part, self.elements[number - 1])], complete
+
+    def _memory(self, part: str, elements: Sequence[ElementBehind]) -> Iterator[str]:
+        """Functions for what memory holds behind the loop."""
+        parameters = " ".join(shown for shown in (self._entry_parameters(), f"({_ELEMENT} Int)") if shown)
+        for found in elements:
+            try:
+                if found.value is None:
+                    yield from _comment(f"{found.name} is not told: elements lie across one another")
+                    continue
+                value = self._text(found.value)
+            except _Missing as missing:
+                yield from _absent(f"element {found.name}", missing)
+                continue
+            yield from _comment(f"{found.name} behind the loop, for any {self.names.name(t.INDEX)}")
+            yield f"(define-fun {t.symbol(f'{self.name}.{part}.{found.name}')} ({parameters}) Int\n  {value})"
 
     def _effect(self, case: Case) -> str:
         known = self.summary.known(case)
@@ -433,4 +456,6 @@ def _entry_variables(summary: LoopSummary, names: Names) -> set[t.Var]:
         known = {var: term for var, term in summary.known(case).items() if names.is_source(var)}
         found |= set(known)
         nodes += [case.when, case.iterations, *known.values(), *([case.result] if case.result is not None else [])]
-    return {var for var in found.union(*(node.variables for node in nodes)) if stream_of(var) is None}
+        nodes += nodes_in(case.contents or {})
+    found = found.union(*(node.variables for node in nodes)) - {t.INDEX}
+    return {var for var in found if stream_of(var) is None}

@@ -17,6 +17,7 @@ from loopless.queries.loops.answer import LoopAnswer
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.report.brevity import EXTENTS, WHOLE, Extent, chosen, cut, lines_for, more
+from loopless.report.contents import content_lines
 from loopless.report.exits import exit_words
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
@@ -34,6 +35,7 @@ from loopless.summary import (
     Step,
 )
 from loopless.summary.presentation.merging import alone
+from loopless.terms.contents import nodes_in
 
 _WIDTH = 120
 _NOTHING: Final[Mapping[t.Var, t.Term]] = MappingProxyType({})
@@ -108,7 +110,7 @@ def _lines_with(answer: LoopAnswer, layout: TextLayout, extent: Extent) -> list[
         lines += entered_lines(summary.entered, names)
         asked = list(as_asked(shown, traces=layout.traces))
         cases = [_case_lines(case, names, fixed, traces=layout.with_paths) for case in asked]
-        said = [(case.exit, case.iterations, tuple(case.then.items()), case.result) for case in asked]
+        said = [(case.exit, case.iterations, *map(tuple, _told(case)), case.result) for case in asked]
         printed = chosen([sum(map(len, case)) for case in cases], extent.cases, said)
         lines += [line for at in printed for line in cases[at]]
         lines += more("  and {} more {}", len(cases) - len(printed), "case")
@@ -128,6 +130,11 @@ def _lines_with(answer: LoopAnswer, layout: TextLayout, extent: Extent) -> list[
     return [*lines, *map(cut, where_lines(names, lines))]
 
 
+def _told(case: Merged) -> tuple[Iterable[tuple[t.Var, t.Term]], Iterable[tuple[str, t.Layers]]]:
+    """The final values of a case, and what memory holds."""
+    return case.then.items(), (case.contents or {}).items()
+
+
 def _printed(answer: LoopAnswer, layout: TextLayout) -> Iterator[t.Node]:
     """The terms and conditions that are printed of an answer with a summary."""
     if answer.summary is None:
@@ -135,6 +142,7 @@ def _printed(answer: LoopAnswer, layout: TextLayout) -> Iterator[t.Node]:
     for case in as_asked(answer, traces=layout.traces):
         yield from (case.when, case.iterations, *case.totals.values(), *case.then.values())
         yield from () if case.result is None else (case.result,)
+        yield from nodes_in(case.contents or {})
     yield answer.summary.diverges
     yield from (part.when for part in answer.summary.undefined)
     yield from (part.when for part in answer.summary.residual)
@@ -346,7 +354,7 @@ def _case_lines(case: Merged, names: Names, fixed: Mapping[t.Var, t.Term], *, tr
     conditions = (case.when, *(traced.when for traced in case.traces if traces))
     values = (case.iterations, *case.totals.values(), *case.then.values())
     result = () if case.result is None else (case.result,)
-    nodes = (*values, *conditions, *result)
+    nodes = (*values, *conditions, *result, *nodes_in(case.contents or {}))
     return names.shortened(lambda own: _lines_of(case, own, fixed, traces=traces), nodes)
 
 
@@ -358,6 +366,7 @@ def _lines_of(case: Merged, names: Names, fixed: Mapping[t.Var, t.Term], *, trac
         lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
     then = {var: term for var, term in case.then.items() if term is not var and term is not fixed.get(var)}
     lines += [f"    {effect}" for effect in names.effects(then.items())]
+    lines += [f"    {line}" for line in content_lines(case.contents, case.when, names)]
     lines += inputs_lines(case.then, names)
     if case.result is not None:
         lines.append(f"    returns {names.text(case.result)}")

@@ -11,6 +11,7 @@ from loopless.flowgraph.model import Parameter
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.model import Residual, Undefined
+from loopless.terms.contents import reader_behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,24 +149,50 @@ class CallSummary:
         Raises ValueError where the call does not return, or nothing exact is said, with the reason; KeyError for a
         name that is no input; :class:`loopless.terms.EvaluationError` for an input that is needed and not given.
         """
-        by_name = {input.var.name: input.var for input in self.inputs}
-        by_name |= {p.var.name: p.var for p in self.parameters if p.var is not None}
-        values = {by_name[name]: value for name, value in inputs.items()}
+        values = self._by_variable(inputs)
+        return self.values_behind(self.returned(values, reader), values, reader)
+
+    def values_behind(
+        self, case: FunctionCase, values: Mapping[t.Var, int], reader: t.Reader | None = None
+    ) -> dict[str, int]:
+        """The outcome of a call for entry values of this case, by name."""
+        told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
+        final = {var.name: t.evaluate(term, values, reader) for var, term in told}
+        return final if case.result is None else final | {"return": t.evaluate(case.result, values, reader)}
+
+    def memory(self, reader: t.Reader, /, **inputs: int) -> t.Reader:
+        """What memory that callers see holds behind the call, where ``reader`` says what it holds at the entry.
+
+        Raises as a call does, and ValueError where nothing is told of memory. The reader raises
+        :class:`loopless.terms.EvaluationError` for what is not told.
+        """
+        values = self._by_variable(inputs)
+        contents = self.returned(values, reader).contents
+        if contents is None:
+            raise ValueError("nothing is told of what memory holds behind the call")
+        return reader_behind(contents, values, reader)
+
+    def returned(self, values: Mapping[t.Var, int], reader: t.Reader | None = None) -> FunctionCase:
+        """The case of these entry values, which returns. Raises ValueError as a call does."""
         match self.at(values, reader):
             case FunctionCase() as case:
                 if not case.exact:
                     raise ValueError("the case of these values is an over-approximation")
                 if case.kind != "return":
                     raise ValueError(f"the call ends with {case.kind} in line {case.line}")
-                told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
-                final = {var.name: t.evaluate(term, values, reader) for var, term in told}
-                return final if case.result is None else final | {"return": t.evaluate(case.result, values, reader)}
+                return case
             case Diverges(loop=loop):
                 raise ValueError(f"the loop {loop} never ends from these values")
             case Undefined(kind=kind, line=line):
                 raise ValueError(f"the run meets undefined behaviour ({kind}) in line {line}")
             case Residual(why=why):
                 raise ValueError(str(why))
+
+    def _by_variable(self, inputs: Mapping[str, int]) -> dict[t.Var, int]:
+        """The values of inputs from those of their names. Raises KeyError."""
+        by_name = {input.var.name: input.var for input in self.inputs}
+        by_name |= {p.var.name: p.var for p in self.parameters if p.var is not None}
+        return {by_name[name]: value for name, value in inputs.items()}
 
 
 FunctionOutcome = CallSummary | Refused

@@ -12,6 +12,7 @@ from loopless.flowgraph.model import LoopInfo
 from loopless.paths.model import Exit, LoopPaths
 from loopless.records import dataclass
 from loopless.refusals import Refused
+from loopless.terms.contents import nodes_in, placed, reader_behind, variables_in
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -155,26 +156,55 @@ class LoopSummary:
         Raises ValueError where the loop does not leave from there, or nothing exact is said, with the reason; KeyError
         for a variable without a value.
         """
-        by_name = {var.name: var for path in self.paths.all for var in path.condition.variables | set(path.update)}
-        by_name |= {v.name: v for path in self.paths.all for term in path.update.values() for v in term.variables}
-        values = {by_name[name]: value for name, value in entry.items()}
-        if not t.holds(self.entered, values, reader):
+        values = self._by_variable(entry)
+        return self.values_behind(self.case_at(values, reader), values, reader)
+
+    def memory(self, reader: t.Reader, /, **entry: int) -> t.Reader:
+        """What memory holds at the exit for these entry values, where ``reader`` says what it holds at the entry.
+
+        Raises as a call does, and ValueError where nothing is told of memory. The reader raises
+        :class:`loopless.terms.EvaluationError` for what is not told.
+        """
+        values = self._by_variable(entry)
+        contents = self.case_at(values, reader).contents
+        if contents is None:
+            raise ValueError("nothing is told of what memory holds behind the loop")
+        return reader_behind(contents, values, reader)
+
+    def values_behind(self, case: Case, values: Mapping[t.Var, int], reader: t.Reader | None = None) -> dict[str, int]:
+        """The variables at the exit for entry values of this case, by name."""
+        followed = {*self.paths.state, *self.paths.invariants}
+        unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
+        # The paths do not follow all of which contents speak: such a variable may change.
+        unstated |= {var.name for other in self.cases for var in variables_in(other.contents or {}) - followed}
+        told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
+        after = {var.name: t.evaluate(term, values, reader) for var, term in told}
+        return {var.name: value for var, value in values.items() if var.name not in unstated} | after
+
+    def case_at(self, values: Mapping[t.Var, int], reader: t.Reader | None = None) -> Case:
+        """The case of these entry values. Raises ValueError as a call does."""
+        here = t.Valuation(values, reader)
+        if not here.holds(self.entered):
             raise ValueError(f"the program enters the loop only with {self.entered}")
         for case in self.cases:
-            if t.holds(case.when, values, reader):
+            if here.holds(case.when):
                 if not case.exact:
                     raise ValueError("the case of these values is an over-approximation")
-                unstated = {var.name for var in self.paths.state} - {var.name for var in self.known(case)}
-                told = ((var, term) for var, term in case.then.items() if stream_of(var) is None)
-                after = {var.name: t.evaluate(term, values, reader) for var, term in told}
-                return {name: value for name, value in entry.items() if name not in unstated} | after
-        if t.holds(self.diverges, values, reader):
+                return case
+        if here.holds(self.diverges):
             raise ValueError("the loop never ends from these values")
         for undefined in self.undefined:
-            if t.holds(undefined.when, values, reader):
+            if here.holds(undefined.when):
                 place = f" in line {undefined.line}" if undefined.line else ""
                 raise ValueError(f"the run meets undefined behaviour ({undefined.kind}){place}")
         raise ValueError("; ".join(str(residual.why) for residual in self.residual))
+
+    def _by_variable(self, entry: Mapping[str, int]) -> dict[t.Var, int]:
+        """The values of variables from those of their names. Raises KeyError."""
+        by_name = {var.name: var for path in self.paths.all for var in path.condition.variables | set(path.update)}
+        by_name |= {v.name: v for path in self.paths.all for term in path.update.values() for v in term.variables}
+        by_name |= {var.name: var for case in self.cases for var in variables_in(case.contents or {})}
+        return {by_name[name]: value for name, value in entry.items()}
 
     def known(self, case: Case) -> dict[t.Var, t.Term]:
         """What a case says of the values at its exit: ``then``, and the variables of the state that keep theirs.
@@ -237,6 +267,7 @@ def nodes_of(summary: LoopSummary) -> Iterator[t.Term | t.Condition]:
             yield from terms
         if case.result is not None:
             yield case.result
+        yield from nodes_in(case.contents or {})
     yield from (undefined.when for undefined in summary.undefined)
     yield from (residual.when for residual in summary.residual)
 
@@ -258,6 +289,7 @@ def with_arrays(summary: LoopSummary, names: Mapping[str, str]) -> LoopSummary:
             per_path=of(case.per_path),
             totals=of(case.totals),
             result=None if case.result is None else t.renamed_arrays(case.result, names),
+            contents=None if case.contents is None else placed(case.contents, {}, names),
         )
         for case in summary.cases
     )

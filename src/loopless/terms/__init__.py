@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from loopless.terms import algebra
 from loopless.terms.aggregates import aggregates_in, counted, folding
-from loopless.terms.bound_names import words_in, words_of
+from loopless.terms.bound_names import bound_names, words_in, words_of
 from loopless.terms.build import (
     add,
     bit_and,
@@ -89,8 +89,10 @@ from loopless.terms.memory_names import (
     Scalar,
     about_pointers,
     as_declared,
+    element_called,
     member_at,
     read_as,
+    scalar_at,
 )
 from loopless.terms.nodes import (
     BOUND,
@@ -123,7 +125,7 @@ from loopless.terms.nodes import (
 )
 from loopless.terms.numerals import Style
 from loopless.terms.operators import DIVISIONS, NAMED_FUNCTIONS, OPERATORS, PARTIAL, RELATIONS, EvaluationError, named
-from loopless.terms.printing import Definitions, brief, fold_text, text
+from loopless.terms.printing import Definitions, brief, fold_text, text, text_afterwards
 from loopless.terms.sequences import (
     EVERYWHERE,
     count,
@@ -201,6 +203,7 @@ __all__ = [
     "bit_and",
     "bit_or",
     "bit_xor",
+    "bound_names",
     "brief",
     "coefficients",
     "comparisons",
@@ -217,6 +220,7 @@ __all__ = [
     "divided",
     "divides_always",
     "earliest",
+    "element_called",
     "equal",
     "equals_zero",
     "evaluate",
@@ -269,6 +273,7 @@ __all__ = [
     "read_as",
     "renamed_arrays",
     "replace_terms",
+    "scalar_at",
     "scale",
     "shift_left",
     "shift_right",
@@ -280,6 +285,7 @@ __all__ = [
     "symbol",
     "table",
     "text",
+    "text_afterwards",
     "total",
     "transform",
     "trunc_div",

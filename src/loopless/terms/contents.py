@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import Final
 
 from loopless.records import dataclass
-from loopless.terms.build import add, const, floor_div, ite, mod, mul, polynomial, read, sub, wrap
-from loopless.terms.conditions import between, conjunction, disjunction, equal
-from loopless.terms.evaluate import Reader, evaluate, holds
+from loopless.terms.build import add, const, floor_div, from_polynomial, ite, mod, mul, polynomial, read, sub, wrap
+from loopless.terms.conditions import between, conjunction, conjuncts, disjunction, equal
+from loopless.terms.evaluate import Reader, Sweep, evaluate
 from loopless.terms.memory_names import bytes_of
-from loopless.terms.nodes import FALSE, OPENED, TRUE, Condition, Node, Read, Term, Var, walk_inside
+from loopless.terms.nodes import FALSE, OPENED, TRUE, Compare, Condition, Node, Read, Term, Var, walk_inside
 from loopless.terms.operators import EvaluationError
 from loopless.terms.substitute import renamed_arrays, substitute, with_reads
 from loopless.terms.types import INTEGERS, IntType
@@ -60,7 +60,7 @@ class Layer:
         return add(self.start, mul(const(self.stride), INDEX))
 
     @property
-    def nodes(self) -> tuple[Node, ...]:
+    def nodes(self) -> tuple[Term | Condition, ...]:
         """What it is made of."""
         return (self.start, self.where) if self.value is None else (self.start, self.where, self.value)
 
@@ -74,6 +74,10 @@ Contents = Mapping[str, Layers]
 
 class Overlapping(Exception):
     """An element is read that lies across elements of a layer, or may do so."""
+
+
+class UnknownElement(EvaluationError):
+    """The value of an element is asked for of which nothing is known."""
 
 
 # -- reading -----------------------------------------------------------------------------------------------------------
@@ -172,17 +176,19 @@ def mapped(layers: Sequence[Layer], of: Callable[[Node], Node]) -> Layers:
     return tuple(found)
 
 
+def applied(contents: Contents | None, of: Callable[[Node], Node]) -> dict[str, Layers] | None:
+    """The contents with ``of`` applied to all their terms and conditions; None where nothing is told of memory."""
+    return None if contents is None else {array: mapped(layers, of) for array, layers in contents.items()}
+
+
 def placed(
     contents: Contents, values: Mapping[Var, Term], arrays: Mapping[str, str] | None = None
 ) -> dict[str, Layers]:
-    """The contents over other values of the variables, where objects may have other names.
-
-    Raises :class:`.TermTooLarge`, and :class:`Overlapping` where an object that is written gets the name of another
-    one: which of their layers is newer is not known.
+    """The contents over other values of the variables, where objects may have other names; nothing is known of one
+    that is written and that several become. Raises :class:`.TermTooLarge`.
     """
     names = arrays or {}
-    if names and not _stay_apart(contents, names):
-        raise Overlapping
+    called = Counter(names.get(array, array) for array in {*contents, *arrays_in(contents)}) if names else Counter()
 
     def of(node: Node) -> Node:
         there = renamed_arrays(node, names) if names else node
@@ -191,13 +197,11 @@ def placed(
         assert isinstance(there, Condition)
         return substitute(there, values)
 
-    return {names.get(array, array): mapped(layers, of) for array, layers in contents.items()}
-
-
-def _stay_apart(contents: Contents, names: Mapping[str, str]) -> bool:
-    """Whether objects that are written keep names of their own."""
-    others = Counter(names.get(array, array) for array in {*contents, *arrays_in(contents)})
-    return all(others[names.get(array, array)] == 1 for array in contents)
+    found: dict[str, Layers] = {}
+    for array, layers in contents.items():
+        name = names.get(array, array)
+        found[name] = mapped(layers, of) if called[name] <= 1 else (unknown(),)
+    return found
 
 
 def behind(contents: Contents, node: Node, decide: Decide) -> Node | None:
@@ -250,44 +254,108 @@ def followed(first: Contents, second: Contents, decide: Decide) -> dict[str, Lay
 def reader_behind(contents: Contents, values: Mapping[Var, int], before: Reader) -> Reader:
     """What memory holds where it has these ``contents``, for these values of the variables, over what ``before`` reads.
 
-    The reader raises :class:`.EvaluationError` for elements of which nothing is known.
+    The reader raises :class:`UnknownElement` for elements of which nothing is known. Elements that are read one after
+    the other are found in one pass.
     """
+    return _Held(contents, values, before).element
 
-    def element_of(array: str, offset: int, type: IntType) -> int:
+
+class _Held:
+    """What memory holds at values of the variables."""
+
+    def __init__(self, contents: Contents, values: Mapping[Var, int], before: Reader) -> None:
+        self._before = before
+        self._layers: dict[str, list[_HeldLayer]] = {}
+        """Those that were needed so far."""
+        self._contents = contents
+        self._values = values
+
+    def element(self, array: str, offset: int, type: IntType) -> int:
+        """The element of ``type`` at a byte offset of ``array``."""
+        layers = self._layers.get(array)
+        if layers is None:
+            held = (_HeldLayer(layer, array, self._values, self._before) for layer in self._contents.get(array, ()))
+            layers = self._layers[array] = list(held)
         size = bytes_of(type)
-        layers = contents.get(array, ())
         if not layers:
-            return before(array, offset, type)
+            return self._before(array, offset, type)
         if size is None:
             raise EvaluationError(f"{array} at byte {offset} is read as an integer without a size")
-        held = [_byte(layers, values, before, array, offset + at) for at in range(size)]
-        if all(byte is None for byte in held):
-            return before(array, offset, type)
-        kept = (before(array, offset + at, _BYTE) if byte is None else byte for at, byte in enumerate(held))
-        return type.wrap(sum((byte & 0xFF) << (8 * at) for at, byte in enumerate(kept)))
+        for layer in layers:
+            index, inside = divmod(offset - layer.start, layer.stride)
+            if inside == 0 and size == layer.size:
+                value = layer.at(index)
+                if value is not None:
+                    return type.wrap(value)
+            elif inside < layer.size or inside + size > layer.stride:
+                return self._of_bytes(layers, array, offset, type)
+        return self._before(array, offset, type)
 
-    return element_of
+    def _of_bytes(self, layers: Sequence[_HeldLayer], array: str, offset: int, type: IntType) -> int:
+        """An element that may lie across others."""
+        bytes_held: list[int] = []
+        for at in range(offset, offset + (bytes_of(type) or 0)):
+            held = (layer.byte(at) for layer in layers)
+            found = next((byte for byte in held if byte is not None), None)
+            bytes_held.append(self._before(array, at, _BYTE) if found is None else found)
+        return type.wrap(sum((byte & 0xFF) << (8 * at) for at, byte in enumerate(bytes_held)))
 
 
-def _byte(layers: Layers, values: Mapping[Var, int], before: Reader, array: str, at: int) -> int | None:
-    """The byte at offset ``at``; None where no layer has it."""
-    for layer in layers:
-        index, inside = divmod(at - evaluate(layer.start, values, before), layer.stride)
-        if inside >= layer.size:
-            continue
-        there = {**values, INDEX: index}
-        if holds(layer.where, there, before):
-            if layer.value is None:
-                raise EvaluationError(f"what {array} holds at byte {at} is not known")
-            value = evaluate(layer.value, there, before)
-            return value >> (8 * inside)
-    return None
+class _HeldLayer:
+    """A layer at values of the variables."""
+
+    def __init__(self, layer: Layer, array: str, values: Mapping[Var, int], before: Reader) -> None:
+        self._layer, self._array = layer, array
+        self.start = evaluate(layer.start, values, before)
+        self.stride, self.size = layer.stride, layer.size
+        self._sweep = Sweep(INDEX, values, before)
+        self._low: int | None = None
+        self._high: int | None = None
+        self._where = conjunction(part for part in conjuncts(layer.where) if not self._bounded(part, values, before))
+
+    def _bounded(self, part: Condition, values: Mapping[Var, int], before: Reader) -> bool:
+        """Take a conjunct that says how large the index is, with the others, and say whether it does."""
+        if not isinstance(part, Compare) or part.relation != "le":
+            return False
+        rest = dict(polynomial(part.term))
+        factor = rest.pop(((INDEX, 1),), 0)
+        beside = from_polynomial(rest)
+        if not factor or INDEX in beside.variables:
+            return False
+        try:
+            limit = evaluate(beside, values, before)
+        except EvaluationError:
+            return False  # another part may decide
+        if factor > 0:
+            high = -limit // factor
+            self._high = high if self._high is None else min(self._high, high)
+        else:
+            low = -(-limit // -factor)
+            self._low = low if self._low is None else max(self._low, low)
+        return True
+
+    def at(self, index: int) -> int | None:
+        """What the element of an index holds; None where the layer says nothing of it."""
+        if (self._low is not None and index < self._low) or (self._high is not None and index > self._high):
+            return None
+        self._sweep.go(index)
+        if self._where is not TRUE and not self._sweep.holds(self._where):
+            return None
+        if self._layer.value is None:
+            raise UnknownElement(f"what {self._array} holds at byte {self.start + self.stride * index} is not known")
+        return self._sweep.evaluate(self._layer.value)
+
+    def byte(self, at: int) -> int | None:
+        """The byte at an offset; None where the layer says nothing of it."""
+        index, inside = divmod(at - self.start, self.stride)
+        value = self.at(index) if inside < self.size else None
+        return None if value is None else value >> (8 * inside)
 
 
 # -- what is spoken of -------------------------------------------------------------------------------------------------
 
 
-def nodes_in(contents: Contents) -> Iterator[Node]:
+def nodes_in(contents: Contents) -> Iterator[Term | Condition]:
     """All terms and conditions of the contents."""
     for layers in contents.values():
         for layer in layers:

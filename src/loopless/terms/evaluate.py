@@ -364,6 +364,32 @@ class _Inside(_Evaluator):
         return self if not self.bound.isdisjoint(free) else self.outer.home(term)
 
 
+class Sweep:
+    """Terms and conditions at one value of ``index`` after the other. What does not depend on it is worked out once,
+    and an aggregate over a longer prefix goes on where that over a shorter one stopped.
+    """
+
+    def __init__(self, index: Var, values: Mapping[Var, int], reader: Reader | None = None) -> None:
+        """``values`` of all other variables; ``reader`` answers array reads."""
+        self._index = index
+        self._inside = _Inside(_Evaluator(values, reader), (index,))
+
+    def go(self, at: int) -> None:
+        """Go to a value of the index. Raises :class:`EvaluationError` where that was done too often."""
+        self._inside.at([(self._index, at)])
+
+    def evaluate(self, term: Term) -> int:
+        """As :func:`evaluate`."""
+        return self._inside.value(term)
+
+    def holds(self, condition: Condition) -> bool:
+        """As :func:`holds`."""
+        try:
+            return self._inside.truth(condition)
+        except NoValue:
+            return holds(condition, self._inside.values, self._inside.reader)
+
+
 class _Pass:
     """One pass over a sequence, as far as it was needed: a longer one goes on where it stopped."""
 

@@ -133,9 +133,9 @@ class Located:
     place: Place | None
 
 
-def element_called(array: str, place: Place, indices: Sequence[str]) -> str:
-    """How C names a scalar, ``a[k]``, ``p->items[k].len``."""
-    return f"{array}{place.row.head}{''.join(f'[{index}]' for index in indices)}{place.scalar.name}"
+def element_called(array: str, place: Place, indices: Sequence[str], mark: str = "") -> str:
+    """How C names a scalar, ``a[k]``, ``p->items[k].len``, with a ``mark`` behind the array."""
+    return f"{array}{place.row.head}{mark}{''.join(f'[{index}]' for index in indices)}{place.scalar.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +185,23 @@ _UNKNOWN: Final = Layout()
 def located(read: Read, offset: Polynomial, layouts: Mapping[str, Layout]) -> Located:
     """Where a read is, whose offset is this polynomial. Offsets count from where the pointer of the name points to."""
     array = read.array.removeprefix("*")
-    offset = {monomial: c for monomial, c in offset.items() if c != 1 or not _is_called(monomial, array)}
+    offset = _from_pointer(array, offset)
     layout = layouts.get(array, _UNKNOWN)
     place = member_at(layout.rows, offset, bytes_of(read.type))
     declared = None if place is None else place.scalar.type
     same = declared is not None and (read.type.width is None or declared.width == read.type.width)
     return Located(layout, offset, place if same else None)
+
+
+def scalar_at(read: Read, offset: Polynomial, layouts: Mapping[str, Layout]) -> Place | None:
+    """The scalar of any type that is declared where a read is, whose offset is this polynomial."""
+    array = read.array.removeprefix("*")
+    return member_at(layouts.get(array, _UNKNOWN).rows, _from_pointer(array, offset), bytes_of(read.type))
+
+
+def _from_pointer(array: str, offset: Polynomial) -> Polynomial:
+    """An offset counted from where the pointer of the name points to."""
+    return {monomial: c for monomial, c in offset.items() if c != 1 or not _is_called(monomial, array)}
 
 
 def _is_called(monomial: Monomial, name: str) -> bool:

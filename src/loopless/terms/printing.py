@@ -85,6 +85,11 @@ def text(node: Node, style: Style = PLAIN) -> str:
 Node.written = text
 
 
+def text_afterwards(element: Read, style: Style = PLAIN) -> str:
+    """What an element is called that is meant as it is afterwards: ``a'[j]``, ``p->items'[j].len``."""
+    return _Writer({}, None, style, element).element(element, "'")[0]
+
+
 def brief(node: Node) -> str:
     """``node`` in C syntax for a sentence: only said to be long if it has more than :data:`MAX_BRIEF_NODES` parts."""
     parts = sum(1 for _ in islice(walk_inside(node), MAX_BRIEF_NODES + 1))
@@ -371,14 +376,19 @@ class _Writer:
         """
         if node.array.endswith(STREAM):
             return f"{node.array}[{self.text(node.offset)}]", ATOM
+        return self.element(node)
+
+    def element(self, node: Read, mark: str = "") -> tuple[str, int]:
+        """An element, with a ``mark`` behind the name of what it is an element of."""
         array = node.array.removeprefix("*")
         where = located(node, self._polynomial(node.offset), self.layouts)
         if self.style.told is not None:
             self.style.told.add(ReadAs.of(node, where.place))
         if where.place is None:
             offset = self._within(from_polynomial(where.offset), TIMES)
-            return f"*({read_as(node.type)} *)((char *){'&' if where.layout.whole else ''}{array} + {offset})", UNARY
-        element = element_called(array, where.place, [self.text(index) for index in where.place.indices])
+            address = f"(char *){'&' if where.layout.whole else ''}{array}{mark}"
+            return f"*({read_as(node.type)} *)({address} + {offset})", UNARY
+        element = element_called(array, where.place, [self.text(index) for index in where.place.indices], mark)
         if node.type in (where.place.scalar.type, INTEGERS):
             return element, ATOM
         return f"({read_as(node.type)}){element}", UNARY

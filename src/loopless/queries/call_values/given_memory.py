@@ -6,22 +6,27 @@ Elements are of the type that is declared. They need not all be given; what read
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from loopless import terms as t
 from loopless.errors import UsageError
 from loopless.patterns import pattern
 from loopless.queries.call_values.arguments import Characters, characters, integer_of
+from loopless.queries.call_values.number_arrays import GivenArray, NumberArray
+from loopless.records import dataclass
 
 Value = int | tuple[int, ...]
 """What the user gives an input: a number, or what a pointer points to, or an array holds, from the first element on."""
 
-Entry = int | str | bytes | Sequence[int]
+Entry = int | str | bytes | Sequence[int] | NumberArray
 """What is given: a number, or the elements of an array, a string or bytes for one of characters."""
 
 
 def given_value(value: Entry, name: str) -> Value:
-    """A number, or elements. Raises ``UsageError`` for what is neither."""
+    """A number, or elements, of several dimensions in the order of C. Raises ``UsageError`` for what is neither."""
+    array = GivenArray.of(value)
+    if array is not None:
+        return array.elements(name)
     if isinstance(value, bytes | bytearray):
         return Characters(t.IntType(8).wrap(code) for code in value)
     if isinstance(value, str):
@@ -29,6 +34,22 @@ def given_value(value: Entry, name: str) -> Value:
     if isinstance(value, list | tuple):
         return tuple(integer_of(part, name) for part in value)
     return integer_of(value, name)
+
+
+def alike(values: Sequence[int], given: Entry) -> Any:
+    """Elements as what was ``given``: a list, a tuple, a string, bytes, or an array of NumPy of that shape."""
+    array = GivenArray.of(given)
+    if array is not None:
+        return array.filled(values)
+    match given:
+        case bytes() | bytearray():
+            return type(given)(value & 0xFF for value in values)
+        case str():
+            return bytes(value & 0xFF for value in values).partition(b"\0")[0].decode(errors="surrogateescape")
+        case tuple():
+            return tuple(values)
+        case _:
+            return list(values)
 
 
 _INDEX: Final = pattern(r"\[(\d+)\]")
@@ -111,13 +132,26 @@ def check_elements(layouts: Mapping[str, t.Layout], name: str, value: Value, abo
         check_range(numbers, type, about)
 
 
+@dataclass(frozen=True, slots=True)
+class GivenPlace:
+    """Where elements are that are given: their object, the bytes at which they begin, their type; ``single``: whether
+    that is one element by its own name.
+    """
+
+    array: str
+    offsets: range
+    type: t.IntType
+    single: bool = False
+
+
 class GivenMemory:
-    """The elements of arrays that are given."""
+    """The elements of arrays that are given; ``places``: where they are, by the names of arrays and elements."""
 
     def __init__(self, layouts: Mapping[str, t.Layout], given: Mapping[str, Value]) -> None:
         self._bytes: dict[str, dict[int, int]] = {}
         self._numbers: dict[str, dict[int, int]] = {}
         """By the bytes at which they begin, elements of any size."""
+        self.places: dict[str, GivenPlace] = {}
         for name, layout in layouts.items():
             if layout.content is not None:
                 self._bytes[name] = dict(enumerate(layout.content))
@@ -125,12 +159,14 @@ class GivenMemory:
             if isinstance(value, tuple):
                 array, start, type = array_of(layouts, name) or (name, 0, BYTE)
                 if type is not None:
-                    self._put(array, start, value.of(type) if isinstance(value, Characters) else value, type)
+                    held = value.of(type) if isinstance(value, Characters) else value
+                    self.places[name] = GivenPlace(array, self._put(array, start, held, type), type)
             elif (place := place_of(layouts, name)) is not None:
                 array, offset, type = place
-                self._put(array, offset, (value,), type)
+                self.places[name] = GivenPlace(array, self._put(array, offset, (value,), type), type, single=True)
 
-    def _put(self, array: str, offset: int, values: Iterable[int], type: t.IntType) -> None:
+    def _put(self, array: str, offset: int, values: Sequence[int], type: t.IntType) -> range:
+        """Hold elements from a byte on, and say at which bytes they begin."""
         assert type.width is not None
         size = (type.width + 7) // 8
         held, numbers = self._bytes.setdefault(array, {}), self._numbers.setdefault(array, {})
@@ -138,6 +174,7 @@ class GivenMemory:
             start = offset + at * size
             numbers[start] = value
             held.update(enumerate((value % (1 << 8 * size)).to_bytes(size, "little"), start))
+        return range(offset, offset + len(values) * size, size)
 
     def __contains__(self, name: str) -> bool:
         return name in self._bytes

@@ -84,7 +84,7 @@ def _counted(graph: Flowgraph, loop: LoopInfo) -> LoopSummary | None:
         return None
     plain = readable(outcome)
     # What pickles back is small: the paths are told elsewhere.
-    return replace(plain, cases=tuple(replace(case, then={}) for case in plain.cases))
+    return replace(plain, cases=tuple(replace(case, then={}, contents=None) for case in plain.cases))
 
 
 def _without_unused(paths: LoopPaths) -> LoopPaths:

@@ -47,7 +47,7 @@ def untold(
             if info.is_source and info.pointer_part != "object":
                 found[info.shown] = found.get(info.shown, False) or var in used
         if asked is None:
-            found |= dict.fromkeys(_written(graph, loop), True)
+            found |= dict.fromkeys(_written(graph, loop, summary), True)
     return tuple(Untold(name, used) for name, used in found.items())
 
 
@@ -87,23 +87,41 @@ def _told(summary: LoopSummary) -> frozenset[t.Var]:
     return frozenset(found)
 
 
-def _written(graph: Flowgraph, loop: LoopInfo) -> Iterator[str]:
-    """The names of memory that the loop writes, of that which is not held in variables."""
+def _written(graph: Flowgraph, loop: LoopInfo, summary: LoopSummary | None) -> Iterator[str]:
+    """The names of memory that the loop writes and of which the summary does not tell all, of that which is not held in
+    variables.
+    """
     for label in sorted(loop.blocks):
         for statement in graph.blocks[label].statements:
             match statement:
                 case Store() | Fill() | Copy():
-                    yield from _named(graph, written_by(statement) or ()) or ["what a pointer points to"]
+                    named = _named(graph, written_by(statement) or ())
+                    yield from _missing(named, summary) if named else ["what a pointer points to"]
                 case Call(outside=False):
-                    yield from _named(graph, written_by(statement) or ())
+                    yield from _missing(_named(graph, written_by(statement) or ()), summary)
                 case _:
                     pass
 
 
-def _named(graph: Flowgraph, numbers: Iterable[int]) -> list[str]:
-    """The names of these objects, of those that have one."""
+def _named(graph: Flowgraph, numbers: Iterable[int]) -> list[MemoryObject]:
+    """These objects, of those that have a name."""
     objects = [graph.objects[number] for number in sorted(numbers) if number in graph.objects]
-    return [_name(found) for found in objects if found.name]
+    return [found for found in objects if found.name]
+
+
+def _missing(objects: Iterable[MemoryObject], summary: LoopSummary | None) -> Iterator[str]:
+    """What some case does not tell of the contents of the objects at its exit."""
+    cases = summary.cases if summary is not None and summary.approximation is None else ()
+    for found in objects:
+        told = [None if case.contents is None else case.contents.get(found.name, ()) for case in cases]
+        if not told or any(layers is None or any(map(_is_all_unknown, layers)) for layers in told):
+            yield _name(found)
+        elif any(layer.value is None for layers in told for layer in layers or ()):
+            yield f"part of {_name(found)}"
+
+
+def _is_all_unknown(layer: t.Layer) -> bool:
+    return layer.value is None and layer.where is t.TRUE
 
 
 def _name(found: MemoryObject) -> str:

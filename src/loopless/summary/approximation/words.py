@@ -8,6 +8,7 @@ from loopless import terms as t
 from loopless.limits.summary import LARGE_APPROXIMATE_NUMBER, MAX_RELATION_ALTERNATIVES, REPETITION_OPERATIONS
 from loopless.logic import Region, pruned
 from loopless.summary.model import Case
+from loopless.terms.contents import placed
 
 
 def written(case: Case, region: Region) -> Case:
@@ -28,6 +29,7 @@ def written(case: Case, region: Region) -> Case:
         iterations=t.substitute(case.iterations, solved),
         per_path={path: t.substitute(term, solved) for path, term in case.per_path.items()},
         result=t.substitute(case.result, solved) if case.result is not None else None,
+        contents=None if case.contents is None else placed(case.contents, solved),
         free=left,
         facts=facts,
     )

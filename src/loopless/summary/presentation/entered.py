@@ -18,6 +18,7 @@ from loopless.summary.model import Approximation, Case, Cycle, LoopSummary, Step
 from loopless.summary.presentation.merging import Merged, merged
 from loopless.summary.presentation.readable import readable, without_divided
 from loopless.summary.rewrite.entry import fixed_by
+from loopless.terms.contents import placed
 
 _Key = TypeVar("_Key")
 
@@ -165,6 +166,7 @@ class _There:
                     totals=self._terms(case.totals),
                     result=None if case.result is None else self._at(case.result),
                     trace=tuple(map(self._step, case.trace)),
+                    contents=None if case.contents is None else placed(case.contents, self._fixed),
                 )
 
     def _terms(self, terms: Mapping[_Key, t.Term]) -> dict[_Key, t.Term]:

@@ -31,6 +31,7 @@ from loopless.logic import (
 from loopless.paths.model import Exit
 from loopless.records import dataclass
 from loopless.summary.model import Case, Cycle, Interleaving, LoopSummary, PathRun, Step
+from loopless.summary.presentation.contents import same_where
 from loopless.summary.presentation.readable import Guards
 
 
@@ -47,7 +48,7 @@ class Traced:
 @dataclass(frozen=True, slots=True)
 class Merged:
     """Cases of one transformer, all of them ``exact`` or none. ``then`` is what :meth:`Summary.known` gives, right for
-    all of them.
+    all of them, and so is ``contents``, as :class:`Case` has it.
     """
 
     traces: tuple[Traced, ...]
@@ -58,6 +59,7 @@ class Merged:
     result: t.Term | None
     totals: Mapping[str, t.Term] = field(default_factory=dict)
     exact: bool = True
+    contents: t.Contents | None = None
 
     @property
     def cases(self) -> tuple[int, ...]:
@@ -76,10 +78,11 @@ class _Domain:
 
 @dataclass(slots=True)
 class _Group:
-    """Cases found equal so far; ``values`` and ``trace`` hold for all of them."""
+    """Cases found equal so far; ``values``, ``contents`` and ``traces`` hold for all of them."""
 
     members: list[int]
     values: Mapping[str, t.Term]
+    contents: t.Contents | None = None
     traces: list[_Trace] = field(default_factory=list)
 
 
@@ -100,7 +103,8 @@ def alone(number: int, summary: LoopSummary) -> Merged:
     case = summary.cases[number]
     traced = Traced((number,), case.when, folded(case.trace), case.exit_path)
     then = summary.known(case)
-    return Merged((traced,), case.when, then, case.exit, case.iterations, case.result, case.totals, case.exact)
+    told = (case.iterations, case.result, case.totals, case.exact, case.contents)
+    return Merged((traced,), case.when, then, case.exit, *told)
 
 
 def folded(trace: Sequence[Step]) -> tuple[Step, ...]:
@@ -157,7 +161,8 @@ class _Merging:
 
     def _lone(self, number: int) -> _Group:
         case = self.summary.cases[number]
-        return _Group([number], _values(self.summary, case), [_Trace([number], folded(case.trace), case.exit_path)])
+        trace = _Trace([number], folded(case.trace), case.exit_path)
+        return _Group([number], _values(self.summary, case), case.contents, [trace])
 
     # -- transformers --------------------------------------------------------------------------------------------------
 
@@ -187,12 +192,23 @@ class _Merging:
         common = self._common(group.values, group.members, other.values, other.members)
         if common is None:
             return False
+        options = ((group.contents, other.members, other.contents), (other.contents, group.members, group.contents))
+        fitting = [one for one, numbers, same in options if self._same_contents(one, same, numbers)]
+        if not fitting:
+            return False
         traces = group.traces
         for trace in other.traces:
             traces = self._with_trace(trace, traces)
         # Only now, since the budget may run out before.
         group.members, group.values, group.traces = [*group.members, *other.members], common, traces
+        group.contents = fitting[0]
         return True
+
+    def _same_contents(self, left: t.Contents | None, right: t.Contents | None, numbers: Sequence[int]) -> bool:
+        """Whether memory holds the same by both in the cases of these numbers."""
+        if left is None or right is None:
+            return left is right
+        return all(same_where(left, right, self.domains[number].when) for number in numbers)
 
     def _common(
         self, left: Mapping[str, t.Term], lefts: list[int], right: Mapping[str, t.Term], rights: list[int]
@@ -290,6 +306,7 @@ class _Merging:
             values.get(_RESULT),
             {name: values[_total(name)] for name in first.totals},
             first.exact,
+            group.contents,
         )
 
     def _union(self, members: Sequence[int]) -> t.Condition:

@@ -6,7 +6,7 @@ context holds), every term has the same value where its case applies. What would
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from typing import assert_never
@@ -38,6 +38,7 @@ from loopless.logic import (
 from loopless.paths.model import LoopPaths, Path
 from loopless.records import dataclass
 from loopless.summary.model import Case, Cycle, Interleaving, LoopSummary, PathRun, Residual, Step, Undefined
+from loopless.summary.presentation.contents import joined_sums
 from loopless.summary.presentation.nonlinear import decided, plainer
 
 
@@ -140,7 +141,21 @@ class _Writer:
             totals={name: _value(term, when) for name, term in case.totals.items()},
             trace=tuple(_step(step, when) for step in case.trace),
             result=None if case.result is None else _value(case.result, when),
+            contents=None if case.contents is None else dict(self._contents(case.contents, when)),
         )
+
+    def _contents(self, contents: t.Contents, when: t.Condition) -> Iterator[tuple[str, t.Layers]]:
+        """What memory holds, in the fewest words that ``when`` allows; without layers that have no element there."""
+        given = when & self.given
+        for array in sorted(contents):
+            layers = tuple(self._layer(layer, when, given) for layer in contents[array])
+            yield array, tuple(layer for layer in layers if layer.where is not t.FALSE)
+
+    def _layer(self, layer: t.Layer, when: t.Condition, given: t.Condition) -> t.Layer:
+        plain = self.plain(layer.where)
+        where = self.guards.arranged(simplify(plain, given, operations=READABLE_CONDITION_OPERATIONS))
+        value = None if layer.value is None else joined_sums(_value(layer.value, when & where), when & where)
+        return replace(layer, start=_value(layer.start, when), where=where, value=value)
 
     def undefined(self, parts: Iterable[Undefined]) -> Iterable[Undefined]:
         """One region for each kind and line."""

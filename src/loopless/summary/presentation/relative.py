@@ -14,6 +14,7 @@ from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.model import Approximation, Case, Cycle, LoopSummary, Step
+from loopless.terms.contents import placed
 
 
 def relative_paths(paths: LoopPaths) -> LoopPaths:
@@ -84,6 +85,7 @@ class _Relative:
             result=self.term(case.result) if case.result is not None else None,
             totals=self._terms(case.totals),
             facts=self.condition(case.facts),
+            contents=None if case.contents is None else placed(case.contents, self._begins),
         )
 
     def _step(self, step: Step) -> Step:

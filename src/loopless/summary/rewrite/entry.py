@@ -10,6 +10,7 @@ from loopless.logic import BudgetExceeded, NotPresburger, Region, feasible
 from loopless.paths.invariants import inductive
 from loopless.paths.model import LoopPaths, Path
 from loopless.summary.model import Case, Cycle, LoopSummary, Step
+from loopless.terms.contents import placed
 
 
 def narrowed(paths: LoopPaths, assumed: t.Condition) -> LoopPaths:
@@ -82,6 +83,7 @@ def entered_with(summary: LoopSummary, facts: t.Condition) -> LoopSummary:
             totals={name: at(term) for name, term in case.totals.items()},
             result=at(case.result) if case.result is not None else None,
             trace=tuple(_at(step, fixed) for step in case.trace),
+            contents=None if case.contents is None else placed(case.contents, fixed),
         )
 
     there = replace(

@@ -8,6 +8,7 @@ from loopless import terms as t
 from loopless.refusals import Reason, Refused
 from loopless.summary.model import Case, Cycle, LoopSummary, PathRun, Residual, Step
 from loopless.summary.transitions.system import place_of
+from loopless.terms.contents import placed
 
 
 def settled(summary: LoopSummary) -> LoopSummary:
@@ -35,7 +36,8 @@ def settled(summary: LoopSummary) -> LoopSummary:
         elif counters:
             then = {var: term for var, term in case.then.items() if var not in counters}
             totals = {name: t.substitute(case.then.get(var, var), begun) for var, name in counters.items()}
-            cases.append(replace(case, then=then, totals=dict(sorted(totals.items()))))
+            contents = None if case.contents is None else placed(case.contents, begun)
+            cases.append(replace(case, then=then, totals=dict(sorted(totals.items())), contents=contents))
         else:
             cases.append(case)
     return replace(
