@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from loopless import terms as t
@@ -23,6 +24,7 @@ from loopless.summary.function import CallSummary, Diverges, FunctionCase, Funct
 from loopless.summary.function_paths import Callees, FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome, Residual, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
+from loopless.terms.contents import INDEX, nodes_in
 
 _FINAL: Final = ("return", "exit", "abort")
 """The ends at which the final values are told."""
@@ -95,8 +97,9 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
             residual.append((finished.state, case))
             continue
         transformer = (*case.then.items(), None, *case.iterations.items())
+        memory = None if case.contents is None else tuple(case.contents.items())
         key = (case.kind, case.line, case.result, case.points_to, transformer, finished.state.unknowns, case.exact)
-        groups.setdefault(key, []).append((finished.state, case))
+        groups.setdefault((*key, memory), []).append((finished.state, case))
     cases = []
     for group in groups.values():
         state = paths.union([state for state, _ in group])
@@ -119,6 +122,7 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
                 state.assumptions,
                 state.uncounted,
                 first.exact,
+                None if first.contents is None else _plain_contents(first.contents, when),
             )
         )
     return tuple(cases), residual
@@ -126,6 +130,28 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
 
 def _plain(term: t.Term, when: t.Condition) -> t.Term:
     return without_wraps(decided(term, when), when)
+
+
+def _plain_contents(contents: t.Contents, when: t.Condition) -> t.Contents:
+    """The contents where ``when`` holds."""
+    found: dict[str, t.Layers] = {}
+    for array, layers in contents.items():
+        kept = []
+        for layer in layers:
+            where = simplify(layer.where, when, operations=FUNCTION_CONDITION_OPERATIONS)
+            there = when & where
+            value = None if layer.value is None else _plain(layer.value, there)
+            kept.append(replace(layer, start=_plain(layer.start, when), where=where, value=value))
+        found[array] = tuple(layer for layer in kept if layer.where is not t.FALSE)
+    return {array: layers for array, layers in found.items() if layers}
+
+
+def _visible(paths: FunctionPaths, state: FunctionPath) -> t.Contents | None:
+    """What memory that callers see holds; None where nothing is told of it."""
+    if not paths.memory or state.memory.written is None:
+        return None
+    contents = sorted(state.memory.contents.items())
+    return {array: layers for array, layers in contents if not paths.held.is_own(array)}
 
 
 def _case(paths: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCase | Refused:
@@ -140,13 +166,26 @@ def _case(paths: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCas
             return Refused(Reason.POINTER, paths.where, "the pointer that is returned may point into several objects")
         points_to = known.name
     then: dict[t.Var, t.Term] = {}
+    contents = None
     if exit.kind in _FINAL:
         values = state.values
+        contents = _visible(paths, state)
         then = {v: values[v] for v in sorted(values, key=_key) if v in paths.seen and values[v] is not v}
     counts = {name: state.values[counter] for counter, name in paths.counters.items() if counter in state.values}
     inputs = tuple(u.var for u in state.unknowns if u.origin is Origin.NONDET)
     return FunctionCase(
-        t.FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), (), exact=state.exact
+        t.FALSE,
+        exit.kind,
+        exit.line,
+        result,
+        points_to,
+        then,
+        counts,
+        inputs,
+        (),
+        (),
+        exact=state.exact,
+        contents=contents,
     )
 
 
@@ -175,7 +214,8 @@ def _occurring(
     for case in cases:
         nodes += [case.when, *case.then.values(), *case.iterations.values()]
         nodes += [case.result] if case.result is not None else []
-    return {var for node in nodes for var in node.variables}
+        nodes += nodes_in(case.contents or {})
+    return {var for node in nodes for var in node.variables} - {INDEX}
 
 
 _KINDS: Final = {

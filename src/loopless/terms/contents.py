@@ -26,6 +26,9 @@ from loopless.terms.types import INTEGERS, IntType
 INDEX: Final = Var(f"{OPENED}index", INTEGERS)
 """The index of an element in the conditions and values of layers; no variable of a program has its name."""
 
+_OTHER: Final = Var(f"{OPENED}other", INTEGERS)
+"""The index of an element of a layer, where an offset speaks of :data:`INDEX`."""
+
 _BYTE: Final = IntType(8, signed=False)
 
 Decide = Callable[[Condition], Condition]
@@ -90,7 +93,12 @@ def element(contents: Contents, array: str, offset: Term, type: IntType, decide:
             if decide(_touches(layer, offset, type)) is FALSE:
                 continue
             return None
-        index = index_at(layer, offset, type)
+        try:
+            index = index_at(layer, offset, type)
+        except Overlapping:
+            if decide(_overlaps(layer, offset, type)) is FALSE:
+                continue
+            raise
         if index is None:
             continue
         at, aligned = index
@@ -132,18 +140,27 @@ def index_at(layer: Layer, offset: Term, type: IntType) -> tuple[Term, Condition
 
 
 def _touches(layer: Layer, offset: Term, type: IntType) -> Condition:
-    """Where an element of ``type`` at byte ``offset`` shares a byte with an element of ``layer``; true where its form
-    does not say so.
-    """
+    """Where an element of ``type`` at byte ``offset`` may share a byte with an element of ``layer``."""
     size, distance = bytes_of(type), sub(offset, layer.start)
     if size is None or layer.stride != layer.size:
-        return TRUE
+        return _overlaps(layer, offset, type)
     if layer.stride == 1:
         return disjunction(substitute(layer.where, {INDEX: add(distance, const(at))}) for at in range(size))
     apart = residue(distance, layer.stride)
     if apart == 0 and size == layer.size:
         return substitute(layer.where, {INDEX: floor_div(distance, const(layer.stride))})
-    return TRUE
+    return _overlaps(layer, offset, type)
+
+
+def _overlaps(layer: Layer, offset: Term, type: IntType) -> Condition:
+    """That an element of ``type`` at byte ``offset`` shares a byte with the element of ``layer`` of some index, which
+    is a variable of its own: no values fulfil it where none shares one.
+    """
+    size = bytes_of(type)
+    if size is None:
+        return TRUE
+    distance = sub(sub(offset, layer.start), mul(const(layer.stride), _OTHER))
+    return conjunction((substitute(layer.where, {INDEX: _OTHER}), between(1 - size, distance, layer.size - 1)))
 
 
 def residue(term: Term, modulus: int) -> int | None:
