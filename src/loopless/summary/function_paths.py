@@ -46,7 +46,7 @@ from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
-from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners
+from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
 from loopless.terms.contents import Layer, unknown
 from loopless.terms.substitute import with_reads
@@ -264,23 +264,22 @@ class FunctionPaths(Execution[FunctionPath]):
         numbers = {array: self.held.numbers.get(array) for array in case.contents}
         if state.memory.written is None or None in numbers.values():
             return Memory({}, None)
-        contents = dict(state.memory.contents)
+        contents = state.memory.contents
         for array, layers in case.contents.items():
-            above = tuple(layer for layer in (self._seen_layer(state, layer) for layer in layers) if layer is not None)
-            contents[array] = (*above, *contents.get(array, ()))
+            for layer in reversed(layers):
+                contents = put(contents, array, self._seen_layer(state, layer))
         changed = frozenset(number for number in numbers.values() if number is not None)
         return Memory(contents, state.memory.written | changed)
 
-    def _seen_layer(self, state: FunctionPath, layer: Layer) -> Layer | None:
-        """A layer behind a loop that is entered in ``state``; None where it is nowhere."""
+    def _seen_layer(self, state: FunctionPath, layer: Layer) -> Layer:
+        """A layer behind a loop that is entered in ``state``."""
         start, where = self._seen(state, layer.start), self._seen(state, layer.where)
         if start is None or where is None:
             return unknown()
         assert isinstance(where, t.Condition)
         where = self.deciding(state)(where)
-        value = None if layer.value is None else self._seen(state, layer.value)
-        told = None if value is None else _term(value)
-        return None if where is t.FALSE else replace(layer, start=_term(start), where=where, value=told)
+        value = None if layer.value is None or where is t.FALSE else self._seen(state, layer.value, where)
+        return replace(layer, start=_term(start), where=where, value=None if value is None else _term(value))
 
     def _uncounted(self, summary: LoopSummary, case: Case) -> str | None:
         """A stream of which the loop may read, not telling how much, where more of it may be read behind."""
@@ -397,32 +396,38 @@ class FunctionPaths(Execution[FunctionPath]):
         return self._element(name, self.inside(state, load.address.offset), type)
 
     def _held(
-        self, state: FunctionPath, places: Sequence[tuple[t.Condition, int]], offset: t.Term, type: t.IntType
+        self,
+        state: FunctionPath,
+        places: Sequence[tuple[t.Condition, int]],
+        offset: t.Term,
+        type: t.IntType,
+        given: t.Condition = t.TRUE,
     ) -> t.Term | None:
-        """The element at this byte of one of the objects; None where it is not known."""
+        """The element at this byte of one of the objects, where ``given`` holds; None where it is not known."""
         try:
-            return self.held.held(state.memory, places, offset, type, self.deciding(state))
+            return self.held.held(state.memory, places, offset, type, self.deciding(state, given))
         except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
 
-    def deciding(self, state: FunctionPath) -> Deciding:
-        """What decides conditions where those of ``state`` hold."""
-        found = self._deciding.get(state.condition)
+    def deciding(self, state: FunctionPath, given: t.Condition = t.TRUE) -> Deciding:
+        """What decides conditions where those of ``state``, and ``given``, hold."""
+        conditions = state.condition if given is t.TRUE else (*state.condition, *t.conjuncts(given))
+        found = self._deciding.get(conditions)
         if found is None:
-            found = self._deciding[state.condition] = Deciding(state.condition)
+            found = self._deciding[conditions] = Deciding(conditions)
         return found
 
-    def _seen(self, state: FunctionPath, node: t.Node) -> t.Node | None:
-        """``node``, which speaks of the values in ``state`` and of what memory holds there, over the entry's values;
-        None where it reads what is not known.
+    def _seen(self, state: FunctionPath, node: t.Node, given: t.Condition = t.TRUE) -> t.Node | None:
+        """``node``, which speaks of the values in ``state`` and of what memory holds there, over the entry's values,
+        where ``given`` holds; None where it reads what is not known.
         """
         is_known = True
 
-        def of(array: str, offset: t.Term, type: t.IntType) -> t.Term:
+        def of(array: str, offset: t.Term, type: t.IntType, given: t.Condition) -> t.Term:
             nonlocal is_known
             number = self.held.numbers.get(array)
             if number is not None:
-                found = self._held(state, ((t.TRUE, number),), offset, type)
+                found = self._held(state, ((t.TRUE, number),), offset, type, given)
             else:
                 pointer = self.graph.pointer_called(array)
                 kept = pointer is not None and state.values.get(pointer, pointer) is pointer
@@ -434,8 +439,10 @@ class FunctionPaths(Execution[FunctionPath]):
         placed = self.holding(state, node) if isinstance(node, t.Condition) else self.inside(state, _term(node))
         if not any(isinstance(part, t.Read) for part in t.walk_inside(placed)):
             return placed
+        if isinstance(placed, t.Condition):
+            placed = self.deciding(state, given)(placed)  # what is not asked there need not be known
         try:
-            result = with_reads(placed, of)
+            result = with_reads(placed, of, given)
         except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
         return result if is_known else None

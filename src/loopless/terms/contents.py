@@ -15,7 +15,7 @@ from typing import Final
 
 from loopless.records import dataclass
 from loopless.terms.build import add, const, floor_div, ite, mod, mul, polynomial, read, sub, wrap
-from loopless.terms.conditions import between, conjunction, disjunction, equal
+from loopless.terms.conditions import between, conjunction, disjunction, equal, negate
 from loopless.terms.evaluate import Reader, evaluate, holds
 from loopless.terms.memory_names import bytes_of
 from loopless.terms.nodes import FALSE, OPENED, TRUE, Condition, Node, Read, Term, Var, walk_inside
@@ -107,7 +107,7 @@ def element(contents: Contents, array: str, offset: Term, type: IntType, decide:
             continue
         value = substitute(layer.value, {INDEX: at})
         if type != layer.type:
-            value = wrap(value, type)
+            value = _as(value, type, under(decide, there))
         if there is TRUE:
             last = value
             break
@@ -116,6 +116,12 @@ def element(contents: Contents, array: str, offset: Term, type: IntType, decide:
     for there, other in reversed(found):
         value = ite(there, other, value)
     return value
+
+
+def _as(value: Term, type: IntType, decide: Decide) -> Term:
+    """What elements of ``type`` hold that hold ``value`` as another type."""
+    fits = decide(between(type.min, value, type.max)) is TRUE
+    return value if fits else wrap(value, type)
 
 
 def index_at(layer: Layer, offset: Term, type: IntType) -> tuple[Term, Condition] | None:
@@ -210,12 +216,12 @@ def behind(contents: Contents, node: Node, decide: Decide) -> Node | None:
     """``node`` where what it reads is read of these ``contents``; None where that is not known."""
     unknown = False
 
-    def of(array: str, offset: Term, type: IntType) -> Term:
+    def of(array: str, offset: Term, type: IntType, given: Condition) -> Term:
         nonlocal unknown
         if array not in contents:
             return read(array, offset, type)
         try:
-            found = element(contents, array, offset, type, decide)
+            found = element(contents, array, offset, type, decide if given is TRUE else under(decide, given))
         except Overlapping:
             found = None
         if found is None:
@@ -225,6 +231,17 @@ def behind(contents: Contents, node: Node, decide: Decide) -> Node | None:
 
     result = with_reads(node, of)
     return None if unknown else result
+
+
+def under(decide: Decide, given: Condition) -> Decide:
+    """Decides where ``given`` holds, too."""
+
+    def decided(condition: Condition) -> Condition:
+        if decide(conjunction((given, condition))) is FALSE:
+            return FALSE
+        return TRUE if decide(conjunction((given, negate(condition)))) is FALSE else condition
+
+    return decided
 
 
 def followed(first: Contents, second: Contents, decide: Decide) -> dict[str, Layers]:

@@ -11,6 +11,8 @@ from loopless.terms.nodes import (
     ONE,
     OPENED,
     STREAM,
+    TRUE,
+    ZERO,
     Aggregate,
     And,
     Compare,
@@ -179,23 +181,34 @@ def renamed_arrays(node: Node, names: Mapping[str, str]) -> Node:
     return _worked_out(node, {}, at_once, inside)
 
 
-def with_reads(node: Node, of: Callable[[str, Term, IntType], Term]) -> Node:
+def with_reads(node: Node, of: Callable[[str, Term, IntType, Condition], Term], given: Condition = TRUE) -> Node:
     """``node`` with each element that it reads, of an object at a byte offset by a type, replaced by what ``of`` gives
-    for it. Values of streams stay as they are.
+    for it, and for what is known there: ``given``, and where the positions of aggregates around it lie. Values of
+    streams stay as they are.
     """
 
     def at_once(part: Node) -> Node | None:
         if isinstance(part, Read):
-            offset = with_reads(part.offset, of)
-            assert isinstance(offset, Term)
+            offset = _term(with_reads(part.offset, of, given))
             stream = part.array.endswith(STREAM)
-            return build.read(part.array, offset, part.type) if stream else of(part.array, offset, part.type)
+            return build.read(part.array, offset, part.type) if stream else of(part.array, offset, part.type, given)
+        if isinstance(part, Aggregate):
+            return _aggregate_with_reads(part, of, given)
         return part if isinstance(part, Var) else None
 
-    def inside(part: Node, opened: Mapping[Var, Term]) -> Node:
-        return with_reads(substituted(part, opened), of)
+    return _worked_out(node, {}, at_once, lambda part, _: part)
 
-    return _worked_out(node, {}, at_once, inside)
+
+def _aggregate_with_reads(
+    node: Aggregate, of: Callable[[str, Term, IntType, Condition], Term], given: Condition
+) -> Term:
+    outside = tuple(_term(with_reads(part, of, given)) for part in node.outside)
+    names, renaming = _opened(node)
+    given = conditions.conjunction((given, conditions.greater_equal(names[0], ZERO)))
+    if node.kind != "earliest":
+        given = conditions.conjunction((given, conditions.less(names[0], outside[0])))
+    inside = (with_reads(substituted(part, renaming), of, given) for part in node.inside)
+    return aggregate(node.kind, outside, names, tuple(inside))
 
 
 def _rebuild(node: Node, done: dict[Node, Node], inside: Callable[[Node, Mapping[Var, Term]], Node]) -> Node:
@@ -238,10 +251,15 @@ def _rebuild_aggregate(
     """The bound variables get names that nothing has while what is inside is worked on: what is put there may have
     aggregates of its own, which changes how those around them are named.
     """
-    names = tuple(Var(OPENED + variable.name, variable.type) for variable in node.bound)
-    renaming: dict[Var, Term] = dict(zip(node.bound, names, strict=True))
+    names, renaming = _opened(node)
     outside = tuple(_term(done[part]) for part in node.outside)
     return aggregate(node.kind, outside, names, tuple(inside(part, renaming) for part in node.inside))
+
+
+def _opened(node: Aggregate) -> tuple[tuple[Var, ...], dict[Var, Term]]:
+    """The names of the bound variables while what is inside is worked on, and the renaming to them."""
+    names = tuple(Var(OPENED + variable.name, variable.type) for variable in node.bound)
+    return names, dict(zip(node.bound, names, strict=True))
 
 
 def _rebuild_sum(node: Sum, done: dict[Node, Node]) -> Term:
