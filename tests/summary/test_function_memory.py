@@ -8,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from functions_that_write import BRANCHES, LOOPS, STRAIGHT, Argument, element_of, random_arguments, written
+from functions_that_write import (
+    BRANCHES,
+    CALLS,
+    LOOPS,
+    STRAIGHT,
+    Argument,
+    element_of,
+    of_calls,
+    random_arguments,
+    written,
+)
 from loopless.check.oracle.native import NativeOracle
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries import program as session
@@ -33,9 +43,17 @@ class Called:
             assert parameter.object is not None
             self.values[parameter.var] = 0
             self.memory[g.objects[parameter.object].name] = written(argument, element_of(parameter.pointee))
+        for described in summary.objects.values():
+            if described.kind == "global" and described.content is not None:
+                self.memory[described.name] = described.content
         for var, info in g.variables.items():
             held = g.objects.get(info.object) if info.object is not None else None
-            if held is not None and held.kind == "parameter" and held.name in self.memory and not info.pointer_part:
+            if (
+                held is not None
+                and held.kind in ("parameter", "global")
+                and held.name in self.memory
+                and not info.pointer_part
+            ):
                 self.values[var] = self.before(held.name, info.offset, var.type)
         cases = [region for region in summary.regions if holds(region.when, self.values, self.before)]
         assert len(cases) == 1, cases
@@ -58,24 +76,24 @@ class Called:
     @property
     def outputs(self) -> tuple[tuple[int, ...], ...]:
         """What the pointers point to in the end."""
-        case, g = self.case, self.graph
+        g = self.graph
+        given = ((g.objects[p.object].name, p.pointee) for p in g.parameters if p.object is not None)
+        return tuple(self.held_behind(name, element_of(type)) for name, type in given)
+
+    def held_behind(self, name: str, type: IntType) -> tuple[int, ...]:
+        """The elements of an object in the end."""
+        case, variables, objects = self.case, self.graph.variables, self.graph.objects
         assert isinstance(case, FunctionCase)
         assert case.contents is not None
         after = reader_behind(case.contents, self.values, self.before)
-        found = []
-        for parameter in g.parameters:
-            if parameter.object is None or parameter.pointee is None:
-                continue
-            name, type = g.objects[parameter.object].name, parameter.pointee
-            size = (type.width or 0) // 8
-            ends = {
-                info.offset: evaluate(case.then[var], self.values, self.before)
-                for var, info in g.variables.items()
-                if info.object == parameter.object and var in case.then
-            }
-            places = range(0, len(self.memory[name]), size)
-            found.append(tuple(ends[at] if at in ends else after(name, at, type) for at in places))
-        return tuple(found)
+        places = ((var, variables[var]) for var in case.then)
+        ends = {
+            info.offset: evaluate(case.then[var], self.values, self.before)
+            for var, info in places
+            if info.object is not None and objects[info.object].name == name
+        }
+        offsets = range(0, len(self.memory[name]), (type.width or 0) // 8)
+        return tuple(ends[at] if at in ends else after(name, at, type) for at in offsets)
 
 
 def whole(source: str, folder: Path) -> tuple[Flowgraph, CallSummary]:
@@ -103,6 +121,8 @@ def compare(source: str, folder: Path, *, runs: int = 60, length: int = 12) -> N
             call = Called(g, summary, arguments)
             assert call.result == run.return_value, arguments
             assert call.outputs == run.outputs, arguments
+            for name, value in run.globals.items():
+                assert name not in call.memory or call.held_behind(name, IntType(32)) == (value,)
 
 
 @pytest.mark.parametrize("name", [*STRAIGHT, *BRANCHES])
@@ -113,3 +133,8 @@ def test_elements_are_those_of_native_runs(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LOOPS)
 def test_elements_behind_loops_are_those_of_native_runs(name: str, tmp_path: Path) -> None:
     compare(LOOPS[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_elements_behind_calls_are_those_of_native_runs(name: str, tmp_path: Path) -> None:
+    compare(of_calls(name), tmp_path)

@@ -27,6 +27,7 @@ STRAIGHT = {
     "filled with ones": "#include <string.h>\nint f(short *a, unsigned n) { memset(a, -1, 8); return a[n & 7]; }",
     "copied": "#include <string.h>\nvoid f(int *a, int *b, unsigned n) { b[2] = 5; memcpy(a, b, (n & 7) * sizeof *a); b[1] = 3; }",
     "moved": "#include <string.h>\nvoid f(int *a, unsigned n) { a[1] = 5; memmove(a + 1, a, (n & 7) * sizeof *a); }",
+    "read before it is written": "int f(int *a, int i) { i &= 7; int x = a[i]; int y = a[0]; a[i] = 5; a[0] = x; return y; }",
     "moved down": "#include <string.h>\nvoid f(char *a, unsigned n) { a[n & 7] = 0; memmove(a, a + 2, n % 7); }",
 }
 
@@ -59,8 +60,43 @@ LOOPS = {
     "copied before": f"#include <string.h>\nvoid f(int *a, int *b, unsigned n) {{ {TEN} memcpy(a, b, n * sizeof *a); for (unsigned i = 0; i < n; i++) b[i] = a[n - 1 - i]; }}",
     "prefix sums": f"void f(short *a, long *b, int n) {{ {TEN} long s = 0; for (int i = 0; i < n; i++) {{ s += a[i]; b[i] = s; }} b[11] = b[3]; }}",
     "first values": "int f(int k) { int t[8] = {1, 2, 4, 8, 16, 32, 64, 128}; t[k & 7] = 0; int s = 0; for (int i = 0; i < 8; i++) s += t[i]; return s; }",
+    "read before a loop": f"int f(int *a, int n) {{ {TEN} int x = a[n & 7]; a[n & 7] = 3; int s = 0; for (int i = 0; i < n; i++) if (a[i] == x) s++;"
+    " return s; }",
     "early return": f"int f(int *a, int n) {{ {TEN} for (int i = 0; i < n; i++) {{ if (a[i] == 0) return i; a[i] = 1; }} a[11] = 5; return -1; }}",
 }  # fmt: skip
+
+
+_LARGE = "s ^= 1; " * 200
+"""So large that the compiler does not put the function in place of its calls."""
+
+_CALLEES = f"""int g; int h[4];
+__attribute__((noinline)) int fill(int *a, int n, int v) {{
+    int s = 0; if (v == 77) {{ {_LARGE} }} for (int i = 0; i < n; i++) a[i] = v; g = n; h[1] += 2; return s; }}
+__attribute__((noinline)) void bump(int *p) {{ int s = 0; if (*p == 77) {{ {_LARGE} }} *p = *p / 2 + 1 + s; }}
+__attribute__((noinline)) int sum(int *a, int n) {{
+    int s = 0; if (n == 77) {{ {_LARGE} }} s = 0; for (int i = 0; i < n; i++) s += a[i] % 100; return s; }}
+__attribute__((noinline)) void copy(int *to, int *from, int n) {{
+    int s = 0; if (n == 77) {{ {_LARGE} }} for (int i = 0; i < n; i++) to[i] = from[i] + s; }}
+struct s {{ int a; int b[3]; }};
+__attribute__((noinline)) void set(struct s *p, int k) {{ int s = 0; if (k == 77) {{ {_LARGE} }} p->a = k % 50; p->b[k & 1] = s; }}
+"""
+
+CALLS = {
+    "filled from an element on": "int f(int *b, int k) { fill(b + 1, 3, k); return b[2] + (g + h[1]) * 2; }",
+    "twice": "int f(int *b, int k) { int c[8]; fill(b + 1, 3, 7); fill(c, 8, 4); b[5] = k; return b[2] + c[3] + g; }",
+    "addresses of variables": "int f(int *b, int k) { int x = k; bump(&x); bump(b + 3); bump(&g); b[3]--; return x - g; }",
+    "what was written is read": "int f(int *b, int k) { b[k & 7] = 5; int s = sum(b, 8); b[1] = 3; return s + sum(b + 1, 4); }",
+    "copied": "void f(int *a, int *b, int k) { b[2] = k; copy(a + (k & 3), b, 5); copy(b, a, 4); b[k & 3]++; }",
+    "a structure": "int f(int *b, int k) { struct s u; u.a = 3; set(&u, k); b[0] = u.a; set((struct s *)(b + 2), 7); return u.b[k & 1]; }",
+    "in branches": "int f(int *b, int k) { if (k > 3) fill(b, 4, 1); else if (k < -3) fill(b + 4, k & 3, 2); return b[2] == b[5]; }",
+    "from loops": "int f(int *b, int n) { int c[12]; fill(c, 12, 1); if (n > 12) n = 12; for (int i = 0; i < n; i++) c[i] = b[i] % 9;"
+    " return sum(c, 12); }",
+}  # fmt: skip
+
+
+def of_calls(name: str) -> str:
+    """A program of :data:`CALLS`."""
+    return _CALLEES + CALLS[name]
 
 
 def element_of(type: IntType | None) -> IntType:

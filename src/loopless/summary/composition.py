@@ -81,8 +81,27 @@ def _summary(paths: FunctionPaths) -> CallSummary:
         *regions,
         tuple(loop.name for loop in graph.loops),
         {var: named[var] for var in sorted(occurring | changed, key=_key) if var in named},
-        tuple(memory_assumptions(graph, graph.blocks, occurring | changed)),
+        _assumptions(graph, occurring | changed, cases),
+        places={var: graph.variables[var] for var in sorted(occurring | changed, key=_key) if _is_placed(graph, var)},
+        objects={number: found for number, found in paths.held.objects.items() if found.kind in _SHARED},
     )
+
+
+def _assumptions(graph: Flowgraph, variables: set[t.Var], cases: Iterable[FunctionCase]) -> tuple[str, ...]:
+    """What is taken for granted about memory; where cases tell what it holds, that objects do not overlap, too."""
+    told = graph.assumptions if any(case.contents for case in cases) else ()
+    return tuple(dict.fromkeys((*told, *memory_assumptions(graph, graph.blocks, variables))))
+
+
+_SHARED: Final = ("parameter", "global")
+"""The kinds of objects that callers may know."""
+
+
+def _is_placed(graph: Flowgraph, var: t.Var) -> bool:
+    """Whether a variable stands for a part of an object that callers may know."""
+    info = graph.variables.get(var)
+    found = None if info is None or info.object is None else graph.objects.get(info.object)
+    return found is not None and found.kind in _SHARED
 
 
 def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[FunctionPath, Refused]]]:

@@ -6,13 +6,13 @@ function itself hold nothing that the entry decides: such a layer is below all o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.memory.statement_effects import Written, changed_by
-from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, Store
+from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, MemoryObject, Store
 from loopless.limits.flowgraph import MAX_LOOKUP_ENTRIES
 from loopless.limits.summary import MAX_LAYERS
 from loopless.logic import Intervals, feasible
@@ -86,6 +86,20 @@ class Deciding:
         """``term`` without reductions that change nothing."""
         return without_wraps(term, self._whole)
 
+    def without_decided(self, node: t.Node, values: Mapping[t.Var, t.Term]) -> t.Node:
+        """``node`` without comparisons that are decided where variables have these ``values``: what is not asked need
+        not be known. Comparisons of elements stay, as they may be read of other contents.
+        """
+
+        def decided(compared: t.Condition) -> t.Condition:
+            if any(isinstance(part, t.Read) for part in t.walk_inside(compared)):
+                return compared
+            found = self(t.substitute(compared, values))
+            return found if isinstance(found, t.Truth) else compared
+
+        reads = isinstance(node, t.Condition) and any(isinstance(part, t.Read) for part in t.walk_inside(node))
+        return t.with_comparisons(node, decided) if reads and isinstance(node, t.Condition) else node
+
     def under(self, condition: t.Condition) -> Deciding:
         """The same where ``condition`` holds, too."""
         return Deciding((*self._given, *t.conjuncts(condition)))
@@ -110,6 +124,7 @@ class FunctionMemory:
 
     def __init__(self, graph: Flowgraph) -> None:
         self._graph = graph
+        self.objects: dict[int, MemoryObject] = dict(graph.objects)
         self.numbers = _numbers(graph)
         """The numbers of objects by the names that reads have."""
 
@@ -118,13 +133,30 @@ class FunctionMemory:
         nobody has told; those that it never changes are like variables of its own, and reads of them stand for what
         they hold.
         """
-        objects = [self._graph.objects[number] for number in self.numbers.values() if written.hits(number)]
+        objects = [self.objects[number] for number in self.numbers.values() if written.hits(number)]
         return Memory({found.name: (unknown(found.size),) for found in objects if found.kind == "local"})
 
+    def adopted(self, described: MemoryObject) -> int:
+        """The number of a global, which the function itself may not name."""
+        for number, found in self.objects.items():
+            if found.kind == described.kind and found.symbol == described.symbol:
+                return number
+        number = max(self.objects, default=0) + 1
+        name = described.name if described.name not in self.numbers else described.symbol
+        self.objects[number] = replace(described, number=number, name=name)
+        self.numbers.setdefault(name, number)
+        return number
+
+    def name_of(self, number: int) -> str:
+        """What reads call the object."""
+        return self.objects[number].name
+
     def is_own(self, array: str) -> bool:
-        """Whether an object is of the function itself, so that callers see nothing of it."""
-        number = self.numbers.get(array)
-        return number is not None and self._graph.objects[number].kind == "local"
+        """Whether an object is of the function itself, so that callers see nothing of it: a structure that it is given
+        is a copy.
+        """
+        found = self.objects.get(self.numbers.get(array, -1))
+        return found is not None and (found.kind == "local" or (found.kind == "parameter" and found.size is not None))
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -150,7 +182,7 @@ class FunctionMemory:
         return replace(memory, written=known)
 
     def _begun_anew(self, memory: Memory, number: int) -> Memory:
-        held = self._graph.objects.get(number)
+        held = self.objects.get(number)
         if held is None or self.numbers[held.name] != number:
             return memory
         layer = unknown(held.size if held.kind == "local" else None)
@@ -165,7 +197,7 @@ class FunctionMemory:
         for there, number in places:
             layer = self._layer(memory, statement, number, inside, decide)
             where = decide(t.conjunction((there, layer.where)))
-            contents = put(contents, self._graph.objects[number].name, replace(layer, where=where))
+            contents = put(contents, self.objects[number].name, replace(layer, where=where))
         return Memory(contents, memory.written | {number for _, number in places})
 
     def _layer(
@@ -207,7 +239,7 @@ class FunctionMemory:
         self, sources: Sequence[tuple[t.Condition, int]], begin: t.Term, type: t.IntType
     ) -> t.Term | None:
         """Element :data:`INDEX` of what a variable is initialized with; None where that is no short table."""
-        source = self._graph.objects[sources[0][1]]
+        source = self.objects[sources[0][1]]
         content, size = source.content, bytes_of(type)
         if len(sources) > 1 or not source.constant or content is None or source.relocations or not size:
             return None
@@ -221,7 +253,7 @@ class FunctionMemory:
         element, else as bytes.
         """
         for number in numbers:
-            type = self._graph.objects[number].element
+            type = self.objects[number].element
             size = None if type is None or type.width is None or type.width % 8 else type.width // 8
             if type is not None and size is not None and all(residue(offset, size) == 0 for offset in offsets):
                 return type
@@ -247,11 +279,16 @@ class FunctionMemory:
         return value
 
     def _held_in(self, memory: Memory, number: int, offset: t.Term, type: t.IntType, decide: Decide) -> t.Term | None:
-        found = self._graph.objects[number]
-        if memory.written is None and not found.constant:
+        return self.element(memory, number, self.objects[number].name, offset, type, decide)
+
+    def element(
+        self, memory: Memory, number: int, array: str, offset: t.Term, type: t.IntType, decide: Decide
+    ) -> t.Term | None:
+        """As :meth:`held`, of an object whose content is called ``array``."""
+        if memory.written is None and not self.objects[number].constant:
             return None
         try:
-            return element(_of_whole_bytes(memory.contents, type), found.name, offset, type, decide)
+            return element(_of_whole_bytes(memory.contents, type), array, offset, type, decide)
         except Overlapping:
             return None
 

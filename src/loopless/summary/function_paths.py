@@ -28,7 +28,6 @@ from loopless.flowgraph.model import (
     Load,
     LoopInfo,
     Origin,
-    Pointer,
     Statement,
     Store,
 )
@@ -45,6 +44,7 @@ from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
+from loopless.summary.followed_calls import Caller, FollowedCall, NotFollowed, as_type
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
 from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
@@ -436,13 +436,9 @@ class FunctionPaths(Execution[FunctionPath]):
             is_known = is_known and found is not None
             return t.read(array, offset, type) if found is None else found
 
-        placed = self.holding(state, node) if isinstance(node, t.Condition) else self.inside(state, _term(node))
-        if not any(isinstance(part, t.Read) for part in t.walk_inside(placed)):
-            return placed
-        if isinstance(placed, t.Condition):
-            placed = self.deciding(state, given)(placed)  # what is not asked there need not be known
         try:
-            result = with_reads(placed, of, given)
+            decided = self.deciding(state, given).without_decided(node, state.values)
+            result = with_reads(decided, of, state.values, given)
         except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
         return result if is_known else None
@@ -503,86 +499,82 @@ class FunctionPaths(Execution[FunctionPath]):
             state = self._after(self.havocked(state, call), call)
             yield replace(state, assumptions=_joined(state.assumptions, _calls_return(call)))
             return
-        bindings = self._arguments(call, summary, state)
-        if isinstance(bindings, Refused):
-            self._give_up(state, bindings)
+        if isinstance(summary, Refused):
+            why = Refused(summary.reason, self._place(call.loc), f"the call of {_called(call)}: {summary.detail}")
+            self._give_up(state, why)
             return
-        assert isinstance(summary, CallSummary)
-        state = replace(state, assumptions=_joined(state.assumptions, summary.assumptions))
+        marks = [(ends, len(ends)) for ends in (self.finished, self.residual, self.diverging)]
+        try:
+            yield from list(self._by_summary(call, summary, state))
+        except (NotFollowed, t.TermTooLarge) as obstacle:
+            for ends, before in marks:
+                del ends[before:]
+            if isinstance(obstacle, t.TermTooLarge):
+                self._give_up(state, self._too_large(obstacle))
+            else:
+                detail = f"{_called(call)} {obstacle}"
+                self._give_up(state, Refused(Reason.UNKNOWN_CALL, self._place(call.loc), detail))
+
+    def _by_summary(self, call: Call, summary: CallSummary, state: FunctionPath) -> Iterator[FunctionPath]:
+        """The ways on after a call by the cases of its summary. Raises :class:`.NotFollowed`."""
+        inside, deciding = partial(self.inside, state), partial(self.deciding, state)
+        caller = Caller(self.graph, self.held, state.memory, state.values, inside, deciding)
+        followed = FollowedCall(call, summary, caller)
+        state = replace(state, assumptions=_joined(state.assumptions, followed.assumptions))
         for case in summary.cases:
-            taken = self.under(state, self._of(case.when, bindings), call.loc)
+            taken = self.under(state, self._said(followed, case.when), call.loc)
             if taken is not None:
-                yield from self._called(call, case, bindings, taken)
+                yield from self._called(call, case, followed, taken)
         for region in summary.diverges:
-            taken = self.under(state, self._of(region.when, bindings), call.loc)
+            taken = self.under(state, self._said(followed, region.when), call.loc)
             if taken is not None:
                 self.diverging.append((taken, region.loop))
         for undefined in summary.undefined:
             exit = Exit("undefined", undefined.line, call.callee, detail=undefined.kind)
-            self.leave(state, self._of(undefined.when, bindings), exit)
+            self.leave(state, self._said(followed, undefined.when), exit)
         for residual in summary.residual:
-            taken = self.under(state, self._of(residual.when, bindings), call.loc)
+            taken = self.under(state, self._said(followed, residual.when), call.loc)
             if taken is not None:
                 self._give_up(taken, residual.why)
 
+    def _said(self, followed: FollowedCall, condition: t.Condition) -> t.Condition:
+        found = followed.seen(condition)
+        if not isinstance(found, t.Condition):
+            raise NotFollowed("reads what is not known where it is called")
+        return found
+
+    def _said_term(self, followed: FollowedCall, term: t.Term) -> t.Term:
+        found = followed.seen(term)
+        if not isinstance(found, t.Term):
+            raise NotFollowed("returns what is not known where it is called")
+        return found
+
     def _called(
-        self, call: Call, case: FunctionCase, bindings: Mapping[t.Var, t.Term], state: FunctionPath
+        self, call: Call, case: FunctionCase, followed: FollowedCall, state: FunctionPath
     ) -> Iterator[FunctionPath]:
-        iterations = {name: self._of_term(count, bindings) for name, count in case.iterations.items()}
+        iterations = {name: self._said_term(followed, count) for name, count in case.iterations.items()}
         state = self._counted(state, iterations)
         state = replace(
             state,
             passed=(*state.passed, *case.passed),
-            assumptions=_joined(state.assumptions, case.assumptions),
+            assumptions=_joined(state.assumptions, followed.of_case(case)),
             uncounted=state.uncounted | case.uncounted,
             exact=state.exact and case.exact,
         )
-        if case.contents is None and case.kind == "return":
+        values: dict[t.Var, t.Term] = {}
+        if case.contents is not None or case.then:
+            memory, values = followed.after(case)
+            state = replace(state, memory=memory)
+        elif case.kind == "return":
             state = self._after(state, call)
         if case.kind != "return":
+            state = self.assigned(state, values, call.loc) if values else state
             self.finished.append(Finished(state, Exit(case.kind, case.line, call.callee)))
-        elif call.target is None:
-            yield state
-        else:
+            return
+        if call.target is not None:
             assert case.result is not None
-            result = _as(self._of_term(case.result, bindings), call.target.type)
-            yield self.assigned(state, {call.target: result}, call.loc)
-
-    def _arguments(self, call: Call, summary: FunctionOutcome, state: FunctionPath) -> Mapping[t.Var, t.Term] | Refused:
-        """The parameters' values, where all that the function does is to compute an integer from integers."""
-        place = self._place(call.loc)
-        if isinstance(summary, Refused):
-            return Refused(summary.reason, place, f"the call of {function_in_words(call.callee)}: {summary.detail}")
-        detail = f"{function_in_words(call.callee)} reads or changes more than its arguments"
-        impure = Refused(Reason.UNKNOWN_CALL, place, detail)
-        if call.target_object is not None or len(call.arguments) != len(summary.parameters):
-            return impure
-        if any(input.kind != "parameter" for input in summary.inputs) or summary.reads_streams:
-            return impure
-        returns = [case for case in summary.cases if case.kind == "return"]
-        if any(case.then or case.contents or (call.target is not None and case.result is None) for case in returns):
-            return impure
-        bindings: dict[t.Var, t.Term] = {}
-        for parameter, argument in zip(summary.parameters, call.arguments, strict=True):
-            if isinstance(argument, Pointer) or parameter.var is None or parameter.object is not None:
-                return impure
-            value = self.inside(state, argument)
-            if parameter.type is not None and parameter.type.width == 1:
-                value = t.ite(t.not_zero(value), t.ONE, t.ZERO)
-            bindings[parameter.var] = _as(value, parameter.var.type)
-        return bindings
-
-    def _of(self, condition: t.Condition, bindings: Mapping[t.Var, t.Term]) -> t.Condition:
-        try:
-            return t.substitute(condition, bindings)
-        except t.TermTooLarge as error:
-            raise Unreadable(self._too_large(error)) from error
-
-    def _of_term(self, term: t.Term, bindings: Mapping[t.Var, t.Term]) -> t.Term:
-        try:
-            return t.substitute(term, bindings)
-        except t.TermTooLarge as error:
-            raise Unreadable(self._too_large(error)) from error
+            values[call.target] = as_type(self._said_term(followed, case.result), call.target.type)
+        yield self.assigned(state, values, call.loc) if values else state
 
     def _unfollowed(self, call: Call) -> Refused | None:
         """Why a call of a function without a body may do what no summary tells."""
@@ -614,9 +606,9 @@ def _term(node: t.Node | None) -> t.Term:
     return node
 
 
-def _as(value: t.Term, type: t.IntType) -> t.Term:
-    """``value``, which the caller may have read with another sign, as ``type`` reads its bits."""
-    return t.wrap(value, type) if type.width is not None else value
+def _called(call: Call) -> str:
+    """The function that is called, in words."""
+    return function_in_words(call.callee)
 
 
 def _joined(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:

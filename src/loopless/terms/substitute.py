@@ -181,33 +181,39 @@ def renamed_arrays(node: Node, names: Mapping[str, str]) -> Node:
     return _worked_out(node, {}, at_once, inside)
 
 
-def with_reads(node: Node, of: Callable[[str, Term, IntType, Condition], Term], given: Condition = TRUE) -> Node:
-    """``node`` with each element that it reads, of an object at a byte offset by a type, replaced by what ``of`` gives
-    for it, and for what is known there: ``given``, and where the positions of aggregates around it lie. Values of
-    streams stay as they are.
+Reads = Callable[[str, Term, IntType, Condition], Term]
+"""What an element is, of an object at a byte offset by a type, where a condition holds."""
+
+_NO_VALUES: Mapping[Var, Term] = {}
+
+
+def with_reads(node: Node, of: Reads, values: Mapping[Var, Term] = _NO_VALUES, given: Condition = TRUE) -> Node:
+    """``node`` with each element that it reads replaced by what ``of`` gives for it, and each variable of ``values`` by
+    its term, all at once: what is put there is not looked into again.
+
+    ``of`` is told what is known where an element is read: ``given``, and where the positions of aggregates around it
+    lie. Values of streams stay as they are. Raises :class:`loopless.terms.build.TermTooLarge`.
     """
 
     def at_once(part: Node) -> Node | None:
         if isinstance(part, Read):
-            offset = _term(with_reads(part.offset, of, given))
+            offset = _term(with_reads(part.offset, of, values, given))
             stream = part.array.endswith(STREAM)
             return build.read(part.array, offset, part.type) if stream else of(part.array, offset, part.type, given)
         if isinstance(part, Aggregate):
-            return _aggregate_with_reads(part, of, given)
-        return part if isinstance(part, Var) else None
+            return _aggregate_with_reads(part, of, values, given)
+        return values.get(part, part) if isinstance(part, Var) else None
 
     return _worked_out(node, {}, at_once, lambda part, _: part)
 
 
-def _aggregate_with_reads(
-    node: Aggregate, of: Callable[[str, Term, IntType, Condition], Term], given: Condition
-) -> Term:
-    outside = tuple(_term(with_reads(part, of, given)) for part in node.outside)
+def _aggregate_with_reads(node: Aggregate, of: Reads, values: Mapping[Var, Term], given: Condition) -> Term:
+    outside = tuple(_term(with_reads(part, of, values, given)) for part in node.outside)
     names, renaming = _opened(node)
     given = conditions.conjunction((given, conditions.greater_equal(names[0], ZERO)))
     if node.kind != "earliest":
         given = conditions.conjunction((given, conditions.less(names[0], outside[0])))
-    inside = (with_reads(substituted(part, renaming), of, given) for part in node.inside)
+    inside = (with_reads(substituted(part, renaming), of, values, given) for part in node.inside)
     return aggregate(node.kind, outside, names, tuple(inside))
 
 
