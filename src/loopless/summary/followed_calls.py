@@ -18,7 +18,7 @@ from loopless.records import dataclass
 from loopless.summary.function import CallSummary, FunctionCase
 from loopless.summary.function_memory import Deciding, FunctionMemory, Inside, Memory, owners, put
 from loopless.terms.contents import Layer, single
-from loopless.terms.substitute import with_reads
+from loopless.terms.substitute import with_reads_where
 
 _OWN: Final = ("parameter", "pointee", "global")
 """Kinds of inputs that the caller can give."""
@@ -213,7 +213,7 @@ class FollowedCall:
             return t.read(array, offset, type) if found is None else found
 
         decided = self._caller.deciding(given).without_decided(node, self._values)
-        result = with_reads(decided, of, self._values, given)
+        result = with_reads_where(decided, of, self._values, given)
         return result if is_known and _UNKNOWN not in result.variables else None
 
     def _named(self, array: str) -> _Place | None:

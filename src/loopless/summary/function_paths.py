@@ -49,7 +49,7 @@ from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome
 from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
 from loopless.terms.contents import Layer, unknown
-from loopless.terms.substitute import with_reads
+from loopless.terms.substitute import with_reads_where
 
 Callees = Callable[[str], "FunctionOutcome | None"]
 """The summary of a function of the program, by its name; None where its body is not known."""
@@ -438,7 +438,7 @@ class FunctionPaths(Execution[FunctionPath]):
 
         try:
             decided = self.deciding(state, given).without_decided(node, state.values)
-            result = with_reads(decided, of, state.values, given)
+            result = with_reads_where(decided, of, state.values, given)
         except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
         return result if is_known else None

@@ -20,7 +20,7 @@ from loopless.terms.evaluate import Reader, evaluate, holds
 from loopless.terms.memory_names import bytes_of
 from loopless.terms.nodes import FALSE, OPENED, TRUE, Condition, Node, Read, Term, Var, walk_inside
 from loopless.terms.operators import EvaluationError
-from loopless.terms.substitute import renamed_arrays, substitute, with_reads
+from loopless.terms.substitute import renamed_arrays, substitute, with_reads_where
 from loopless.terms.types import INTEGERS, IntType
 
 INDEX: Final = Var(f"{OPENED}index", INTEGERS)
@@ -229,7 +229,7 @@ def behind(contents: Contents, node: Node, decide: Decide) -> Node | None:
             return read(array, offset, type)
         return found
 
-    result = with_reads(node, of)
+    result = with_reads_where(node, of)
     return None if unknown else result
 
 

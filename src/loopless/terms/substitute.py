@@ -187,7 +187,14 @@ Reads = Callable[[str, Term, IntType, Condition], Term]
 _NO_VALUES: Mapping[Var, Term] = {}
 
 
-def with_reads(node: Node, of: Reads, values: Mapping[Var, Term] = _NO_VALUES, given: Condition = TRUE) -> Node:
+def with_reads(node: Node, of: Callable[[str, Term, IntType], Term]) -> Node:
+    """``node`` with each element that it reads, of an object at a byte offset by a type, replaced by what ``of`` gives
+    for it. Values of streams stay as they are.
+    """
+    return with_reads_where(node, lambda array, offset, read_as, _: of(array, offset, read_as))
+
+
+def with_reads_where(node: Node, of: Reads, values: Mapping[Var, Term] = _NO_VALUES, given: Condition = TRUE) -> Node:
     """``node`` with each element that it reads replaced by what ``of`` gives for it, and each variable of ``values`` by
     its term, all at once: what is put there is not looked into again.
 
@@ -197,7 +204,7 @@ def with_reads(node: Node, of: Reads, values: Mapping[Var, Term] = _NO_VALUES, g
 
     def at_once(part: Node) -> Node | None:
         if isinstance(part, Read):
-            offset = _term(with_reads(part.offset, of, values, given))
+            offset = _term(with_reads_where(part.offset, of, values, given))
             stream = part.array.endswith(STREAM)
             return build.read(part.array, offset, part.type) if stream else of(part.array, offset, part.type, given)
         if isinstance(part, Aggregate):
@@ -208,12 +215,12 @@ def with_reads(node: Node, of: Reads, values: Mapping[Var, Term] = _NO_VALUES, g
 
 
 def _aggregate_with_reads(node: Aggregate, of: Reads, values: Mapping[Var, Term], given: Condition) -> Term:
-    outside = tuple(_term(with_reads(part, of, values, given)) for part in node.outside)
+    outside = tuple(_term(with_reads_where(part, of, values, given)) for part in node.outside)
     names, renaming = _opened(node)
     given = conditions.conjunction((given, conditions.greater_equal(names[0], ZERO)))
     if node.kind != "earliest":
         given = conditions.conjunction((given, conditions.less(names[0], outside[0])))
-    inside = (with_reads(substituted(part, renaming), of, values, given) for part in node.inside)
+    inside = (with_reads_where(substituted(part, renaming), of, values, given) for part in node.inside)
     return aggregate(node.kind, outside, names, tuple(inside))
 
 
