@@ -70,6 +70,12 @@ more stays as long as it is."""
 MAX_JOINED_CONDITIONS: Annotated[int, GUESS] = 40
 """Maximum number of conditions that are compared pair by pair when they become one."""
 
+# summary.function_memory
+
+MAX_LAYERS: Annotated[int, GUESS] = 64
+"""Maximum number of layers that say what memory holds where ways through a function meet. Ways that would need more
+stay apart."""
+
 # summary.arrivals
 
 ARRIVAL_OPERATIONS: Annotated[int, ChosenBy("200 ms of isl on small sets")] = 2_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from loopless import terms as t
@@ -23,6 +24,7 @@ from loopless.summary.function import CallSummary, Diverges, FunctionCase, Funct
 from loopless.summary.function_paths import Callees, FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome, Residual, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
+from loopless.terms.contents import INDEX, nodes_in
 
 _FINAL: Final = ("return", "exit", "abort")
 """The ends at which the final values are told."""
@@ -79,8 +81,27 @@ def _summary(paths: FunctionPaths) -> CallSummary:
         *regions,
         tuple(loop.name for loop in graph.loops),
         {var: named[var] for var in sorted(occurring | changed, key=_key) if var in named},
-        tuple(memory_assumptions(graph, graph.blocks, occurring | changed)),
+        _assumptions(graph, occurring | changed, cases),
+        places={var: graph.variables[var] for var in sorted(occurring | changed, key=_key) if _is_placed(graph, var)},
+        objects={number: found for number, found in paths.held.objects.items() if found.kind in _SHARED},
     )
+
+
+def _assumptions(graph: Flowgraph, variables: set[t.Var], cases: Iterable[FunctionCase]) -> tuple[str, ...]:
+    """What is taken for granted about memory; where cases tell what it holds, that objects do not overlap, too."""
+    told = graph.assumptions if any(case.contents for case in cases) else ()
+    return tuple(dict.fromkeys((*told, *memory_assumptions(graph, graph.blocks, variables))))
+
+
+_SHARED: Final = ("parameter", "global")
+"""The kinds of objects that callers may know."""
+
+
+def _is_placed(graph: Flowgraph, var: t.Var) -> bool:
+    """Whether a variable stands for a part of an object that callers may know."""
+    info = graph.variables.get(var)
+    found = None if info is None or info.object is None else graph.objects.get(info.object)
+    return found is not None and found.kind in _SHARED
 
 
 def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[FunctionPath, Refused]]]:
@@ -95,8 +116,9 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
             residual.append((finished.state, case))
             continue
         transformer = (*case.then.items(), None, *case.iterations.items())
+        memory = None if case.contents is None else tuple(case.contents.items())
         key = (case.kind, case.line, case.result, case.points_to, transformer, finished.state.unknowns, case.exact)
-        groups.setdefault(key, []).append((finished.state, case))
+        groups.setdefault((*key, memory), []).append((finished.state, case))
     cases = []
     for group in groups.values():
         state = paths.union([state for state, _ in group])
@@ -119,6 +141,7 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
                 state.assumptions,
                 state.uncounted,
                 first.exact,
+                None if first.contents is None else _plain_contents(first.contents, when),
             )
         )
     return tuple(cases), residual
@@ -126,6 +149,28 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
 
 def _plain(term: t.Term, when: t.Condition) -> t.Term:
     return without_wraps(decided(term, when), when)
+
+
+def _plain_contents(contents: t.Contents, when: t.Condition) -> t.Contents:
+    """The contents where ``when`` holds."""
+    found: dict[str, t.Layers] = {}
+    for array, layers in contents.items():
+        kept = []
+        for layer in layers:
+            where = simplify(layer.where, when, operations=FUNCTION_CONDITION_OPERATIONS)
+            there = when & where
+            value = None if layer.value is None else _plain(layer.value, there)
+            kept.append(replace(layer, start=_plain(layer.start, when), where=where, value=value))
+        found[array] = tuple(layer for layer in kept if layer.where is not t.FALSE)
+    return {array: layers for array, layers in found.items() if layers}
+
+
+def _visible(paths: FunctionPaths, state: FunctionPath) -> t.Contents | None:
+    """What memory that callers see holds; None where nothing is told of it."""
+    if not paths.memory or state.memory.written is None:
+        return None
+    contents = sorted(state.memory.contents.items())
+    return {array: layers for array, layers in contents if not paths.held.is_own(array)}
 
 
 def _case(paths: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCase | Refused:
@@ -140,13 +185,26 @@ def _case(paths: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCas
             return Refused(Reason.POINTER, paths.where, "the pointer that is returned may point into several objects")
         points_to = known.name
     then: dict[t.Var, t.Term] = {}
+    contents = None
     if exit.kind in _FINAL:
         values = state.values
+        contents = _visible(paths, state)
         then = {v: values[v] for v in sorted(values, key=_key) if v in paths.seen and values[v] is not v}
     counts = {name: state.values[counter] for counter, name in paths.counters.items() if counter in state.values}
     inputs = tuple(u.var for u in state.unknowns if u.origin is Origin.NONDET)
     return FunctionCase(
-        t.FALSE, exit.kind, exit.line, result, points_to, then, counts, inputs, (), (), exact=state.exact
+        t.FALSE,
+        exit.kind,
+        exit.line,
+        result,
+        points_to,
+        then,
+        counts,
+        inputs,
+        (),
+        (),
+        exact=state.exact,
+        contents=contents,
     )
 
 
@@ -175,7 +233,8 @@ def _occurring(
     for case in cases:
         nodes += [case.when, *case.then.values(), *case.iterations.values()]
         nodes += [case.result] if case.result is not None else []
-    return {var for node in nodes for var in node.variables}
+        nodes += nodes_in(case.contents or {})
+    return {var for node in nodes for var in node.variables} - {INDEX}
 
 
 _KINDS: Final = {

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
-from loopless.flowgraph.model import Parameter
+from loopless.flowgraph.model import MemoryObject, Parameter, VariableInfo
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.model import Residual, Undefined
@@ -95,7 +95,8 @@ class CallSummary:
     Every entry state lies in exactly one of the cases' ``when``, ``diverges``, ``undefined``, ``residual``.
     ``place`` is ``file:line:column`` of the function. ``parameters`` are those of the flowgraph; ``shown`` gives the
     source names of variables; ``loops`` names the loops of the function, inner ones included; ``layouts``: what is
-    declared in objects, by their names.
+    declared in objects, by their names. ``places``: of the variables that it speaks of, those that stand for parts of
+    memory, ``objects``: by their numbers, the objects that callers may know, with the names that reads have.
     """
 
     name: str
@@ -110,6 +111,8 @@ class CallSummary:
     shown: Mapping[t.Var, str]
     assumptions: tuple[str, ...] = ()
     layouts: Mapping[str, t.Layout] = field(default_factory=dict)
+    places: Mapping[t.Var, VariableInfo] = field(default_factory=dict)
+    objects: Mapping[int, MemoryObject] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
+from functools import partial
 from typing import ClassVar
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.memory.statement_effects import changed_by, changed_in, read_type
 from loopless.flowgraph.model import (
     Allocate,
     Block,
@@ -26,7 +28,6 @@ from loopless.flowgraph.model import (
     Load,
     LoopInfo,
     Origin,
-    Pointer,
     Statement,
     Store,
 )
@@ -38,12 +39,17 @@ from loopless.paths import Exit, seen_at_ends
 from loopless.paths.build import called, calls_return, changed_variables
 from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
 from loopless.paths.model import Unknown
+from loopless.paths.readings import not_null, read_both_ways
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
+from loopless.summary.followed_calls import Caller, FollowedCall, NotFollowed, as_type
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
+from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
+from loopless.terms.contents import Layer, unknown
+from loopless.terms.substitute import with_reads_where
 
 Callees = Callable[[str], "FunctionOutcome | None"]
 """The summary of a function of the program, by its name; None where its body is not known."""
@@ -51,13 +57,14 @@ Callees = Callable[[str], "FunctionOutcome | None"]
 
 @dataclass(frozen=True, slots=True)
 class FunctionPath(ExecutionState):
-    """A path through the function: the loops passed, what is taken for granted, and the loops whose iterations are not
-    known.
+    """A path through the function: the loops passed, what is taken for granted, the loops whose iterations are not
+    known, and what memory holds.
     """
 
     passed: tuple[PassedLoop, ...] = ()
     assumptions: tuple[str, ...] = ()
     uncounted: frozenset[str] = frozenset()
+    memory: Memory = field(default_factory=Memory)
 
 
 class FunctionPaths(Execution[FunctionPath]):
@@ -68,7 +75,7 @@ class FunctionPaths(Execution[FunctionPath]):
     they exclude each other; those that are not ``exact`` go by a case of a loop or of a called function that is not.
     ``arrived`` has the paths to the header of each loop by its name. ``counters`` are the variables that hold the
     iterations of the loops. Without ``memory`` what the function writes to memory is not asked for: ways are followed
-    past such writes, and no further than to a read of what may have been written.
+    past writes to anything, and no further than to a read of what may have been written so.
     """
 
     questions: ClassVar[int] = 4
@@ -90,6 +97,9 @@ class FunctionPaths(Execution[FunctionPath]):
         self.diverging: list[tuple[FunctionPath, str]] = []
         self.arrived: dict[str, list[FunctionPath]] = {}
         self.visits = 0
+        self.held = FunctionMemory(graph)
+        self.both_ways = read_both_ways(graph)
+        self._deciding: dict[tuple[t.Condition, ...], Deciding] = {}
 
     # -- the whole ----------------------------------------------------------------------------------------------------
 
@@ -97,7 +107,8 @@ class FunctionPaths(Execution[FunctionPath]):
         """All paths through the function."""
         following = self._following()
         order = reverse_postorder(following, self.graph.entry)
-        waiting: dict[str, list[FunctionPath]] = {self.graph.entry: [FunctionPath((), self._entry_values(), (), ())]}
+        first = FunctionPath((), self._entry_values(), (), (), memory=self.held.at_entry(self.written))
+        waiting: dict[str, list[FunctionPath]] = {self.graph.entry: [first]}
         for label in order:
             states = self.merged(label, waiting.pop(label, []))
             for index, state in enumerate(states):
@@ -174,6 +185,23 @@ class FunctionPaths(Execution[FunctionPath]):
     def needed(self, label: str) -> frozenset[t.Var]:
         return self.live[label] | self.counters.keys()
 
+    def same(self, state: FunctionPath) -> tuple[object, ...]:
+        return (super().same(state), state.memory.key)
+
+    def merged(self, label: str, states: list[FunctionPath]) -> list[FunctionPath]:
+        """Of states that differ in what memory holds alone one is made, too, where that does not grow too large."""
+        groups: dict[tuple[object, ...], list[FunctionPath]] = {}
+        for state in super().merged(label, states):
+            values = tuple(sorted(state.values.items(), key=lambda pair: pair[0].key))
+            groups.setdefault((values, super().same(state), state.exact), []).append(state)
+        return [state for group in groups.values() for state in self._met(group)]
+
+    def _met(self, group: list[FunctionPath]) -> list[FunctionPath]:
+        if len(group) == 1 or not group[0].exact:
+            return group
+        memory = met([state.memory for state in group], [state.condition for state in group])
+        return group if memory is None else [self.union([replace(state, memory=memory) for state in group])]
+
     def union(self, group: list[FunctionPath]) -> FunctionPath:
         first = super().union(group)
         if len(group) == 1:
@@ -194,37 +222,64 @@ class FunctionPaths(Execution[FunctionPath]):
         state = replace(state, assumptions=_joined(state.assumptions, summary.assumptions))
         self._set_aside(summary, state)
         for number, case in enumerate(summary.cases, start=1):
-            taken = self.under(state, self.holding(state, case.when), None)
+            taken = self._under_seen(state, case.when)
             if taken is None:
-                continue
-            said = (case.when, *case.then.values(), case.iterations, *case.totals.values())
-            if not all(self.known_content(node, taken) for node in said):
-                detail = f"the loop {loop.name} reads memory that the function writes"
-                self._give_up(taken, Refused(Reason.MEMORY, self._place(loop.loc), detail))
                 continue
             uncounted = self._uncounted(summary, case)
             if uncounted is not None:
                 detail = f"more of {uncounted} is read behind {loop.name}, which does not tell how much it reads"
                 self._give_up(taken, Refused(Reason.INPUT_DEPENDENT, self._place(loop.loc), detail))
                 continue
-            values = {**taken.values, **{var: self.inside(state, term) for var, term in case.then.items()}}
+            counts = {loop.name: case.iterations, **case.totals}
+            nodes = (*case.then.values(), *counts.values(), *(() if case.result is None else (case.result,)))
+            seen = {node: self._seen(taken, node) for node in nodes}
+            if None in seen.values():
+                self._give_up(taken, self._unseen(loop))
+                continue
             after = replace(
                 taken,
-                values=values,
+                values={**taken.values, **{var: _term(seen[term]) for var, term in case.then.items()}},
                 passed=(*taken.passed, PassedLoop(loop.name, number)),
                 assumptions=_joined(taken.assumptions, case.assumptions),
                 exact=taken.exact and case.exact,
+                memory=self._behind_loop(loop, case, taken),
             )
-            counts = {loop.name: case.iterations, **case.totals}
-            after = self._counted(after, {name: self.inside(state, count) for name, count in counts.items()})
+            after = self._counted(after, {name: _term(seen[count]) for name, count in counts.items()})
             missing = {other.name for other in self.graph.loops if other.header in loop.blocks} - counts.keys()
             after = replace(after, uncounted=after.uncounted | missing)
             if case.exit.edge is None:
-                result = self.inside(state, case.result) if case.result is not None else None
+                result = _term(seen[case.result]) if case.result is not None else None
                 self.finished.append(Finished(after, case.exit, result))
                 continue
             edge = self.graph.blocks[case.exit.block].edges[case.exit.edge]
             yield edge.target, self.along(after, edge)
+
+    def _behind_loop(self, loop: LoopInfo, case: Case, state: FunctionPath) -> Memory:
+        """What memory holds behind a loop that is entered in ``state`` and does what ``case`` says."""
+        written = changed_in(self.graph, loop.blocks)
+        if not written.some:
+            return state.memory
+        if case.contents is None:
+            return self.held.lost(state.memory, written)
+        numbers = {array: self.held.numbers.get(array) for array in case.contents}
+        if state.memory.written is None or None in numbers.values():
+            return Memory({}, None)
+        contents = state.memory.contents
+        for array, layers in case.contents.items():
+            for layer in reversed(layers):
+                contents = put(contents, array, self._seen_layer(state, layer))
+        changed = frozenset(number for number in numbers.values() if number is not None)
+        return Memory(contents, state.memory.written | changed)
+
+    def _seen_layer(self, state: FunctionPath, layer: Layer) -> Layer:
+        """A layer behind a loop that is entered in ``state``."""
+        start, where = self._seen(state, layer.start), self._seen(state, layer.where)
+        if start is None or where is None:
+            return unknown()
+        assert isinstance(where, t.Condition)
+        where = self.deciding(state)(where)
+        value = None if layer.value is None or where is t.FALSE else self._seen(state, layer.value, where)
+        return replace(layer, start=_term(start), where=where, value=None if value is None else _term(value))
 
     def _uncounted(self, summary: LoopSummary, case: Case) -> str | None:
         """A stream of which the loop may read, not telling how much, where more of it may be read behind."""
@@ -239,16 +294,17 @@ class FunctionPaths(Execution[FunctionPath]):
     def _set_aside(self, summary: LoopSummary, state: FunctionPath) -> None:
         """The parts of ``state`` that the loop has no exit for."""
         for undefined in summary.undefined:
-            exit = Exit("undefined", undefined.line, summary.loop.header, detail=undefined.kind)
-            self.leave(state, self.holding(state, undefined.when), exit)
-        if summary.diverges is not t.FALSE:
-            forever = self.under(state, self.holding(state, summary.diverges), None)
-            if forever is not None:
-                self.diverging.append((forever, summary.loop.name))
+            left = self._under_seen(state, undefined.when)
+            if left is not None:
+                exit = Exit("undefined", undefined.line, summary.loop.header, detail=undefined.kind)
+                self.finished.append(Finished(left, exit))
+        forever = self._under_seen(state, summary.diverges)
+        if forever is not None:
+            self.diverging.append((forever, summary.loop.name))
         for residual in summary.residual:
-            unknown = self.under(state, self.holding(state, residual.when), None)
-            if unknown is not None:
-                self._give_up(unknown, residual.why)
+            open = self._under_seen(state, residual.when)
+            if open is not None:
+                self._give_up(open, residual.why)
 
     def _usable(self, loop: LoopInfo, state: FunctionPath) -> LoopSummary | Refused:
         """The loop's summary where it says all that the loop does."""
@@ -257,7 +313,7 @@ class FunctionPaths(Execution[FunctionPath]):
             return Refused(Reason.NO_CLOSED_FORM, self._place(loop.loc), f"the loop {loop.name} was not summarized")
         if isinstance(outcome, Refused):
             return outcome
-        reads = [unknown for path in outcome.paths.all for unknown in path.unknowns]
+        reads = [unknown for path in outcome.paths.all for unknown in path.unknowns if unknown.held is None]
         if reads:
             detail = reads[0].words
             return reads[0].refused or Refused(Reason.INPUT_DEPENDENT, self._place(reads[0].loc), detail)
@@ -267,17 +323,22 @@ class FunctionPaths(Execution[FunctionPath]):
                 if refused is not None:
                     return refused
         outcome = with_arrays(outcome, self.arrays_at(state, nodes_of(outcome)))
-        regions = [outcome.diverges, *(u.when for u in outcome.undefined), *(r.when for r in outcome.residual)]
-        if not all(self.known_content(region, state) for region in regions):
-            detail = f"the loop {loop.name} reads memory that the function writes"
-            return Refused(Reason.MEMORY, self._place(loop.loc), detail)
+        regions = (*(u.when for u in outcome.undefined), *(r.when for r in outcome.residual))
+        whens = (outcome.diverges, *(case.when for case in outcome.cases), *regions)
+        if any(self._seen(state, when) is None for when in whens):
+            return self._unseen(loop)
         return outcome
+
+    def _unseen(self, loop: LoopInfo) -> Refused:
+        detail = f"the loop {loop.name} reads memory that the function writes"
+        return Refused(Reason.MEMORY, self._place(loop.loc), detail)
 
     def _beyond(self, statement: Statement) -> Refused | None:
         """Why a statement of a loop does what the loop's summary does not say."""
         match statement:
             case Store() | Fill() | Copy():
-                return self._visible(statement)
+                is_anywhere = self.memory and changed_by(self.graph, statement).anything
+                return self._untold(statement) if is_anywhere else None
             case Call() if statement.leaves:
                 return self._leaving(statement)
             case Call() if statement.writes_memory and self.callees(statement.callee) is not None:
@@ -315,6 +376,79 @@ class FunctionPaths(Execution[FunctionPath]):
         detail = f"reads {found}, which the function may have written before"
         return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
 
+    def loaded(self, state: FunctionPath, load: Load) -> t.Term | str:
+        """What ``load`` reads by what memory holds in ``state``; the name of the object where that is not known."""
+        owner = not_null(self.inside(state, load.address.object))
+        places, type = owners(self.graph, owner), read_type(load)
+        if places is not None:
+            names = [self.graph.objects[number].name for _, number in places]
+            if load.target_object is not None:
+                return names[0]
+            twice = not type.signed and any((name, type.width) in self.both_ways for name in names)
+            once = t.IntType(type.width) if twice else type
+            value = self._held(state, places, self.inside(state, load.address.offset), once)
+            return names[0] if value is None else t.wrap(value, type) if twice else value
+        name = self.graph.pointee_name(owner) if isinstance(owner, t.Var) else None
+        if name is None or load.target_object is not None or not state.memory.spares(self.graph, load.objects):
+            return "memory"
+        assert isinstance(owner, t.Var)
+        self.behind.add(owner)
+        return self._element(name, self.inside(state, load.address.offset), type)
+
+    def _held(
+        self,
+        state: FunctionPath,
+        places: Sequence[tuple[t.Condition, int]],
+        offset: t.Term,
+        type: t.IntType,
+        given: t.Condition = t.TRUE,
+    ) -> t.Term | None:
+        """The element at this byte of one of the objects, where ``given`` holds; None where it is not known."""
+        try:
+            return self.held.held(state.memory, places, offset, type, self.deciding(state, given))
+        except t.TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
+
+    def deciding(self, state: FunctionPath, given: t.Condition = t.TRUE) -> Deciding:
+        """What decides conditions where those of ``state``, and ``given``, hold."""
+        conditions = state.condition if given is t.TRUE else (*state.condition, *t.conjuncts(given))
+        found = self._deciding.get(conditions)
+        if found is None:
+            found = self._deciding[conditions] = Deciding(conditions)
+        return found
+
+    def _seen(self, state: FunctionPath, node: t.Node, given: t.Condition = t.TRUE) -> t.Node | None:
+        """``node``, which speaks of the values in ``state`` and of what memory holds there, over the entry's values,
+        where ``given`` holds; None where it reads what is not known.
+        """
+        is_known = True
+
+        def of(array: str, offset: t.Term, type: t.IntType, given: t.Condition) -> t.Term:
+            nonlocal is_known
+            number = self.held.numbers.get(array)
+            if number is not None:
+                found = self._held(state, ((t.TRUE, number),), offset, type, given)
+            else:
+                pointer = self.graph.pointer_called(array)
+                kept = pointer is not None and state.values.get(pointer, pointer) is pointer
+                found = t.read(array, offset, type) if kept and state.memory.written == frozenset() else None
+                self.behind |= {pointer} if pointer is not None and found is not None else set()
+            is_known = is_known and found is not None
+            return t.read(array, offset, type) if found is None else found
+
+        try:
+            decided = self.deciding(state, given).without_decided(node, state.values)
+            result = with_reads_where(decided, of, state.values, given)
+        except t.TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
+        return result if is_known else None
+
+    def _under_seen(self, state: FunctionPath, condition: t.Condition) -> FunctionPath | None:
+        """``state`` restricted to a condition that reads what is known there; None where that is impossible."""
+        seen = self._seen(state, condition)
+        assert isinstance(seen, t.Condition)
+        return self.under(state, seen, None)
+
     def call(self, state: FunctionPath, statement: Call) -> Sequence[FunctionPath]:
         return list(self._through_call(statement, state))
 
@@ -323,8 +457,19 @@ class FunctionPaths(Execution[FunctionPath]):
         return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
 
     def write(self, state: FunctionPath, statement: Store | Fill | Copy | Expire) -> Sequence[FunctionPath]:
-        refused = None if isinstance(statement, Expire) else self._visible(statement)
-        return (state,) if refused is None else self._give_up(state, refused)
+        after = self._after(state, statement)
+        if after.memory.written is None and self.memory and not isinstance(statement, Expire):
+            return self._give_up(state, self._untold(statement))
+        return (after,)
+
+    def _after(self, state: FunctionPath, statement: Store | Fill | Copy | Expire | Call) -> FunctionPath:
+        """The state where memory is as a statement leaves it."""
+        try:
+            inside = partial(self.inside, state)
+            memory = self.held.after(state.memory, statement, inside, self.deciding(state))
+        except t.TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
+        return replace(state, memory=memory)
 
     def fresh(self, state: FunctionPath, target: t.Var, origin: Origin, name: str, source: Source) -> FunctionPath:
         """``target`` takes a value from outside, named by its number among those of its kind on the way."""
@@ -333,19 +478,9 @@ class FunctionPaths(Execution[FunctionPath]):
         var = t.Var(with_number(called, number), target.type)
         return self.take(state, Unknown(var, origin, name, source.loc), target)
 
-    def _visible(self, statement: Store | Fill | Copy) -> Refused | None:
-        """Why a write is one that the summary, which is about variables, does not tell of.
-
-        Writes to the function's own objects are seen by its reads only, and reads of what is written are not answered.
-        """
-        if not self.memory:
-            return None
-        owner = (statement.target if isinstance(statement, Copy) else statement.address).object
-        known = self.graph.objects.get(owner.value) if isinstance(owner, t.Const) else None
-        if known is not None and known.kind == "local":
-            return None
-        name = known.name if known is not None else "memory"
-        return Refused(Reason.MEMORY, self._place(statement.loc), f"what is written to {name} is not summarized")
+    def _untold(self, statement: Store | Fill | Copy) -> Refused:
+        """That a write may be to any object, so that nothing is told of memory."""
+        return Refused(Reason.MEMORY, self._place(statement.loc), "what is written to memory is not summarized")
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
@@ -361,87 +496,85 @@ class FunctionPaths(Execution[FunctionPath]):
             if found is not None:
                 yield from found
                 return
-            state = self.havocked(state, call)
+            state = self._after(self.havocked(state, call), call)
             yield replace(state, assumptions=_joined(state.assumptions, _calls_return(call)))
             return
-        bindings = self._arguments(call, summary, state)
-        if isinstance(bindings, Refused):
-            self._give_up(state, bindings)
+        if isinstance(summary, Refused):
+            why = Refused(summary.reason, self._place(call.loc), f"the call of {_called(call)}: {summary.detail}")
+            self._give_up(state, why)
             return
-        assert isinstance(summary, CallSummary)
-        state = replace(state, assumptions=_joined(state.assumptions, summary.assumptions))
+        marks = [(ends, len(ends)) for ends in (self.finished, self.residual, self.diverging)]
+        try:
+            yield from list(self._by_summary(call, summary, state))
+        except (NotFollowed, t.TermTooLarge) as obstacle:
+            for ends, before in marks:
+                del ends[before:]
+            if isinstance(obstacle, t.TermTooLarge):
+                self._give_up(state, self._too_large(obstacle))
+            else:
+                detail = f"{_called(call)} {obstacle}"
+                self._give_up(state, Refused(Reason.UNKNOWN_CALL, self._place(call.loc), detail))
+
+    def _by_summary(self, call: Call, summary: CallSummary, state: FunctionPath) -> Iterator[FunctionPath]:
+        """The ways on after a call by the cases of its summary. Raises :class:`.NotFollowed`."""
+        inside, deciding = partial(self.inside, state), partial(self.deciding, state)
+        caller = Caller(self.graph, self.held, state.memory, state.values, inside, deciding)
+        followed = FollowedCall(call, summary, caller)
+        state = replace(state, assumptions=_joined(state.assumptions, followed.assumptions))
         for case in summary.cases:
-            taken = self.under(state, self._of(case.when, bindings), call.loc)
+            taken = self.under(state, self._said(followed, case.when), call.loc)
             if taken is not None:
-                yield from self._called(call, case, bindings, taken)
+                yield from self._called(call, case, followed, taken)
         for region in summary.diverges:
-            taken = self.under(state, self._of(region.when, bindings), call.loc)
+            taken = self.under(state, self._said(followed, region.when), call.loc)
             if taken is not None:
                 self.diverging.append((taken, region.loop))
         for undefined in summary.undefined:
             exit = Exit("undefined", undefined.line, call.callee, detail=undefined.kind)
-            self.leave(state, self._of(undefined.when, bindings), exit)
+            self.leave(state, self._said(followed, undefined.when), exit)
         for residual in summary.residual:
-            taken = self.under(state, self._of(residual.when, bindings), call.loc)
+            taken = self.under(state, self._said(followed, residual.when), call.loc)
             if taken is not None:
                 self._give_up(taken, residual.why)
 
+    def _said(self, followed: FollowedCall, condition: t.Condition) -> t.Condition:
+        found = followed.seen(condition)
+        if not isinstance(found, t.Condition):
+            raise NotFollowed("reads what is not known where it is called")
+        return found
+
+    def _said_term(self, followed: FollowedCall, term: t.Term) -> t.Term:
+        found = followed.seen(term)
+        if not isinstance(found, t.Term):
+            raise NotFollowed("returns what is not known where it is called")
+        return found
+
     def _called(
-        self, call: Call, case: FunctionCase, bindings: Mapping[t.Var, t.Term], state: FunctionPath
+        self, call: Call, case: FunctionCase, followed: FollowedCall, state: FunctionPath
     ) -> Iterator[FunctionPath]:
-        iterations = {name: self._of_term(count, bindings) for name, count in case.iterations.items()}
+        iterations = {name: self._said_term(followed, count) for name, count in case.iterations.items()}
         state = self._counted(state, iterations)
         state = replace(
             state,
             passed=(*state.passed, *case.passed),
-            assumptions=_joined(state.assumptions, case.assumptions),
+            assumptions=_joined(state.assumptions, followed.of_case(case)),
             uncounted=state.uncounted | case.uncounted,
             exact=state.exact and case.exact,
         )
+        values: dict[t.Var, t.Term] = {}
+        if case.contents is not None or case.then:
+            memory, values = followed.after(case)
+            state = replace(state, memory=memory)
+        elif case.kind == "return":
+            state = self._after(state, call)
         if case.kind != "return":
+            state = self.assigned(state, values, call.loc) if values else state
             self.finished.append(Finished(state, Exit(case.kind, case.line, call.callee)))
-        elif call.target is None:
-            yield state
-        else:
+            return
+        if call.target is not None:
             assert case.result is not None
-            result = _as(self._of_term(case.result, bindings), call.target.type)
-            yield self.assigned(state, {call.target: result}, call.loc)
-
-    def _arguments(self, call: Call, summary: FunctionOutcome, state: FunctionPath) -> Mapping[t.Var, t.Term] | Refused:
-        """The parameters' values, where all that the function does is to compute an integer from integers."""
-        place = self._place(call.loc)
-        if isinstance(summary, Refused):
-            return Refused(summary.reason, place, f"the call of {function_in_words(call.callee)}: {summary.detail}")
-        detail = f"{function_in_words(call.callee)} reads or changes more than its arguments"
-        impure = Refused(Reason.UNKNOWN_CALL, place, detail)
-        if call.target_object is not None or len(call.arguments) != len(summary.parameters):
-            return impure
-        if any(input.kind != "parameter" for input in summary.inputs) or summary.reads_streams:
-            return impure
-        returns = [case for case in summary.cases if case.kind == "return"]
-        if any(case.then or (call.target is not None and case.result is None) for case in returns):
-            return impure
-        bindings: dict[t.Var, t.Term] = {}
-        for parameter, argument in zip(summary.parameters, call.arguments, strict=True):
-            if isinstance(argument, Pointer) or parameter.var is None or parameter.object is not None:
-                return impure
-            value = self.inside(state, argument)
-            if parameter.type is not None and parameter.type.width == 1:
-                value = t.ite(t.not_zero(value), t.ONE, t.ZERO)
-            bindings[parameter.var] = _as(value, parameter.var.type)
-        return bindings
-
-    def _of(self, condition: t.Condition, bindings: Mapping[t.Var, t.Term]) -> t.Condition:
-        try:
-            return t.substitute(condition, bindings)
-        except t.TermTooLarge as error:
-            raise Unreadable(self._too_large(error)) from error
-
-    def _of_term(self, term: t.Term, bindings: Mapping[t.Var, t.Term]) -> t.Term:
-        try:
-            return t.substitute(term, bindings)
-        except t.TermTooLarge as error:
-            raise Unreadable(self._too_large(error)) from error
+            values[call.target] = as_type(self._said_term(followed, case.result), call.target.type)
+        yield self.assigned(state, values, call.loc) if values else state
 
     def _unfollowed(self, call: Call) -> Refused | None:
         """Why a call of a function without a body may do what no summary tells."""
@@ -468,9 +601,14 @@ def _calls_return(call: Call) -> tuple[str, ...]:
     return (f"{called(call.callee)} return; what they change {own}" if call.writes_memory else calls_return(call),)
 
 
-def _as(value: t.Term, type: t.IntType) -> t.Term:
-    """``value``, which the caller may have read with another sign, as ``type`` reads its bits."""
-    return t.wrap(value, type) if type.width is not None else value
+def _term(node: t.Node | None) -> t.Term:
+    assert isinstance(node, t.Term)
+    return node
+
+
+def _called(call: Call) -> str:
+    """The function that is called, in words."""
+    return function_in_words(call.callee)
 
 
 def _joined(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:

@@ -16,16 +16,19 @@ from typing import Final
 
 from loopless.records import dataclass
 from loopless.terms.build import add, const, floor_div, from_polynomial, ite, mod, mul, polynomial, read, sub, wrap
-from loopless.terms.conditions import between, conjunction, conjuncts, disjunction, equal
+from loopless.terms.conditions import between, conjunction, conjuncts, disjunction, equal, negate
 from loopless.terms.evaluate import Reader, Sweep, evaluate
 from loopless.terms.memory_names import bytes_of
 from loopless.terms.nodes import FALSE, OPENED, TRUE, Compare, Condition, Node, Read, Term, Var, walk_inside
 from loopless.terms.operators import EvaluationError
-from loopless.terms.substitute import renamed_arrays, substitute, with_reads
+from loopless.terms.substitute import renamed_arrays, substitute, with_reads_where
 from loopless.terms.types import INTEGERS, IntType
 
 INDEX: Final = Var(f"{OPENED}index", INTEGERS)
 """The index of an element in the conditions and values of layers; no variable of a program has its name."""
+
+_OTHER: Final = Var(f"{OPENED}other", INTEGERS)
+"""The index of an element of a layer, where an offset speaks of :data:`INDEX`."""
 
 _BYTE: Final = IntType(8, signed=False)
 
@@ -95,7 +98,12 @@ def element(contents: Contents, array: str, offset: Term, type: IntType, decide:
             if decide(_touches(layer, offset, type)) is FALSE:
                 continue
             return None
-        index = index_at(layer, offset, type)
+        try:
+            index = index_at(layer, offset, type)
+        except Overlapping:
+            if decide(_overlaps(layer, offset, type)) is FALSE:
+                continue
+            raise
         if index is None:
             continue
         at, aligned = index
@@ -104,7 +112,7 @@ def element(contents: Contents, array: str, offset: Term, type: IntType, decide:
             continue
         value = substitute(layer.value, {INDEX: at})
         if type != layer.type:
-            value = wrap(value, type)
+            value = _as(value, type, under(decide, there))
         if there is TRUE:
             last = value
             break
@@ -113,6 +121,12 @@ def element(contents: Contents, array: str, offset: Term, type: IntType, decide:
     for there, other in reversed(found):
         value = ite(there, other, value)
     return value
+
+
+def _as(value: Term, type: IntType, decide: Decide) -> Term:
+    """What elements of ``type`` hold that hold ``value`` as another type."""
+    fits = decide(between(type.min, value, type.max)) is TRUE
+    return value if fits else wrap(value, type)
 
 
 def index_at(layer: Layer, offset: Term, type: IntType) -> tuple[Term, Condition] | None:
@@ -137,18 +151,27 @@ def index_at(layer: Layer, offset: Term, type: IntType) -> tuple[Term, Condition
 
 
 def _touches(layer: Layer, offset: Term, type: IntType) -> Condition:
-    """Where an element of ``type`` at byte ``offset`` shares a byte with an element of ``layer``; true where its form
-    does not say so.
-    """
+    """Where an element of ``type`` at byte ``offset`` may share a byte with an element of ``layer``."""
     size, distance = bytes_of(type), sub(offset, layer.start)
     if size is None or layer.stride != layer.size:
-        return TRUE
+        return _overlaps(layer, offset, type)
     if layer.stride == 1:
         return disjunction(substitute(layer.where, {INDEX: add(distance, const(at))}) for at in range(size))
     apart = residue(distance, layer.stride)
     if apart == 0 and size == layer.size:
         return substitute(layer.where, {INDEX: floor_div(distance, const(layer.stride))})
-    return TRUE
+    return _overlaps(layer, offset, type)
+
+
+def _overlaps(layer: Layer, offset: Term, type: IntType) -> Condition:
+    """That an element of ``type`` at byte ``offset`` shares a byte with the element of ``layer`` of some index, which
+    is a variable of its own: no values fulfil it where none shares one.
+    """
+    size = bytes_of(type)
+    if size is None:
+        return TRUE
+    distance = sub(sub(offset, layer.start), mul(const(layer.stride), _OTHER))
+    return conjunction((substitute(layer.where, {INDEX: _OTHER}), between(1 - size, distance, layer.size - 1)))
 
 
 def residue(term: Term, modulus: int) -> int | None:
@@ -208,12 +231,12 @@ def behind(contents: Contents, node: Node, decide: Decide) -> Node | None:
     """``node`` where what it reads is read of these ``contents``; None where that is not known."""
     unknown = False
 
-    def of(array: str, offset: Term, type: IntType) -> Term:
+    def of(array: str, offset: Term, type: IntType, given: Condition) -> Term:
         nonlocal unknown
         if array not in contents:
             return read(array, offset, type)
         try:
-            found = element(contents, array, offset, type, decide)
+            found = element(contents, array, offset, type, decide if given is TRUE else under(decide, given))
         except Overlapping:
             found = None
         if found is None:
@@ -221,8 +244,19 @@ def behind(contents: Contents, node: Node, decide: Decide) -> Node | None:
             return read(array, offset, type)
         return found
 
-    result = with_reads(node, of)
+    result = with_reads_where(node, of)
     return None if unknown else result
+
+
+def under(decide: Decide, given: Condition) -> Decide:
+    """Decides where ``given`` holds, too."""
+
+    def decided(condition: Condition) -> Condition:
+        if decide(conjunction((given, condition))) is FALSE:
+            return FALSE
+        return TRUE if decide(conjunction((given, negate(condition)))) is FALSE else condition
+
+    return decided
 
 
 def followed(first: Contents, second: Contents, decide: Decide) -> dict[str, Layers]:

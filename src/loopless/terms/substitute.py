@@ -11,6 +11,8 @@ from loopless.terms.nodes import (
     ONE,
     OPENED,
     STREAM,
+    TRUE,
+    ZERO,
     Aggregate,
     And,
     Compare,
@@ -179,23 +181,47 @@ def renamed_arrays(node: Node, names: Mapping[str, str]) -> Node:
     return _worked_out(node, {}, at_once, inside)
 
 
+Reads = Callable[[str, Term, IntType, Condition], Term]
+"""What an element is, of an object at a byte offset by a type, where a condition holds."""
+
+_NO_VALUES: Mapping[Var, Term] = {}
+
+
 def with_reads(node: Node, of: Callable[[str, Term, IntType], Term]) -> Node:
     """``node`` with each element that it reads, of an object at a byte offset by a type, replaced by what ``of`` gives
     for it. Values of streams stay as they are.
     """
+    return with_reads_where(node, lambda array, offset, read_as, _: of(array, offset, read_as))
+
+
+def with_reads_where(node: Node, of: Reads, values: Mapping[Var, Term] = _NO_VALUES, given: Condition = TRUE) -> Node:
+    """``node`` with each element that it reads replaced by what ``of`` gives for it, and each variable of ``values`` by
+    its term, all at once: what is put there is not looked into again.
+
+    ``of`` is told what is known where an element is read: ``given``, and where the positions of aggregates around it
+    lie. Values of streams stay as they are. Raises :class:`loopless.terms.build.TermTooLarge`.
+    """
 
     def at_once(part: Node) -> Node | None:
         if isinstance(part, Read):
-            offset = with_reads(part.offset, of)
-            assert isinstance(offset, Term)
+            offset = _term(with_reads_where(part.offset, of, values, given))
             stream = part.array.endswith(STREAM)
-            return build.read(part.array, offset, part.type) if stream else of(part.array, offset, part.type)
-        return part if isinstance(part, Var) else None
+            return build.read(part.array, offset, part.type) if stream else of(part.array, offset, part.type, given)
+        if isinstance(part, Aggregate):
+            return _aggregate_with_reads(part, of, values, given)
+        return values.get(part, part) if isinstance(part, Var) else None
 
-    def inside(part: Node, opened: Mapping[Var, Term]) -> Node:
-        return with_reads(substituted(part, opened), of)
+    return _worked_out(node, {}, at_once, lambda part, _: part)
 
-    return _worked_out(node, {}, at_once, inside)
+
+def _aggregate_with_reads(node: Aggregate, of: Reads, values: Mapping[Var, Term], given: Condition) -> Term:
+    outside = tuple(_term(with_reads_where(part, of, values, given)) for part in node.outside)
+    names, renaming = _opened(node)
+    given = conditions.conjunction((given, conditions.greater_equal(names[0], ZERO)))
+    if node.kind != "earliest":
+        given = conditions.conjunction((given, conditions.less(names[0], outside[0])))
+    inside = (with_reads_where(substituted(part, renaming), of, values, given) for part in node.inside)
+    return aggregate(node.kind, outside, names, tuple(inside))
 
 
 def _rebuild(node: Node, done: dict[Node, Node], inside: Callable[[Node, Mapping[Var, Term]], Node]) -> Node:
@@ -238,10 +264,15 @@ def _rebuild_aggregate(
     """The bound variables get names that nothing has while what is inside is worked on: what is put there may have
     aggregates of its own, which changes how those around them are named.
     """
-    names = tuple(Var(OPENED + variable.name, variable.type) for variable in node.bound)
-    renaming: dict[Var, Term] = dict(zip(node.bound, names, strict=True))
+    names, renaming = _opened(node)
     outside = tuple(_term(done[part]) for part in node.outside)
     return aggregate(node.kind, outside, names, tuple(inside(part, renaming) for part in node.inside))
+
+
+def _opened(node: Aggregate) -> tuple[tuple[Var, ...], dict[Var, Term]]:
+    """The names of the bound variables while what is inside is worked on, and the renaming to them."""
+    names = tuple(Var(OPENED + variable.name, variable.type) for variable in node.bound)
+    return names, dict(zip(node.bound, names, strict=True))
 
 
 def _rebuild_sum(node: Sum, done: dict[Node, Node]) -> Term:

@@ -35,13 +35,32 @@ def _no_numbers() -> Mapping[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """The bytes of an object, from ``low`` to before ``high``, as a function counts them; ``storage`` is the object."""
+
+    storage: Storage
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An element that is written: ``value``, of ``type``, at the byte ``offset`` of what a function calls ``array``."""
+
+    array: str
+    offset: int
+    type: t.IntType
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
 class Jump:
     """A loop passed over at once.
 
     ``status`` "exits": the loop is left by ``edge``, a pair (block, index of its edge) of the loop's ``exits``, where
     the variables of ``values`` have these values (the others are as at entry); the edge's own assignments are still to
-    come. ``iterations`` counts the taken back edges, by loop name, of this loop and those inside. With another status
-    the run ends in the loop, for ``reason``.
+    come. ``iterations`` counts the taken back edges, by loop name, of this loop and those inside. ``written``: what is
+    written to memory, in this order. With another status the run ends in the loop, for ``reason``.
     """
 
     values: Mapping[t.Var, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -49,6 +68,7 @@ class Jump:
     iterations: Mapping[str, int] = field(default_factory=_no_numbers)
     status: Literal["exits", "diverges", "undefined", "error-reached", "aborted", "unknown"] = "exits"
     reason: str = ""
+    written: Sequence[Written] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +94,14 @@ can be read; None: interpret it."""
 
 
 class LoopState(dict[t.Var, int]):
-    """The values of variables at a loop's header; ``content``: what memory holds there, by the names of objects."""
+    """The values of variables at a loop's header; ``content``: what memory holds there, by the names of objects;
+    ``extent``: where the bytes of an object are.
+    """
 
-    def __init__(self, values: Mapping[t.Var, int], content: t.Reader) -> None:
+    def __init__(self, values: Mapping[t.Var, int], content: t.Reader, extent: Callable[[str], Extent]) -> None:
         super().__init__(values)
         self.content = content
+        self.extent = extent
 
 
 LoopHook = Callable[[LoopInfo, LoopState], "Jump | None"]
@@ -229,16 +252,35 @@ class Activation:
             if place >= len(services.nondet):
                 raise t.EvaluationError("the inputs are used up")
             return reduced(services.nondet[place], type)
-        number = object_named(self.code.flowgraph, array)
-        pointer = self.code.flowgraph.pointer_called(array) if number < 0 else None
-        number = number if pointer is None else values.get(pointer, -1)
-        if number < 0 or type.width is None:
+        number = self._number(values, array)
+        if type.width is None:
             raise t.EvaluationError(f"the content of {array} is not known")
         try:
             held = self.frame.load(number, offset, (type.width + 7) // 8, type.signed)
         except Stop as stop:
             raise t.EvaluationError(stop.reason) from None
         return holding(held, type)
+
+    def _number(self, values: Mapping[t.Var, int], array: str) -> int:
+        """The number of the object that the function calls ``array``, or a pointer of that name points to. Raises
+        :class:`EvaluationError` where there is none.
+        """
+        number = object_named(self.code.flowgraph, array)
+        pointer = self.code.flowgraph.pointer_called(array) if number < 0 else None
+        number = number if pointer is None else values.get(pointer, -1)
+        if number < 0:
+            raise t.EvaluationError(f"the content of {array} is not known")
+        return number
+
+    def _extent(self, values: Mapping[t.Var, int], array: str) -> Extent:
+        """Where the bytes of an object are."""
+        try:
+            storage, base = self.frame.place(self._number(values, array))
+        except Stop as stop:
+            raise t.EvaluationError(stop.reason) from None
+        if storage.dead or storage.size < 0 or self.services.mathematical:
+            raise t.EvaluationError(f"the content of {array} is not known")
+        return Extent(storage, -base, storage.size - base)
 
     def jump(self, loop: int, values: tuple[Value, ...]) -> tuple[int, tuple[Value, ...]] | None:
         """Ask the hook whether it knows what the loop does from here."""
@@ -248,7 +290,7 @@ class Activation:
             return None
         info = code.loops[loop]
         known = {v: x for v, x in zip(code.variables, values, strict=True) if not isinstance(x, MissingValue)}
-        found = hook(info, LoopState(known, partial(self._content, known)))
+        found = hook(info, LoopState(known, partial(self._content, known), partial(self._extent, known)))
         if found is None:
             return None
         for name, count in found.iterations.items():
@@ -257,6 +299,9 @@ class Activation:
             raise Stop(found.status, found.reason, info.loc)
         if found.edge not in info.exits:
             raise ValueError(f"{info.name} has no exit {found.edge}")
+        for one in found.written:
+            number, size = self._number(known, one.array), (one.type.width or 0) // 8
+            self.frame.store(number, one.offset, size, one.value, one.type.signed)
         changed = list(values)
         for var, value in found.values.items():
             if counts_inputs(var):

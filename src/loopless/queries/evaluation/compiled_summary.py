@@ -81,6 +81,8 @@ class CompiledSummary:
             return None
         if not case.exact:
             return None  # the run may end otherwise
+        if case.contents is None or case.contents:
+            return None  # memory changes
         if case.uncounted:
             return None  # how often inner loops are taken is not told
         iterations = dict(zip(case.iterations, found, strict=False))

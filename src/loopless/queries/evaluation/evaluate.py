@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any
 
 from loopless import terms as t
 from loopless.check.interpreter.run import Application, Argument, Interpreter, InterpreterRun, Jump, WholeObject
-from loopless.check.interpreter.services import LoopState
+from loopless.check.interpreter.services import LoopState, Written
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.model import Allocate, Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.queries.call_values.argument_types import PlainValue
 from loopless.queries.evaluation.compiled_summary import CompiledSummary
+from loopless.queries.evaluation.written_elements import written_elements
 from loopless.queries.shown import Shown, presentation
 from loopless.records import dataclass
 from loopless.refusals import Refused
@@ -119,11 +121,15 @@ class Evaluator:
         """The names of the loops inside ``loop``, and its own."""
         return frozenset(other.name for other in self._graph.loops if other.header in loop.blocks)
 
+    def writes(self, loop: LoopInfo) -> bool:
+        """Whether an iteration of ``loop`` may write memory."""
+        return _writes(self._graph, loop)
+
     def summary(self, loop: LoopInfo) -> LoopSummary | None:
         """The summary by which ``loop`` can be jumped over, None where it must be iterated."""
         if loop.header not in self._usable:
             found = None
-            if self._summaries is not None and not _changes_memory(self._graph, loop):
+            if self._summaries is not None and not _changes_untold(self._graph, loop):
                 outcome = self._summaries(loop)
                 found = None if isinstance(outcome, Refused) else outcome
             self._usable[loop.header] = found
@@ -169,18 +175,31 @@ class _Trip:
 
     def _jump(self, summary: LoopSummary, values: LoopState) -> Jump | None:
         counters = (var for var in summary.paths.state if stream_of(var) is not None)
-        here = t.Valuation({**values, **dict.fromkeys(counters, 0)}, values.content)  # streams count from here
+        given = {**values, **dict.fromkeys(counters, 0)}  # streams count from here
+        here = t.Valuation(given, values.content)
         try:
-            return self._found(summary, here)
+            return self._found(summary, here, partial(self._written, summary, given, values))
         finally:
             self.elements += here.elements
 
-    def _found(self, summary: LoopSummary, here: t.Valuation) -> Jump | None:
+    def _written(
+        self, summary: LoopSummary, given: Mapping[t.Var, int], values: LoopState, case: Case
+    ) -> Sequence[Written] | None:
+        """What a case writes to memory; None where it does not tell."""
+        if not self._evaluator.writes(summary.loop):
+            return ()
+        if case.contents is None:
+            return None
+        return written_elements(case.contents, given, values.content, values.extent)
+
+    def _found(
+        self, summary: LoopSummary, here: t.Valuation, written: Callable[[Case], Sequence[Written] | None]
+    ) -> Jump | None:
         if not here.holds(summary.entered):
             return None  # the summary says nothing of these values
         for case in summary.cases:
             if here.holds(case.when):
-                jump = _leave(summary, case, here)
+                jump = _leave(summary, case, here, written)
                 if jump is not None:
                     self.uncounted |= self._evaluator.inside(summary.loop) - jump.iterations.keys()
                 return jump
@@ -195,26 +214,35 @@ class _Trip:
         return None
 
 
-def _leave(summary: LoopSummary, case: Case, here: t.Valuation) -> Jump | None:
+def _leave(
+    summary: LoopSummary, case: Case, here: t.Valuation, written: Callable[[Case], Sequence[Written] | None]
+) -> Jump | None:
     if case.exit.edge is None or not case.exact:
+        return None
+    elements = written(case)
+    if elements is None:
         return None
     counts = {summary.loop.name: case.iterations, **case.totals}
     return Jump(
         {var: here.evaluate(term) for var, term in case.then.items()},
         (case.exit.block, case.exit.edge),
         {name: here.evaluate(count) for name, count in counts.items()},
+        written=elements,
     )
 
 
-def _changes_memory(graph: Flowgraph, loop: LoopInfo) -> bool:
-    """Whether an iteration may do something that the summary, which is about variables, does not say."""
-    for label in loop.blocks:
-        for statement in graph.blocks[label].statements:
-            if isinstance(statement, Store | Fill | Copy | Allocate):
-                return True
-            if isinstance(statement, Call) and statement.writes_memory:
-                return True
-    return False
+def _changes_untold(graph: Flowgraph, loop: LoopInfo) -> bool:
+    """Whether an iteration may do something that no summary says."""
+    return any(
+        isinstance(statement, Allocate) or (isinstance(statement, Call) and statement.writes_memory)
+        for label in loop.blocks
+        for statement in graph.blocks[label].statements
+    )
+
+
+def _writes(graph: Flowgraph, loop: LoopInfo) -> bool:
+    """Whether an iteration may write memory."""
+    return any(isinstance(s, Store | Fill | Copy) for label in loop.blocks for s in graph.blocks[label].statements)
 
 
 def _answer(run: InterpreterRun, trip: _Trip, graph: Flowgraph) -> Evaluation:
