@@ -22,6 +22,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Begin,
     Block,
     Call,
     Check,
@@ -212,6 +213,8 @@ class _Rewriter:
             case Allocate():
                 yield replace(statement, size=self._wrapped(statement.size))
                 yield from self._behind(statement.target)
+            case Begin():
+                yield replace(statement, size=self._wrapped(statement.size))
             case Expire():
                 yield statement
             case Call():

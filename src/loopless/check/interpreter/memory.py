@@ -211,6 +211,13 @@ class ActivationMemory:
         storage = self.world.add(blank("allocated memory", size, zeroed=zeroed))
         return self.number_of(storage, 0)[0]
 
+    def begin(self, number: int, size: int) -> None:
+        """The life of a local object begins that has this size."""
+        self.expire(number)
+        storage = self.world.add(blank(self.objects[number].name, size))
+        self.owned.append(storage)
+        self.bind(number, storage, 0)
+
     def expire(self, number: int) -> None:
         """The life of a local object is over; its number stands for a new one from now on."""
         found = self.places.pop(number, None)
