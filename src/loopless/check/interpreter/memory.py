@@ -214,7 +214,7 @@ class ActivationMemory:
     def begin(self, number: int, size: int) -> None:
         """The life of a local object begins that has this size."""
         self.expire(number)
-        storage = self.world.add(blank(self.objects[number].name, size))
+        storage = self.world.add(blank(self.objects[number].name, max(0, size)))
         self.owned.append(storage)
         self.bind(number, storage, 0)
 

@@ -55,9 +55,8 @@ def load(translator: Translator, instruction: ir.Instruction) -> None:
         _promised_truth(translator, instruction, value)
         translator.define(instruction, value)
         return
-    address = translator.address(pointer_operand, loc)
+    address = _accessed(translator, pointer_operand, translator.memory.module.layout.store_size(type), loc)
     pointer = Pointer(address.object, address.offset)
-    _bounds(translator, pointer_operand, address, translator.memory.module.layout.store_size(type), loc)
     if nowhere(translator, pointer_operand):
         translator.define(
             instruction, translator.value(ir.NullPtr()) if isinstance(type, ir.PtrT) else _nothing_read(type)
@@ -159,10 +158,9 @@ def store(translator: Translator, instruction: ir.Instruction) -> None:
             return
         assign_slot(translator, slot, translator.value(source), loc)
         return
-    address = translator.address(target, loc)
-    pointer = Pointer(address.object, address.offset)
     size = translator.memory.module.layout.store_size(source.type)
-    _bounds(translator, target, address, size, loc)
+    address = _accessed(translator, target, size, loc)
+    pointer = Pointer(address.object, address.offset)
     if nowhere(translator, target, write=True):
         return
     value = translator.value(source)
@@ -253,11 +251,18 @@ def _may_be_null(translator: Translator, operand: ir.Value) -> bool:
     )
 
 
-def _bounds(translator: Translator, operand: ir.Value, address: Address, size: int, loc: ir.Loc | None) -> None:
-    """Accesses outside an object of known size are undefined; other objects are checked as they run."""
+def _accessed(translator: Translator, operand: ir.Value, size: int, loc: ir.Loc | None) -> Address:
+    """Where a load or store is. Accesses outside an object of known size are undefined; other objects are checked as
+    they run.
+    """
+    address = translator.address(operand, loc)
     null_check(translator, operand, loc)
     alive(translator, operand, loc)
+    number = only_object(translator, operand)
+    if number is not None and translator.memory.objects[number].kind == "local":
+        address = Address(t.const(number), address.offset)  # it is not null, and it lives
     _within(translator, operand, address, -size, "bounds", loc)
+    return address
 
 
 def _within(
@@ -388,14 +393,17 @@ def _begin(translator: Translator, base: Base, count: Number | None, element: in
     6.7.6.2p5), and none that is larger than any object.
     """
     memory = translator.memory
-    held = t.INTEGERS if is_allocated(base.name) else memory.offset_type
+    length = None if count is None else count.read(signed=True)
+    least, most = (None, None) if length is None else t.range_of(length * element)
+    type = memory.offset_type
+    fits = least is not None and most is not None and type.holds(least) and type.holds(most)
+    held = type if fits or not is_allocated(base.name) else t.INTEGERS
     size = memory.fresh(f"sizeof({memory.shown(base)})", Kind.TEMPORARY, held)
-    if count is None:
+    if length is None:
         translator.emit(Havoc(size, Origin.UNSUPPORTED, base.name, loc))
     elif is_allocated(base.name):
-        translator.emit(Assign(size, count.read(signed=False) * element, loc))
+        translator.emit(Assign(size, length * element, loc))  # there is no object where that is no size
     else:
-        length = count.read(signed=True)
         called = base.name not in memory.function.variables and memory.function.loc is not None  # alloca()
         assert memory.offset_type.max is not None
         allowed = t.between(0 if called else 1, length, memory.offset_type.max // max(1, element))
@@ -404,6 +412,12 @@ def _begin(translator: Translator, base: Base, count: Number | None, element: in
         translator.emit(Assign(size, length * element, loc))
     memory.extents[base] = size
     translator.emit(Begin(memory.number(base), size, loc))
+
+
+def _is_bounded(translator: Translator, base: Base) -> bool:
+    """Whether an offset that lies in the object is surely one of its type."""
+    size = translator.memory.extent(base)
+    return isinstance(size, int) or (isinstance(size, t.Var) and size.type.width is not None)
 
 
 def gep(translator: Translator, instruction: ir.Instruction) -> None:
@@ -443,10 +457,7 @@ def gep(translator: Translator, instruction: ir.Instruction) -> None:
         if _may_be_null(translator, gep.base):
             stays = base.object.ne(NULL_OBJECT) | offset.eq(base.offset)
             translator.check(stays, "pointer-overflow", instruction.loc)
-    only = target.base
-    sized = (
-        known and only is not None and isinstance(made.object, t.Const) and translator.memory.extent(only) is not None
-    )
+    sized = known and not target.unknown and all(_is_bounded(translator, base) for base, _ in target.living)
     if not sized and (target.unknown or any(place is None for _, place in target.places)):
         type = translator.memory.offset_type
         unsized = target.unknown or any(translator.memory.extent(base) is None for base, _ in target.places)

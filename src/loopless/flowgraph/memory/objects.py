@@ -465,7 +465,9 @@ def _slot(memory: FunctionMemory, base: Base, offset: int, access: MemoryAccess)
             pointer_part="object",
             declared=declared,
         )
-        return Slot(var, other)
+        # A null pointer that is moved is undefined, so one that leads to the start of something or is null stays at 0.
+        starts = own and not content.unknown and {at for base, at in content.places if base != NULL} == {0}
+        return Slot(var, other, None, 0 if starts and not memory.options.wrapv else None)
     type = memory.number_type(access.bits, signed=True)
     debug = memory.debug_type(base)
     if debug is not None:

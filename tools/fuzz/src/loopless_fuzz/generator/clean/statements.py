@@ -375,7 +375,8 @@ class Statements:
     def rows(self, _depth: int) -> Block:
         """An array of arrays, of both of which the length varies."""
         writer, name, high, wide = self.writer, *map(self.writer.fresh, "ycc")
-        first = f"int {high} = ({writer.number(1)}) & 3, {wide} = ({writer.number(1)}) % 4 + 2;\nint {name}[{high}][{wide}];"
+        lengths = f"int {high} = ({writer.number(1)}) & 3, {wide} = ({writer.number(1)}) % 4 + 2;"
+        first = f"{lengths}\nint {name}[{high}][{wide}];"
         inner = self._loop(f"for (int j = 0; @j < {wide}; j++) {{", (Piece(f"{name}[i][j] = {writer.number(1)};"),))
         fill = self._loop(f"for (int i = 0; @i < {high}; i++) {{", (inner,))
         read = Piece(f"s = s * 5u + (unsigned){name}[{self._near(high)}][{self._near(wide)}];")
@@ -384,7 +385,10 @@ class Statements:
     def on_heap(self, _depth: int) -> Block:
         """An array on the heap, of a length that is perhaps zero, or too small for what is read."""
         writer, name, count = self.writer, self.writer.fresh("h"), self.writer.fresh("c")
-        type_, element = self.rng.choice(("int", "unsigned", "long", "unsigned char")), self.rng.choice(("int", "short"))
+        type_, element = (
+            self.rng.choice(("int", "unsigned", "long", "unsigned char")),
+            self.rng.choice(("int", "short")),
+        )
         first = f"{type_} {count} = ({type_})({writer.number(1)}) {self.rng.choice(('& 7', '% 9', '% 12'))};"
         zeroed = writer.chance(0.4)
         room = f"calloc({count}, sizeof *{name})" if zeroed else f"malloc({count} * sizeof *{name})"
