@@ -3,8 +3,8 @@
 ``p = malloc(sizeof *p)`` outside of loops, where ``p`` is only read and written through, compared, freed, and kept in
 local pointers, gives one object in a call of the function, which nothing else reaches: an object as locals are, or
 null. So the function is read as if ``p = <malloc succeeds> ? &object : 0`` stood there. Its size may vary, as that of
-arrays of variable length does: ``malloc(n * sizeof *p)`` and ``calloc(n, sizeof *p)`` make one. Where the pointer is used
-behind a ``free`` it stays what it is: that use is undefined, which a local object would hide.
+arrays of variable length does: ``malloc(n * sizeof *p)`` and ``calloc(n, sizeof *p)`` make one. Where the pointer is
+used behind a ``free`` it stays what it is: that use is undefined, which a local object would hide.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Final
 
+from loopless.flowgraph.memory.points_to import only_subtracted
 from loopless.graphs import cycles, reachable
 from loopless.limits.flowgraph import MAX_HEAP_BYTES
 from loopless.records import dataclass
@@ -266,6 +267,8 @@ def _follow(i: ir.Instruction, spread: _Spread, function: ir.SourceFunction, mod
         case "getelementptr" if i.gep is not None:
             spread.values.add(i.result or "")
             return True
+        case "ptrtoint":
+            return i.result in only_subtracted([i for i in function.instructions() if not i.is_debug])
         case "call" if (i.callee_name or "").startswith(("llvm.memset.", "llvm.memcpy.", "llvm.memmove.")):
             return True
         case "call" if i.callee_name is not None and not _is_defined(i.callee_name, module):
