@@ -115,6 +115,8 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
             continue
         width = next(iter(widths))
         assert width is not None
+        if found.size is not None and found.size < width // 8:
+            continue
         stem = found.name
         while any(f"{stem}{part}" in names for part in ("[k]", ".k", ".last")):
             stem += "'"
@@ -144,8 +146,13 @@ def _beginning(graph: Flowgraph, cells: dict[int, _Cell]) -> Iterator[Statement]
 
 
 def _within(one: _Cell, size: int | t.Term) -> Iterator[Statement]:
-    """The cell lies in its object of ``size`` bytes, since what is read does: elsewhere a check has ended the run."""
-    yield Assume(one.number.lt(size // one.size) if isinstance(size, int) else (one.place + one.size).le(size))
+    """The cell lies in its object of ``size`` bytes, since what is read does: elsewhere a check has ended the run. An
+    object without room for one is not read.
+    """
+    if isinstance(size, int):
+        yield Assume(one.number.lt(size // one.size))
+    else:
+        yield Assume((one.place + one.size).le(size) | size.lt(one.size))
 
 
 def _is_zero(found: MemoryObject) -> bool:
