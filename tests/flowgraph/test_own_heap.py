@@ -38,7 +38,7 @@ def shown(g: Flowgraph) -> set[str]:
         ("int *p = malloc(4); if (!p) return 1; out(p); *p = n; while (*p > 3) *p -= 2; return *p;", set()),
         ("int s = 0; for (int i = 0; i < n; i++) { int *p = malloc(4); if (!p) return 1; *p = i; s += *p; } return s;", set()),
         ("int *p = malloc(4), **q = &p; if (!p) return 1; *p = n; while (*p > 3) *p -= 2; return **q;", set()),
-        ("int *p = malloc(n); if (!p) return 1; *p = n; while (*p > 3) *p -= 2; return *p;", set()),
+        ("int *p = malloc(n); if (!p) return 1; *p = n; while (*p > 3) *p -= 2; return *p;", {"*p"}),
         ("int *p = malloc(40); if (!p) return 1; *p = n; while (*p > 3) *p -= 2; return p[n];", set()),
     ],
 )  # fmt: skip

@@ -125,7 +125,7 @@ GK = Base("global", "k")
         ("call void @llvm.memcpy.p0.p0.i64(ptr %p, ptr %q, i64 8, i1 false)\n%x = load ptr, ptr %p", None),
         ("%x = load ptr, ptr %a", None),
         ("%x = inttoptr i64 %n to ptr", None),
-        ("%x = alloca i8, i64 %n", None),
+        ("%x = alloca i8, i64 %n", {(Base("local", "x"), 0)}),
         ("store ptr %b, ptr %a\n%x = load volatile ptr, ptr %a", None),
         ("store ptr %b, ptr %a\n%s = getelementptr ptr, ptr %a, i64 %n\n%x = load ptr, ptr %s", None),
         ("store ptr %b, ptr %a\n%h = load i32, ptr %a\n%x = load ptr, ptr %a", None),

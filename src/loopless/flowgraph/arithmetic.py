@@ -7,6 +7,7 @@ from collections.abc import Callable
 from loopless import terms as t
 from loopless.flowgraph.memory.access import alive, only_object, surely_there
 from loopless.flowgraph.memory.same_objects import Order
+from loopless.flowgraph.memory.varying_size import is_signed_length
 from loopless.flowgraph.model import NULL_OBJECT, End, Origin
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import (
@@ -307,7 +308,7 @@ def _resize(translator: Translator, instruction: ir.Instruction, value: Value, b
             return Number(t.wrap(value.term, type), type)
         case Number():
             if instruction.result in translator.uses.lengths:
-                _surely_length(translator, instruction, value)
+                return _length(translator, instruction, value, bits)
             if value.type.width is None:
                 same = op == "sext" or "nneg" in instruction.flags
                 return value if same else _zero_extended(instruction, value, bits)
@@ -320,17 +321,23 @@ def _resize(translator: Translator, instruction: ir.Instruction, value: Value, b
             return translator.unknown(ir.IntT(bits), Origin.UNSUPPORTED, op, instruction.loc, refused)
 
 
-def _surely_length(translator: Translator, instruction: ir.Instruction, value: Number) -> None:
-    """The length of an array is widened by zeros, whatever its sign: a negative one is undefined, a large unsigned one
-    is not, and which it is, the code does not tell, but for ℤ.
+def _length(translator: Translator, instruction: ir.Instruction, value: Number, bits: int) -> Number:
+    """The length of an array, widened. It is widened by zeros, whatever its sign: a negative one is undefined (C11,
+    6.7.6.2p5), a large unsigned one is not.
     """
-    term = value.read(signed=True)
-    if value.type.width is None:
+    memory, term = translator.memory, value.read(signed=True)
+    wraps = memory.options.wrapv
+    signed = is_signed_length(instruction.operands[0], memory.function, memory.module, memory.made, wraps=wraps)
+    if signed is False and value.type.width is not None:
+        return Number(value.read(signed=False), t.IntType(bits, signed=True))
+    widened = Number(term, value.type if value.type.width is None else t.IntType(bits, signed=True))
+    if signed or value.type.width is None:
         translator.check(term.gt(0), "array-length", instruction.loc)
-        return
+        return widened
     detail = "the length of an array is negative, or a large unsigned number; which, the compiler's code does not tell"
     refused = translator.refused(detail, instruction.loc)
     translator.split_unless(term.ge(0), End("unsupported", None, None, instruction.loc, refused), instruction.loc)
+    return widened
 
 
 def _kept_by_cast(translator: Translator, instruction: ir.Instruction, value: Number, bits: int) -> None:

@@ -20,6 +20,7 @@ from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.memory.same_objects import with_orders
 from loopless.flowgraph.memory.stack_slots import stack_slot_of
+from loopless.flowgraph.memory.varying_size import with_sizes
 from loopless.flowgraph.model import Block, Edge, End, Flowgraph, Havoc, Kind, Origin, Parameter, Statement
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.uses import Uses, find_uses
@@ -77,6 +78,10 @@ class _Builder:
             if var is not None
         )
         named = frozenset(var for var, info in self.memory.variables.items() if info.is_source)
+        numbers = {self.memory.number(base): size for base, size in self.memory.extents.items()}
+        ordered, extents = with_sizes(ordered, numbers, self.memory.variables, self.function.entry.label)
+        for number, extent in extents.items():
+            self.memory.objects[number] = replace(self.memory.objects[number], extent=extent)
         blocks, live = without_dead(ordered, seen_by_caller, named)
         blocks = with_covered(self._with_written(blocks), self.function.entry.label)
         blocks = self._with_uninitialised(blocks, live[self.function.entry.label])

@@ -13,6 +13,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Begin,
     Block,
     Call,
     Check,
@@ -47,7 +48,7 @@ def used_by(statement: Statement) -> frozenset[t.Var]:
             return _of(statement.address) | statement.byte.variables | statement.length.variables
         case Copy():
             return _of(statement.target) | _of(statement.source) | statement.length.variables
-        case Allocate():
+        case Allocate() | Begin():
             return statement.size.variables
         case Call():
             arguments = (_of(a) if isinstance(a, Pointer) else a.variables for a in statement.arguments)
@@ -72,7 +73,7 @@ def overwritten_by(statement: Statement) -> tuple[t.Var, ...]:
             return (statement.target,)
         case Load() | Call():
             return tuple(v for v in (statement.target, statement.target_object) if v is not None)
-        case Check() | Assume() | Store() | Fill() | Copy() | Expire():
+        case Check() | Assume() | Store() | Fill() | Copy() | Begin() | Expire():
             return ()
 
 

@@ -22,6 +22,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Begin,
     Block,
     Call,
     Check,
@@ -34,6 +35,7 @@ from loopless.flowgraph.model import (
     Havoc,
     Kind,
     Load,
+    MemoryObject,
     Pointer,
     Statement,
     Store,
@@ -73,7 +75,8 @@ def with_exact_arithmetic(graph: Flowgraph, control: Container[t.Var] | None = N
     given = tuple(Assign(wide[var], var, graph.loc) for var in wide if made.is_input(var))
     blocks[graph.entry] = replace(entry, statements=(*given, *entry.statements))
     infos = {wide[var]: replace(graph.variables[var], var=wide[var], object=None, offset=0, size=0) for var in wide}
-    return replace(graph, blocks=blocks, variables={**graph.variables, **infos})
+    objects = {number: made.object(one) for number, one in graph.objects.items()}
+    return replace(graph, blocks=blocks, variables={**graph.variables, **infos}, objects=objects)
 
 
 def as_typed(graph: Flowgraph) -> dict[t.Var, t.Term]:
@@ -148,6 +151,10 @@ class _Rewriter:
             statements = (*statements, *self._kept_in_memory())
         return Block(block.label, statements, tuple(map(self._edge, block.edges)), end)
 
+    def object(self, one: MemoryObject) -> MemoryObject:
+        """The object, its size over the widened variables."""
+        return one if one.extent is None else replace(one, extent=self._wrapped(one.extent))
+
     def _kept_in_memory(self) -> Iterator[Assign]:
         """What others see of variables that stand for memory."""
         for var in self.wide:
@@ -212,6 +219,8 @@ class _Rewriter:
             case Allocate():
                 yield replace(statement, size=self._wrapped(statement.size))
                 yield from self._behind(statement.target)
+            case Begin():
+                yield replace(statement, size=self._wrapped(statement.size))
             case Expire():
                 yield statement
             case Call():

@@ -81,7 +81,8 @@ class MemoryObject:
     "dead" (stands for all objects whose lifetime is over); ``size`` in bytes, None where it is not known; ``element``
     the type of its elements where it is an array of integers; ``constant``: writing to it is undefined, or nobody
     writes to it; ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``); ``own``: a
-    global that only the functions of its module write.
+    global that only the functions of its module write; ``extent``: the size in bytes of a local object whose size
+    varies, over variables that keep their values from its :class:`Begin` on.
     """
 
     number: int
@@ -99,6 +100,7 @@ class MemoryObject:
     holder: tuple[int, int] | None = None
     """Of a "pointee": the object and the offset of the pointer that points to it when the function begins."""
     own: bool = False
+    extent: t.Term | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +226,24 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class Allocate:
-    """``target`` := the number of a fresh object of ``size`` bytes (malloc, calloc, variable-length arrays)."""
+    """``target`` := the number of a fresh object of ``size`` bytes (malloc, calloc, arrays of variable length in
+    loops).
+    """
 
     target: t.Var
     size: t.Term
     zeroed: bool = False
+    loc: Loc | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The lifetime of the local ``object``, whose size varies, begins: it has ``size`` bytes, without values. A run
+    comes here once at most.
+    """
+
+    object: int
+    size: t.Term
     loc: Loc | None = None
 
 
@@ -275,7 +290,7 @@ class Call:
     drawn: bool = False
 
 
-Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Expire | Call
+Statement = Assign | Check | Assume | Havoc | Load | Store | Fill | Copy | Allocate | Begin | Expire | Call
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Begin,
     Block,
     Call,
     Check,
@@ -141,6 +142,8 @@ def after(domain: Domain[_S], label: str, statement: Statement, state: _S) -> Se
             return domain.write(state, statement)
         case Allocate():
             return domain.allocate(state, statement)
+        case Begin():
+            return (state,)  # nothing has a value in there yet, and nothing is read before it is written
         case Call():
             return domain.call(state, statement)
 

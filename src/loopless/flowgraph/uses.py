@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from loopless.flowgraph.memory.own_heap import is_allocated, is_ours
 from loopless.graphs import reachable
 from loopless.records import dataclass
 from loopless.source import ir, marks
@@ -132,7 +133,8 @@ def _lengths(function: ir.SourceFunction) -> frozenset[str]:
         by = maker(operand)
         return by.operands if by is not None and by.op == "mul" else ()
 
-    dimensions = [operand for i in made.values() if i.op == "alloca" for operand in i.operands]
+    arrays = [i for name, i in made.items() if i.op == "alloca" and not is_allocated(name)]
+    dimensions = [operand for i in arrays for operand in i.operands]
     makers = (maker(operand) for operand in reachable(dimensions, factors))
     return frozenset(by.result for by in makers if by is not None and by.op == "zext" and by.result is not None)
 
@@ -146,7 +148,7 @@ def _speculates(function: ir.SourceFunction) -> bool:
     Code as clang writes it keeps variables in memory and chooses by branches; it selects only between constants and
     values that it loads, by any condition. What is loaded keeps no promise of the address.
     """
-    code = [i for i in function.instructions() if not i.is_debug]
+    code = [i for i in function.instructions() if not i.is_debug and not (i.result and is_ours(i.result))]
     operations = {i.op for i in code}
     integers = any(i.op == "phi" and i.type != ir.IntT(1) for i in code)
     if "freeze" in operations or (integers and "alloca" not in operations):

@@ -263,7 +263,7 @@ def memory_assumptions(graph: Flowgraph, labels: Iterable[str], variables: Itera
                 owner = address.object
                 if isinstance(owner, t.Const) and owner.value in graph.objects:
                     found = graph.objects[owner.value]
-                    name = found.name if found.size is None else ""
+                    name = found.name if found.size is None and found.extent is None else ""
                     if name:
                         touched.add(f"accesses to {name} stay inside the memory that it points to")
                 else:

@@ -258,8 +258,8 @@ class Execution(Domain[_S], ABC, Generic[_S]):
         offset = self.inside(state, pointer.offset)
         held = self.graph.objects.get(owner.value) if isinstance(owner, t.Const) else None
         room = known = None
-        if held is not None and held.size is not None:
-            room = held.size - offset
+        if held is not None and (held.size is not None or held.extent is not None):
+            room = (self.inside(state, held.extent) if held.extent is not None else t.const(held.size or 0)) - offset
             if held.constant and held.content is not None and not held.relocations and isinstance(offset, t.Const):
                 known = held.content[offset.value :] if offset.value >= 0 else None
 

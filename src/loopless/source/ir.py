@@ -261,8 +261,8 @@ class Instruction:
 
     @property
     def is_single(self) -> bool:
-        """Of an ``alloca``: whether a call of the function makes one object there, of a size that is known."""
-        return REPEATED not in self.flags and all(isinstance(count, IntConst) for count in self.operands)
+        """Of an ``alloca``: whether a call of the function makes at most one object there, of whatever size."""
+        return REPEATED not in self.flags
 
     @property
     def is_debug(self) -> bool:

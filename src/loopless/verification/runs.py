@@ -16,6 +16,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Begin,
     Block,
     Call,
     Check,
@@ -389,6 +390,8 @@ class Runner:
                 place = (here.evaluate(statement.address.object), here.evaluate(statement.address.offset))
                 self._accessed(run, statement, place[1])
                 memory[place] = here.evaluate(statement.value)
+            case Begin():
+                pass  # nothing lies there yet
             case Fill() | Copy():
                 memory.clear()
                 run.exact = False

@@ -57,9 +57,10 @@ class Results:
             return None
         held = self.graph.objects.get(argument.object.value)
         offset = value(argument.offset)
-        if held is None or not held.size or held.kind not in ("local", "global") or offset is None:
+        if held is None or held.kind not in ("local", "global") or offset is None:
             return None
-        return held.size - 1 - offset
+        size = value(held.extent) if held.extent is not None else t.const(held.size) if held.size else None
+        return None if size is None else size - 1 - offset
 
     def learned(
         self, statement: Statement, values: Mapping[t.Var, t.Term], facts: Facts

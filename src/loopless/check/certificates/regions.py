@@ -16,6 +16,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Begin,
     Block,
     Call,
     Check,
@@ -196,7 +197,7 @@ class CutpointRegion:
                 for part in (statement.target, statement.target_object, *statement.changes):
                     if part is not None:
                         values[part] = self._any(part)
-            case Store() | Fill() | Copy() | Expire():
+            case Store() | Fill() | Copy() | Begin() | Expire():
                 pass  # no variable stands for what these change
         return guard
 

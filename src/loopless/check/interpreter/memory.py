@@ -211,6 +211,13 @@ class ActivationMemory:
         storage = self.world.add(blank("allocated memory", size, zeroed=zeroed))
         return self.number_of(storage, 0)[0]
 
+    def begin(self, number: int, size: int) -> None:
+        """The life of a local object begins that has this size."""
+        self.expire(number)
+        storage = self.world.add(blank(self.objects[number].name, max(0, size)))
+        self.owned.append(storage)
+        self.bind(number, storage, 0)
+
     def expire(self, number: int) -> None:
         """The life of a local object is over; its number stands for a new one from now on."""
         found = self.places.pop(number, None)
@@ -324,14 +331,14 @@ class ActivationMemory:
 
     def sync(self, number: int, offset: int, size: int, value: Value, signed: bool) -> None:  # noqa: FBT001
         """The variable's value goes back to memory, unless there was no memory for it, or none that can be written."""
-        if number in self.unbound and isinstance(value, MissingValue):
+        if (number in self.unbound and isinstance(value, MissingValue)) or self._too_short(number, offset + size):
             return  # there is none, and the run has not written it
         if not (isinstance(value, MissingValue) and value.absent) and not self._constant(number):
             ActivationMemory.store(self, number, offset, size, value, signed)
 
     def sync_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
         """The same for a pointer."""
-        if number in self.unbound and isinstance(value, MissingValue):
+        if (number in self.unbound and isinstance(value, MissingValue)) or self._too_short(number, offset + size):
             return
         if not (isinstance(value, MissingValue) and value.absent) and not self._constant(number):
             ActivationMemory.store_pointer(self, number, offset, size, object, value)
@@ -340,6 +347,14 @@ class ActivationMemory:
         """End the run where a variable is written that stands for a part of a constant object."""
         if self._constant(number):
             raise Stop("undefined", f"writes to {self.places[number][0].name}, which is constant")
+
+    def _too_short(self, number: int, size: int) -> bool:
+        """Whether an object whose size varies is not there, or not of this size."""
+        described = self.objects.get(number)
+        if described is None or described.extent is None:
+            return False
+        found = self.places.get(number)
+        return found is None or found[0].size < size
 
     def _constant(self, number: int) -> bool:
         found = self.places.get(number)

@@ -20,6 +20,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Begin,
     Block,
     Call,
     Check,
@@ -106,6 +107,8 @@ class RelevantVariables:
                 live |= _variables((statement.target, statement.source, statement.length))
             case Expire():
                 pass
+            case Begin():
+                live |= statement.size.variables
             case Allocate():
                 live.discard(statement.target)
                 live |= statement.size.variables

@@ -15,6 +15,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Begin,
     Call,
     Check,
     Copy,
@@ -172,6 +173,8 @@ class StatementWriter:
                 out(f"fr.copy(({to}), ({source}), {term(statement.length)}, {statement.apart})")
             case Allocate(target=target):
                 out(f"{names[target]} = fr.allocate({term(statement.size)}, {statement.zeroed})")
+            case Begin():
+                out(f"fr.begin({statement.object}, {term(statement.size)})")
             case Expire():
                 out(f"fr.expire({statement.object})")
             case Call():

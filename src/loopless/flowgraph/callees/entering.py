@@ -27,6 +27,7 @@ from loopless.flowgraph.model import (
     Allocate,
     Assign,
     Assume,
+    Begin,
     Block,
     Call,
     Check,
@@ -364,7 +365,7 @@ class _Part:
                     objects=None,
                     looks=None,
                 )
-            case Store() | Fill() | Copy() | Expire():
+            case Store() | Fill() | Copy() | Begin() | Expire():
                 return None
 
 

@@ -35,6 +35,7 @@ from loopless.flowgraph.memory.objects import Options
 from loopless.flowgraph.model import (
     Allocate,
     Assign,
+    Begin,
     Block,
     Call,
     Check,
@@ -162,7 +163,7 @@ class _Unrolled:
             raise NotLinear("it returns a pointer")
         for block in graph.blocks.values():
             for statement in block.statements:
-                if isinstance(statement, Store | Fill | Copy | Allocate | Load):
+                if isinstance(statement, Store | Fill | Copy | Allocate | Begin | Load):
                     raise NotLinear("it uses memory that is not followed as variables")
         places = {site.label for site in self.sites}
         if any(site.call.changes for site in self.sites):

@@ -7,12 +7,16 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.memory.objects import Slot
+from loopless.flowgraph.memory.own_heap import is_allocated
 from loopless.flowgraph.memory.places import DEAD, HEAP, NULL, Base
 from loopless.flowgraph.memory.pointees import STANDING_IN
+from loopless.flowgraph.memory.varying_size import inside
 from loopless.flowgraph.model import (
     NULL_OBJECT,
     Allocate,
     Assign,
+    Begin,
+    Check,
     Expire,
     Havoc,
     Kind,
@@ -46,13 +50,13 @@ def load(translator: Translator, instruction: ir.Instruction) -> None:
     if slot is not None:
         null_check(translator, pointer_operand, loc)
         alive(translator, pointer_operand, loc)
+        _long_enough(translator, pointer_operand, translator.memory.module.layout.store_size(type), loc)
         value = _slot_value(slot, type)
         _promised_truth(translator, instruction, value)
         translator.define(instruction, value)
         return
-    address = translator.address(pointer_operand, loc)
+    address = _accessed(translator, pointer_operand, translator.memory.module.layout.store_size(type), loc)
     pointer = Pointer(address.object, address.offset)
-    _bounds(translator, pointer_operand, address, translator.memory.module.layout.store_size(type), loc)
     if nowhere(translator, pointer_operand):
         translator.define(
             instruction, translator.value(ir.NullPtr()) if isinstance(type, ir.PtrT) else _nothing_read(type)
@@ -149,14 +153,14 @@ def store(translator: Translator, instruction: ir.Instruction) -> None:
     if slot is not None and not volatile:
         null_check(translator, target, loc)
         alive(translator, target, loc)
+        _long_enough(translator, target, translator.memory.module.layout.store_size(source.type), loc)
         if nowhere(translator, target, write=True):
             return
         assign_slot(translator, slot, translator.value(source), loc)
         return
-    address = translator.address(target, loc)
-    pointer = Pointer(address.object, address.offset)
     size = translator.memory.module.layout.store_size(source.type)
-    _bounds(translator, target, address, size, loc)
+    address = _accessed(translator, target, size, loc)
+    pointer = Pointer(address.object, address.offset)
     if nowhere(translator, target, write=True):
         return
     value = translator.value(source)
@@ -247,11 +251,18 @@ def _may_be_null(translator: Translator, operand: ir.Value) -> bool:
     )
 
 
-def _bounds(translator: Translator, operand: ir.Value, address: Address, size: int, loc: ir.Loc | None) -> None:
-    """Accesses outside an object of known size are undefined; other objects are checked as they run."""
+def _accessed(translator: Translator, operand: ir.Value, size: int, loc: ir.Loc | None) -> Address:
+    """Where a load or store is. Accesses outside an object of known size are undefined; other objects are checked as
+    they run.
+    """
+    address = translator.address(operand, loc)
     null_check(translator, operand, loc)
     alive(translator, operand, loc)
+    number = only_object(translator, operand)
+    if number is not None and translator.memory.objects[number].kind == "local":
+        address = Address(t.const(number), address.offset)  # it is not null, and it lives
     _within(translator, operand, address, -size, "bounds", loc)
+    return address
 
 
 def _within(
@@ -261,10 +272,19 @@ def _within(
     of known size.
     """
     for base in sorted({base for base, _ in translator.memory.points.of(operand).living}):
-        whole = translator.memory.size(base)
+        whole = translator.memory.extent(base)
         if whole is not None:
-            inside = t.between(0, address.offset, whole + last)
-            translator.check(elsewhere(translator, address, base) | inside, kind, loc)
+            there = inside(address.offset, whole, last)
+            translator.check(elsewhere(translator, address, base) | there, kind, loc)
+
+
+def _long_enough(translator: Translator, operand: ir.Value, size: int, loc: ir.Loc | None) -> None:
+    """A check that a scalar that is a variable lies in its object, where the size of that varies."""
+    for base, offset in translator.memory.points.of(operand).living:
+        whole = translator.memory.extents.get(base)
+        if whole is not None and offset is not None:
+            there = inside(t.const(offset), whole, -size)
+            translator.check(elsewhere(translator, translator.address(operand, loc), base) | there, "bounds", loc)
 
 
 def elsewhere(translator: Translator, address: Address, base: Base) -> t.Condition:
@@ -347,12 +367,12 @@ def _without(translator: Translator, owner: t.Term, gone: Sequence[ir.Local]) ->
 
 
 def alloca(translator: Translator, instruction: ir.Instruction) -> None:
-    """A local object; one of variable size, or of several, is allocated as the run goes."""
+    """A local object; one of several is allocated as the run goes."""
     name = instruction.result or ""
+    count = translator.number(instruction.operands[0] if instruction.operands else ir.IntConst(32, 1))
+    assert instruction.access is not None
+    element = translator.memory.module.layout.size_of(instruction.access.type)
     if not instruction.is_single:
-        count = translator.number(instruction.operands[0] if instruction.operands else ir.IntConst(32, 1))
-        assert instruction.access is not None
-        element = translator.memory.module.layout.size_of(instruction.access.type)
         var = translator.memory.fresh(f"%{name}.object", Kind.TEMPORARY, t.INTEGERS, pointer_part="object")
         if count is None:
             translator.emit(Havoc(var, Origin.UNSUPPORTED, name, instruction.loc))
@@ -361,7 +381,43 @@ def alloca(translator: Translator, instruction: ir.Instruction) -> None:
             translator.emit(Allocate(var, count.read(signed=True) * element, False, instruction.loc))
         translator.define(instruction, Address(var, t.ZERO))
         return
-    translator.values[name] = Address(t.const(translator.memory.number(Base("local", name))), t.ZERO)
+    base = Base("local", name)
+    number = translator.memory.number(base)
+    if translator.memory.size(base) is None:
+        _begin(translator, base, count, element, instruction.loc)
+    translator.values[name] = Address(t.const(number), t.ZERO)
+
+
+def _begin(translator: Translator, base: Base, count: Number | None, element: int, loc: ir.Loc | None) -> None:
+    """The life of a local object begins that has ``count`` elements of so many bytes: of an array at least one (C11,
+    6.7.6.2p5), and none that is larger than any object.
+    """
+    memory = translator.memory
+    length = None if count is None else count.read(signed=True)
+    least, most = (None, None) if length is None else t.range_of(length * element)
+    type = memory.offset_type
+    fits = least is not None and most is not None and type.holds(least) and type.holds(most)
+    held = type if fits or not is_allocated(base.name) else t.INTEGERS
+    size = memory.fresh(f"sizeof({memory.shown(base)})", Kind.TEMPORARY, held)
+    if length is None:
+        translator.emit(Havoc(size, Origin.UNSUPPORTED, base.name, loc))
+    elif is_allocated(base.name):
+        translator.emit(Assign(size, length * element, loc))  # there is no object where that is no size
+    else:
+        called = base.name not in memory.function.variables and memory.function.loc is not None  # alloca()
+        assert memory.offset_type.max is not None
+        allowed = t.between(0 if called else 1, length, memory.offset_type.max // max(1, element))
+        if not any(isinstance(s, Check) and s.condition is allowed for s in translator.statements):
+            translator.check(allowed, "array-length", loc)
+        translator.emit(Assign(size, length * element, loc))
+    memory.extents[base] = size
+    translator.emit(Begin(memory.number(base), size, loc))
+
+
+def _is_bounded(translator: Translator, base: Base) -> bool:
+    """Whether an offset that lies in the object is surely one of its type."""
+    size = translator.memory.extent(base)
+    return isinstance(size, int) or (isinstance(size, t.Var) and size.type.width is not None)
 
 
 def gep(translator: Translator, instruction: ir.Instruction) -> None:
@@ -401,11 +457,10 @@ def gep(translator: Translator, instruction: ir.Instruction) -> None:
         if _may_be_null(translator, gep.base):
             stays = base.object.ne(NULL_OBJECT) | offset.eq(base.offset)
             translator.check(stays, "pointer-overflow", instruction.loc)
-    only = target.base
-    sized = known and only is not None and isinstance(made.object, t.Const) and translator.memory.size(only) is not None
+    sized = known and not target.unknown and all(_is_bounded(translator, base) for base, _ in target.living)
     if not sized and (target.unknown or any(place is None for _, place in target.places)):
         type = translator.memory.offset_type
-        unsized = target.unknown or any(translator.memory.size(base) is None for base, _ in target.places)
+        unsized = target.unknown or any(translator.memory.extent(base) is None for base, _ in target.places)
         accessed = known and unsized and translator.accessed_next(instruction.value)
         place = Pointer(made.object, offset) if known and unsized else None
         inside = t.between(type.min, offset, type.max)

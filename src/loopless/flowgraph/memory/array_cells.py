@@ -19,6 +19,7 @@ from loopless.flowgraph.memory.statement_effects import written_by
 from loopless.flowgraph.model import (
     Assign,
     Assume,
+    Begin,
     Block,
     Call,
     Copy,
@@ -109,10 +110,13 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
     for number in usable[:MAX_FOLLOWED_OBJECTS]:
         widths = {type_.width for type_ in loads[number] | stores.get(number, set())}
         found = graph.objects.get(number)
-        if found is None or found.size is None or len(widths) != 1 or found.kind not in ("local", "global"):
+        sized = found is not None and (found.size is not None or found.extent is not None)
+        if found is None or not sized or len(widths) != 1 or found.kind not in ("local", "global"):
             continue
         width = next(iter(widths))
         assert width is not None
+        if found.size is not None and found.size < width // 8:
+            continue
         stem = found.name
         while any(f"{stem}{part}" in names for part in ("[k]", ".k", ".last")):
             stem += "'"
@@ -132,14 +136,23 @@ def _beginning(graph: Flowgraph, cells: dict[int, _Cell]) -> Iterator[Statement]
     for one in cells.values():
         yield Havoc(one.number, Origin.UNSUPPORTED, "place of a cell")
         found = graph.objects[one.object]
-        # What is read lies inside: elsewhere a check has ended the run.
-        assert found.size is not None
-        yield Assume(one.number.lt(found.size // one.size))
+        if found.size is not None:
+            yield from _within(one, found.size)
         if _is_zero(found):
             yield Assign(one.cell, t.ZERO)
         else:
             yield Havoc(one.cell, Origin.UNSUPPORTED, "content of a cell")
         yield Assign(one.last, t.ONE)
+
+
+def _within(one: _Cell, size: int | t.Term) -> Iterator[Statement]:
+    """The cell lies in its object of ``size`` bytes, since what is read does: elsewhere a check has ended the run. An
+    object without room for one is not read.
+    """
+    if isinstance(size, int):
+        yield Assume(one.number.lt(size // one.size))
+    else:
+        yield Assume((one.place + one.size).le(size) | size.lt(one.size))
 
 
 def _is_zero(found: MemoryObject) -> bool:
@@ -172,6 +185,9 @@ def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[t.Var, Variab
                 yield statement
                 if address.object.value in cells:
                     yield from _filled(statement, cells[address.object.value], block.label, index, fresh)
+            case Begin(object=number, size=size) if number in cells:
+                yield statement
+                yield from _within(cells[number], size)
             case Store() | Fill() | Copy() | Call() | Expire():
                 yield statement
                 yield from _lost(statement, cells)

@@ -80,6 +80,8 @@ class FunctionMemory:
     """What is taken for granted of calls."""
     known: ir.Module | None = None
     """The module by which it is known what functions do, if not ``module``."""
+    extents: dict[Base, t.Var] = field(default_factory=dict)
+    """The sizes in bytes of objects whose sizes vary, by what was translated so far."""
     unnumbered: dict[int, str] = field(default_factory=dict)
     """See :class:`loopless.flowgraph.model.Flowgraph`."""
     holders: dict[int, int] = field(default_factory=dict)
@@ -220,6 +222,11 @@ class FunctionMemory:
                 return None if pointed is None else self._sized(pointed)
             case _:
                 return None
+
+    def extent(self, base: Base) -> int | t.Term | None:
+        """The object's size in bytes, a variable where it varies, None where it is not known."""
+        size = self.size(base)
+        return self.extents.get(base) if size is None else size
 
     def touched(self, instruction: ir.Instruction) -> Touched:
         """What a call may read and write."""
@@ -458,7 +465,9 @@ def _slot(memory: FunctionMemory, base: Base, offset: int, access: MemoryAccess)
             pointer_part="object",
             declared=declared,
         )
-        return Slot(var, other)
+        # A null pointer that is moved is undefined, so one that leads to the start of something or is null stays at 0.
+        starts = own and not content.unknown and {at for base, at in content.places if base != NULL} == {0}
+        return Slot(var, other, None, 0 if starts and not memory.options.wrapv else None)
     type = memory.number_type(access.bits, signed=True)
     debug = memory.debug_type(base)
     if debug is not None:

@@ -2,8 +2,9 @@
 
 ``p = malloc(sizeof *p)`` outside of loops, where ``p`` is only read and written through, compared, freed, and kept in
 local pointers, gives one object in a call of the function, which nothing else reaches: an object as locals are, or
-null. So the function is read as if ``p = <malloc succeeds> ? &object : 0`` stood there. Where the pointer is used
-behind a ``free`` it stays what it is: that use is undefined, which a local object would hide.
+null. So the function is read as if ``p = <malloc succeeds> ? &object : 0`` stood there. Its size may vary, as that of
+arrays of variable length does: ``malloc(n * sizeof *p)`` and ``calloc(n, sizeof *p)`` make one. Where the pointer is
+used behind a ``free`` it stays what it is: that use is undefined, which a local object would hide.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import Final
 
+from loopless.flowgraph.memory.points_to import only_subtracted
 from loopless.graphs import cycles, reachable
 from loopless.limits.flowgraph import MAX_HEAP_BYTES
 from loopless.records import dataclass
@@ -29,37 +31,43 @@ def is_allocated(name: str) -> bool:
     return name.endswith(_OBJECT)
 
 
+def is_ours(name: str) -> bool:
+    """Whether a value is one that stands here for what an allocation does."""
+    return _MARK in name
+
+
 def with_own_heap(function: ir.SourceFunction, module: ir.Module) -> ir.SourceFunction:
     """The function with local objects for the memory that it allocates and keeps to itself."""
-    if not any(i.callee_name == "malloc" for i in function.instructions()):
+    called = {i.callee_name for i in function.instructions() if i.op == "call"} & {"malloc", "calloc"}
+    if not any(name is not None and not _is_defined(name, module) for name in called):
         return function
     following = {b.label: list(b.successors) for b in function.blocks}
     repeated = {label for cycle in cycles(following) for label in cycle}
-    made: dict[str, ir.Instruction] = {}
+    made: dict[str, _Room] = {}
     behind: dict[str, frozenset[str]] = {}
     freed: dict[ir.Instruction, list[str]] = {}
     variables = dict(function.variables)
-    for block in function.blocks if not _is_defined("malloc", module) else ():
+    for block in function.blocks:
         for i in block.instructions if block.label not in repeated else ():
-            size = i.operands[0] if i.op == "call" and i.callee_name == "malloc" and len(i.operands) == 1 else None
-            if i.result is None or not isinstance(size, ir.IntConst) or not 0 < size.unsigned <= MAX_HEAP_BYTES:
+            room = _room(i, function, module) if i.op == "call" and i.callee_name in called else None
+            spread = _kept(function, i.result, module) if room is not None and i.result is not None else None
+            if room is None or spread is None or i.result is None:
                 continue
-            spread = _kept(function, i.result, module)
-            if spread is not None:
-                made[i.result] = _alloca(i, size.unsigned)
-                behind[i.result] = frozenset(reachable(following[block.label], following.__getitem__))
-                for call in spread.freed:
-                    freed.setdefault(call, []).append(i.result)
-                named = (function.variables[name] for name in sorted(spread.holders) if name in function.variables)
-                pointer = next(named, None)
-                element = None if pointer is None else _element(pointer.type, module)
-                if pointer is not None and element is not None:
-                    variables[i.result + _OBJECT] = DebugVariable(pointer.name, element, pointer.declared)
+            made[i.result] = room
+            behind[i.result] = frozenset(reachable(following[block.label], following.__getitem__))
+            for call in spread.freed:
+                freed.setdefault(call, []).append(i.result)
+            named = (function.variables[name] for name in sorted(spread.holders) if name in function.variables)
+            pointer = next(named, None)
+            element = None if pointer is None else _element(pointer.type, module)
+            if pointer is not None and element is not None:
+                variables[i.result + _OBJECT] = DebugVariable(pointer.name, element, pointer.declared)
     if not made:
         return function
     blocks, calls = [], list(freed)
     for index, block in enumerate(function.blocks):
-        instructions = list(made.values()) if index == 0 else []
+        constant = (room.alloca for room in made.values() if not room.alloca.operands)
+        instructions = list(constant) if index == 0 else []
         allocated = {name for name, labels in behind.items() if block.label in labels}
         for i in block.instructions:
             if i.result in made:
@@ -67,7 +75,7 @@ def with_own_heap(function: ir.SourceFunction, module: ir.Module) -> ir.SourceFu
             if i in freed:  # what is allocated later has no address yet
                 instructions += _freed(i, [name for name in freed[i] if name in allocated], calls.index(i))
             else:
-                instructions += _chosen(i) if i.result in made else (i,)
+                instructions += _chosen(i, made[i.result]) if i.result in made else (i,)
         blocks.append(replace(block, instructions=tuple(instructions)))
     return replace(function, blocks=tuple(blocks), variables=variables)
 
@@ -81,21 +89,106 @@ def _element(type: DebugType, module: ir.Module) -> DebugType | None:
     return module.debug_types.element(type) if type.kind is TypeKind.POINTER else None
 
 
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What a call allocates: a local object of ``count`` elements of ``element`` bytes each, which is there where the
+    count lies between 0 and ``most``. ``zeroed``: it holds zeros.
+    """
+
+    alloca: ir.Instruction
+    count: ir.Value
+    element: int
+    most: int
+    zeroed: bool
+
+
+def _room(call: ir.Instruction, function: ir.SourceFunction, module: ir.Module) -> _Room | None:
+    """What a call of ``malloc`` or ``calloc`` allocates, None where that is no object of its own."""
+    zeroed = call.callee_name == "calloc"
+    if len(call.operands) != 1 + zeroed or call.result is None or _is_defined(call.callee_name or "", module):
+        return None
+    count, element = _factors(call, function)
+    if isinstance(count, ir.IntConst):
+        size = element * count.unsigned
+        return _Room(_alloca(call, size), count, element, size, zeroed) if 0 < size <= MAX_HEAP_BYTES else None
+    if element == 0 or not isinstance(count, ir.Local):
+        return None
+    most = (1 << (module.pointer_bits - 3)) - 1 if module.pointer_bits == 64 else (1 << (module.pointer_bits - 2)) - 1
+    alloca = replace(_alloca(call, element), operands=(count,))
+    return _Room(alloca, count, element, most // element, zeroed)
+
+
+def _factors(call: ir.Instruction, function: ir.SourceFunction) -> tuple[ir.Value, int]:
+    """How many elements a call allocates, and the bytes of one. A product that may wrap around is one number, but for
+    ``calloc``, which fails there.
+    """
+    *first, last = call.operands
+    if first:  # calloc
+        one, other = first[0], last
+        if isinstance(one, ir.IntConst):
+            one, other = other, one
+        return (one, other.unsigned) if isinstance(other, ir.IntConst) else (one, 0)
+    made = {i.result: i for i in function.instructions() if i.result is not None}
+    product = made.get(last.name) if isinstance(last, ir.Local) else None
+    if product is not None and product.op == "mul":
+        one, other = product.operands
+        if isinstance(one, ir.IntConst):
+            one, other = other, one
+        widened = made.get(one.name) if isinstance(one, ir.Local) else None
+        narrow = widened is not None and widened.op in ("sext", "zext") and _is_narrow(widened.operands[0].type)
+        if narrow and isinstance(other, ir.IntConst) and 0 < other.unsigned <= MAX_HEAP_BYTES:
+            return one, other.unsigned
+    return last, 1
+
+
+def _is_narrow(type: ir.Type) -> bool:
+    return isinstance(type, ir.IntT) and type.bits <= 32
+
+
 def _alloca(call: ir.Instruction, size: int) -> ir.Instruction:
     room = ir.Access(ir.ArrayT(size, ir.IntT(8)), 16)
     return ir.Instruction("alloca", f"{call.result}{_OBJECT}", ir.PtrT(), access=room, loc=call.loc)
 
 
-def _chosen(call: ir.Instruction) -> tuple[ir.Instruction, ...]:
-    """The call, whether it succeeds, and by that the object or null."""
+def _chosen(call: ir.Instruction, room: _Room) -> Iterator[ir.Instruction]:
+    """The call, whether it succeeds, and by that the object or null. It fails where no object is that large."""
     address, succeeds = f"{call.result}{_MARK}address", f"{call.result}{_MARK}succeeds"
-    null, pointer = ir.NullPtr(), ir.PtrT()
-    values = (ir.Local(succeeds, ir.IntT(1)), ir.Local(f"{call.result}{_OBJECT}", pointer), null)
-    return (
-        replace(call, result=address),
-        ir.Instruction("icmp", succeeds, ir.IntT(1), (ir.Local(address, pointer), null), predicate="ne", loc=call.loc),
-        ir.Instruction("select", call.result, pointer, values, loc=call.loc),
-    )
+    null, pointer, loc = ir.NullPtr(), ir.PtrT(), call.loc
+    own: ir.Value = ir.Local(f"{call.result}{_OBJECT}", pointer)
+    fits: list[ir.Value] = []
+    if room.alloca.operands:
+        yield room.alloca
+        assert isinstance(room.count.type, ir.IntT)
+        bits = room.count.type.bits
+        for word, predicate, end in (("counts", "sge", 0), ("fits", "sle", room.most)):
+            name = f"{call.result}{_MARK}{word}"
+            operands = (room.count, ir.IntConst(bits, end))
+            yield ir.Instruction("icmp", name, ir.IntT(1), operands, predicate=predicate, loc=loc)
+            fits.append(ir.Local(name, ir.IntT(1)))
+    if room.zeroed:
+        yield from _zeroed(call, room, fits)
+    yield replace(call, result=address)
+    yield ir.Instruction("icmp", succeeds, ir.IntT(1), (ir.Local(address, pointer), null), predicate="ne", loc=loc)
+    for number, fit in enumerate(fits):
+        name = f"{call.result}{_MARK}if.{number}"
+        yield ir.Instruction("select", name, pointer, (fit, own, null), loc=loc)
+        own = ir.Local(name, pointer)
+    yield ir.Instruction("select", call.result, pointer, (ir.Local(succeeds, ir.IntT(1)), own, null), loc=loc)
+
+
+def _zeroed(call: ir.Instruction, room: _Room, fits: Sequence[ir.Value]) -> Iterator[ir.Instruction]:
+    """The object is filled with zeros, as far as it is there."""
+    bits = room.count.type.bits if isinstance(room.count.type, ir.IntT) else 64
+    type = ir.IntT(bits)
+    length = ir.Local(f"{call.result}{_MARK}length", type)
+    yield ir.Instruction("mul", length.name, type, (room.count, ir.IntConst(bits, room.element)), loc=call.loc)
+    for number, fit in enumerate(fits):
+        name = f"{call.result}{_MARK}length.{number}"
+        yield ir.Instruction("select", name, type, (fit, length, ir.IntConst(bits, 0)), loc=call.loc)
+        length = ir.Local(name, type)
+    filled = (ir.Local(f"{call.result}{_OBJECT}", ir.PtrT()), ir.IntConst(8, 0), length, ir.IntConst(1, 0))
+    callee = ir.GlobalRef(f"llvm.memset.p0.i{bits}")
+    yield ir.Instruction("call", None, ir.VoidT(), filled, callee=callee, loc=call.loc)
 
 
 def _freed(call: ir.Instruction, results: Sequence[str], number: int) -> Iterator[ir.Instruction]:
@@ -171,8 +264,12 @@ def _follow(i: ir.Instruction, spread: _Spread, function: ir.SourceFunction, mod
             return plain
         case "icmp":
             return True
-        case "getelementptr" if i.gep is not None and not i.gep.steps:
+        case "getelementptr" if i.gep is not None:
             spread.values.add(i.result or "")
+            return True
+        case "ptrtoint":
+            return i.result in only_subtracted([i for i in function.instructions() if not i.is_debug])
+        case "call" if (i.callee_name or "").startswith(("llvm.memset.", "llvm.memcpy.", "llvm.memmove.")):
             return True
         case "call" if i.callee_name is not None and not _is_defined(i.callee_name, module):
             spread.freed.append(i)

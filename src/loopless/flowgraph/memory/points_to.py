@@ -6,7 +6,7 @@ point to any object that the outside can reach). From this follow which scalars 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from loopless.flowgraph.memory.called_memory import allocates, call_kind, handed_back, may_hand_back
@@ -103,7 +103,7 @@ def _solve(function: ir.SourceFunction, module: ir.Module, given: _Given) -> Poi
             result.shared.add(name)
         result.targets[name] = PointerTargets({(base, None if together else 0)})
     instructions = [i for block in function.blocks for i in block.instructions if not i.is_debug]
-    result.differences = _only_subtracted(instructions)
+    result.differences = only_subtracted(instructions)
     _fix(result, instructions, module)
     while _unheard_of(result, instructions):
         _fix(result, instructions, module)
@@ -178,7 +178,8 @@ def _joined_parameters(
     return joined
 
 
-def _only_subtracted(instructions: list[ir.Instruction]) -> set[str]:
+def only_subtracted(instructions: Sequence[ir.Instruction]) -> set[str]:
+    """The numbers of pointers that are only subtracted or compared."""
     numbers = {i.result for i in instructions if i.op == "ptrtoint" and i.result is not None}
     if not numbers:
         return numbers

@@ -54,7 +54,8 @@ HEADS: Final = {
     "c": "int abs(int);\n"
     "void *memcpy(void *, const void *, unsigned long);\nvoid *memset(void *, int, unsigned long);\n"
     "void *memmove(void *, const void *, unsigned long);\n"
-    "int memcmp(const void *, const void *, unsigned long);\nunsigned long strlen(const char *);\n",
+    "int memcmp(const void *, const void *, unsigned long);\nunsigned long strlen(const char *);\n"
+    "void *malloc(unsigned long);\nvoid *calloc(unsigned long, unsigned long);\nvoid free(void *);\n",
 }
 HEADS["c++"] = 'extern "C" {\n' + HEADS["c"].replace(");", ") noexcept;") + "}\n"
 

@@ -51,6 +51,10 @@ class Statements:
             self.literal_object,
             self.literal_line,
             self.variable_length,
+            self.length_at_edge,
+            self.rows,
+            self.on_heap,
+            self.on_heap,
             self.allocated,
             self.chain,
             self.over_declaration,
@@ -346,6 +350,67 @@ class Statements:
         fill = self._loop(f"for (int k = 0; @k < {count}; k++) {{", (Piece(f"{name}[k] = {self.writer.number(1)};"),))
         self.writer.names.lines.append((name, 4))
         return Piece(f"int {length};\nint {name}[{count}];", needed=True), replace_needed(fill)
+
+    def length_at_edge(self, _depth: int) -> Block:
+        """An array whose length is perhaps zero, negative, or too small for what is read: then the run is not clean."""
+        writer, name, count = self.writer, self.writer.fresh("y"), self.writer.fresh("c")
+        type_ = self.rng.choice(("int", "unsigned", "signed char", "unsigned char", "short", "long", "unsigned long"))
+        element = self.rng.choice(("int", "char", "unsigned short", "long"))
+        length = self.rng.choice(("{} & 7", "{} % 9", "{} % 20 + 5", "({} & 3) - 1", "{} > 3 ? 12 : 1"))
+        first = f"{type_} {count} = ({type_})({length.format(f'({writer.number(1)})')});"
+        fill = self._loop(
+            f"for ({type_} k = 0; @k < {count}; k++) {{", (Piece(f"{name}[k] = ({element})({writer.number(1)});"),)
+        )
+        read = (
+            f"s = s * 5u + (unsigned){name}[{self._near(count)}];",
+            f"{count} = 1;\ns += (unsigned)(sizeof {name} / sizeof *{name});",
+            f"{element} *e = {name} + {count};\nwhile (e != {name}) s = s * 3u + (unsigned)*--e;",
+            f"memset({name}, 1, {self.rng.choice((f'sizeof {name}', f'{count}', '4'))});\ns += (unsigned){name}[0];",
+        )
+        declared = Piece(f"{element} {name}[{count}];", needed=True)
+        return (
+            Piece("{", (Piece(first, needed=True), declared, replace_needed(fill), Piece(self.rng.choice(read))), "}"),
+        )
+
+    def rows(self, _depth: int) -> Block:
+        """An array of arrays, of both of which the length varies."""
+        writer, name, high, wide = self.writer, *map(self.writer.fresh, "ycc")
+        lengths = f"int {high} = ({writer.number(1)}) & 3, {wide} = ({writer.number(1)}) % 4 + 2;"
+        first = f"{lengths}\nint {name}[{high}][{wide}];"
+        inner = self._loop(f"for (int j = 0; @j < {wide}; j++) {{", (Piece(f"{name}[i][j] = {writer.number(1)};"),))
+        fill = self._loop(f"for (int i = 0; @i < {high}; i++) {{", (inner,))
+        read = Piece(f"s = s * 5u + (unsigned){name}[{self._near(high)}][{self._near(wide)}];")
+        return (Piece("{", (Piece(first, needed=True), replace_needed(fill), read), "}"),)
+
+    def on_heap(self, _depth: int) -> Block:
+        """An array on the heap, of a length that is perhaps zero, or too small for what is read."""
+        writer, name, count = self.writer, self.writer.fresh("h"), self.writer.fresh("c")
+        type_, element = (
+            self.rng.choice(("int", "unsigned", "long", "unsigned char")),
+            self.rng.choice(("int", "short")),
+        )
+        first = f"{type_} {count} = ({type_})({writer.number(1)}) {self.rng.choice(('& 7', '% 9', '% 12'))};"
+        zeroed = writer.chance(0.4)
+        room = f"calloc({count}, sizeof *{name})" if zeroed else f"malloc({count} * sizeof *{name})"
+        made = Piece(f"{element} *{name} = {room};", needed=True)
+        fill = self._loop(
+            f"for ({type_} k = 0; @k < {count}; k++) {{", (Piece(f"{name}[k] = ({element})({writer.number(1)});"),)
+        )
+        read = (
+            f"s = s * 5u + (unsigned){name}[{self._near(count)}];",
+            f"{element} *e = {name} + {count};\nwhile (e != {name}) s = s * 3u + (unsigned)*--e;",
+            f"{count} = 0;\ns += (unsigned){name}[2];",
+            f"if ({writer.condition()}) {{ free({name}); {name} = 0; }}\nif ({name}) s += (unsigned)*{name};",
+        )
+        inside = (fill if zeroed else replace_needed(fill), Piece(self.rng.choice(read)))
+        used = Piece(f"if ({name}) {{", inside, "}")
+        end = Piece(f"free({name});", needed=True)
+        return (Piece("{", (Piece(first, needed=True), made, used, *((end,) if writer.chance(0.7) else ())), "}"),)
+
+    def _near(self, count: str) -> str:
+        """An index of an array of this length, or one that is just outside."""
+        inside = f"({self.writer.number(1)} & 127) % {count}"
+        return self.rng.choice((inside, inside, f"{count} - 1", "0", "1", "3", count))
 
     def allocated(self, _depth: int) -> Block:
         name = self.writer.fresh("l")
