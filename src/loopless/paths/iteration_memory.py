@@ -19,7 +19,7 @@ from loopless.paths.execution import ExecutionState, Unreadable
 from loopless.paths.model import InnerStep, Write
 from loopless.paths.readings import not_null, read_both_ways
 from loopless.refusals import Reason, Refused
-from loopless.terms.contents import Overlapping, arrays_in, index_at, residue
+from loopless.terms.contents import Overlapping, arrays_in, index_at, of_bytes, residue
 
 HIDDEN: Final = "|memory"
 """What reads call memory of which nothing is known; no object has this name."""
@@ -343,12 +343,16 @@ def meeting(element: t.Read, write: Write, given: t.Condition) -> tuple[t.Condit
         touched = t.between(1 - size, distance, write.size - 1)
     if not feasible(given & touched, solver=False):
         return t.FALSE, None
+    layer = t.Layer(write.type, write.offset, write.stride or write.size, write.where, write.value)
     if size != write.size:
-        return None
+
+        def decide(condition: t.Condition) -> t.Condition:
+            return condition if feasible(given & condition, solver=False) else t.FALSE
+
+        return of_bytes(layer, element.offset, element.type, decide) if write.stride else None
     value = write.value
     if write.stride:
         try:
-            layer = t.Layer(write.type, write.offset, write.stride, write.where, value)
             found = index_at(layer, element.offset, element.type)
         except Overlapping:
             return None

@@ -19,7 +19,7 @@ from loopless.terms.build import add, const, floor_div, from_polynomial, ite, mo
 from loopless.terms.conditions import between, conjunction, conjuncts, disjunction, equal, negate
 from loopless.terms.evaluate import Reader, Sweep, evaluate
 from loopless.terms.memory_names import bytes_of
-from loopless.terms.nodes import FALSE, OPENED, TRUE, Compare, Condition, Node, Read, Term, Var, walk_inside
+from loopless.terms.nodes import FALSE, OPENED, TRUE, Compare, Condition, Node, Read, Term, Var, Wrap, walk_inside
 from loopless.terms.operators import EvaluationError
 from loopless.terms.substitute import renamed_arrays, substitute, with_reads_where
 from loopless.terms.types import INTEGERS, IntType
@@ -103,16 +103,23 @@ def element(contents: Contents, array: str, offset: Term, type: IntType, decide:
         except Overlapping:
             if decide(_overlaps(layer, offset, type)) is FALSE:
                 continue
-            raise
-        if index is None:
-            continue
-        at, aligned = index
-        there = decide(conjunction((aligned, substitute(layer.where, {INDEX: at}))))
+            wider = of_bytes(layer, offset, type, decide)
+            if wider is None:
+                raise
+            there, value = wider
+            there = decide(there)
+        else:
+            if index is None:
+                continue
+            at, aligned = index
+            there = decide(conjunction((aligned, substitute(layer.where, {INDEX: at}))))
+            if there is FALSE:
+                continue
+            value = substitute(layer.value, {INDEX: at})
+            if type != layer.type:
+                value = _as(value, type, under(decide, there))
         if there is FALSE:
             continue
-        value = substitute(layer.value, {INDEX: at})
-        if type != layer.type:
-            value = _as(value, type, under(decide, there))
         if there is TRUE:
             last = value
             break
@@ -127,6 +134,26 @@ def _as(value: Term, type: IntType, decide: Decide) -> Term:
     """What elements of ``type`` hold that hold ``value`` as another type."""
     fits = decide(between(type.min, value, type.max)) is TRUE
     return value if fits else wrap(value, type)
+
+
+def of_bytes(layer: Layer, offset: Term, type: IntType, decide: Decide) -> tuple[Condition, Term] | None:
+    """Where a row of single bytes holds all of the element of ``type`` at byte ``offset``, and the element: of bytes
+    that are copied from elsewhere, or are all alike. None for others, and where it may hold a part of the element.
+    """
+    size = bytes_of(type)
+    if size is None or layer.stride != 1 or layer.size != 1 or layer.value is None:
+        return None
+    first = sub(offset, layer.start)
+    byte = layer.value.arg if isinstance(layer.value, Wrap) else layer.value
+    if INDEX not in byte.variables:
+        value = wrap(mul(wrap(byte, _BYTE), const(sum(1 << 8 * at for at in range(size)))), type)
+    elif isinstance(byte, Read) and byte.type.width == 8 and INDEX not in sub(byte.offset, INDEX).variables:
+        value = read(byte.array, substitute(byte.offset, {INDEX: first}), type)
+    else:
+        return None
+    each = [substitute(layer.where, {INDEX: add(first, const(at))}) for at in range(size)]
+    whole = conjunction(each)
+    return (whole, value) if decide(conjunction((disjunction(each), negate(whole)))) is FALSE else None
 
 
 def index_at(layer: Layer, offset: Term, type: IntType) -> tuple[Term, Condition] | None:
