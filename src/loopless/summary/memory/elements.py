@@ -185,7 +185,7 @@ class _Resolution:
         if found is None and len(self.carried) < MAX_CARRIED_ELEMENTS and not element.variables & self.unknown:
             if any(var.name.startswith((t.OPENED, t.BOUND)) for var in element.variables) or is_open(element.offset):
                 return None
-            name = f"{element.array}[{len(self.carried)}]"
+            name = f"what is carried in {element.array}'{len(self.carried) + 1}"
             found = self.carried[element] = t.Var(name, element.type)
         return found
 

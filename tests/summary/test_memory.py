@@ -1,0 +1,145 @@
+"""What memory holds behind loops that write it, against runs of each loop alone from any state and any content."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import replace
+
+import pytest
+
+from loopless import terms as t
+from loopless.paths import LoopPaths
+from loopless.summary import LoopSummary, paths_of, summarized
+from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
+from loopless_fuzz.judging.entries import draw_entries
+from loopless_fuzz.judging.loop_alone import LoopAlone
+from loops_in_c import graph
+
+# fmt: off
+WRITING = {
+    "fill": "void f(short *a, int n) { for (int i = 0; i < n; i++) a[i] = 7; }",
+    "value of the index": "void f(unsigned char *a, int n) { for (int i = 0; i < n; i++) a[i] = 3 * i; }",
+    "copy": "void f(int *a, const int *b, int n) { for (int i = 0; i < n; i++) a[i] = b[i]; }",
+    "map": "void f(unsigned *a, const unsigned *b, int n) { for (int i = 0; i < n; i++) a[i] = 2 * b[i] + 1; }",
+    "in place": "void f(int *a, int n) { for (int i = 0; i < n; i++) a[i] += i; }",
+    "guarded": "void f(int *a, const int *b, int n) { for (int i = 0; i < n; i++) if (b[i] > 0) a[i] = b[i]; }",
+    "two guards": "void f(int *a, int n) { for (int i = 0; i < n; i++) if (i % 2) a[i] = 1; else a[i] = 2; }",
+    "strided": "void f(int *a, int n) { for (int i = 0; i < n; i += 3) a[i] = i; }",
+    "down": "void f(short *a, int n) { for (int i = n - 1; i >= 0; i--) a[i] = i; }",
+    "pointer": "void f(int *p, int n) { while (n-- > 0) *p++ = n; }",
+    "overlapping": "void f(int *a, int n) { for (int i = 0; i < n; i++) { a[i] = 1; a[i + 1] = 2; } }",
+    "shift left": "void f(int *a, int n) { for (int i = 0; i + 1 < n; i++) a[i] = a[i + 1]; }",
+    "shift right": "void f(int *a, int n) { for (int i = n - 1; i > 0; i--) a[i] = a[i - 1]; }",
+    "carried": "void f(int *a, int n) { for (int i = 1; i < n; i++) a[i] = a[i - 1]; }",
+    "prefix sums": "void f(unsigned *a, int n) { for (int i = 1; i < n; i++) a[i] += a[i - 1]; }",
+    "fibonacci": "void f(unsigned *a, int n) { for (int i = 2; i < n; i++) a[i] = a[i - 1] + a[i - 2]; }",
+    "three places": "void f(unsigned *a, int n) { for (int i = 0; i + 3 < n; i++) a[i + 3] = a[i]; }",
+    "reverse": """void f(int *a, int n) {
+        for (int i = 0; i < n / 2; i++) { int t = a[i]; a[i] = a[n - 1 - i]; a[n - 1 - i] = t; } }""",
+    "one pass of bubble sort": """void f(int *a, int n) {
+        for (int i = 0; i + 1 < n; i++) if (a[i] > a[i + 1]) { int t = a[i]; a[i] = a[i + 1]; a[i + 1] = t; } }""",
+    "cell": "void f(unsigned *a, const unsigned *b, int n) { for (int i = 0; i < n; i++) { a[0] += b[i]; a[i + 1] = 5; } }",
+    "scatter": "void f(int *a, const unsigned char *b, int n) { for (int i = 0; i < n; i++) a[b[i]] = i; }",
+    "compaction": """int f(int *b, const int *a, int n) {
+        int k = 0; for (int i = 0; i < n; i++) if (a[i] >= 0) b[k++] = a[i]; return k; }""",
+    "ring": "void f(char *r, const char *b, unsigned h, int n) { for (int i = 0; i < n; i++) { r[h & 7] = b[i]; h++; } }",
+    "histogram": "void f(const unsigned char *b, unsigned *h, int n) { for (int i = 0; i < n; i++) h[b[i]]++; }",
+    "counting sort": """void f(unsigned short *o, unsigned short *w, const unsigned char *l, int n) {
+        for (int i = 0; i < n; i++) w[o[l[i]]++] = i; }""",
+    "structures": """struct P { int x; short y; char c; };
+        void f(struct P *p, int n) { for (int i = 0; i < n; i++) { p[i].x = i; p[i].y = -1; p[i].c = p[i].x; } }""",
+    "structures copied": """struct P { int x; short y; };
+        void f(struct P *a, const struct P *b, int n) { for (int i = 0; i < n; i++) { a[i] = b[i]; a[i].x = i; } }""",
+    "index in memory": """struct S { int n; unsigned char buf[30]; };
+        void f(struct S *s, const unsigned char *b, int n) { for (int i = 0; i < n; i++) s->buf[s->n++] = b[i]; }""",
+    "rows filled": "void f(char *a, int n) { for (int i = 0; i < n; i++) __builtin_memset(a + 4 * i, i, 4); }",
+    "rows copied": """void f(int *d, const int *s, int n) {
+        for (int i = 0; i < n; i++) __builtin_memcpy(d + 8 * i, s + 4 * i, 16); }""",
+    "rows": "void f(int *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < 5; j++) a[i * 5 + j] = i + j; }",
+    "length of rows": """void f(int *a, int n, int m) {
+        for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i * m + j] = i + j; }""",
+    "triangle": "void f(int *a) { for (int i = 0; i < 5; i++) for (int j = 0; j <= i; j++) a[8 * i + j] = 1; }",
+    "changed by every row": """void f(unsigned *a, int n, int m) {
+        for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[j] += i; }""",
+    "sums of rows": """void f(unsigned *s, const unsigned *a, int n) {
+        for (int i = 0; i < n; i++) { s[i] = 0; for (int j = 0; j < 3; j++) s[i] += a[3 * i + j]; } }""",
+    "transposed": """void f(int *a, const int *b) {
+        for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) a[4 * j + i] = b[4 * i + j]; }""",
+    "text": "void f(char *d, const char *s) { while ((*d++ = *s++)) ; }",
+    "upper case": "void f(char *s) { while (*s) { if (*s >= 'a' && *s <= 'z') *s -= 32; s++; } }",
+    "distance in one object": "void f(int *a, int k, int n) { for (int i = 0; i < n; i++) a[i] = a[i + k]; }",
+    "two pointers into one": """void f(char *w, int d, int n) {
+        char *p = w - d; for (int i = 0; i < n; i++) *w++ = *p++; }""",
+}
+# fmt: on
+
+
+@functools.cache
+def answered(source: str) -> tuple[LoopAlone, LoopPaths, LoopSummary]:
+    """The outermost loop of a function, alone, and its summary."""
+    g = graph(source)
+    loop = next(loop for loop in g.loops if loop.parent is None)
+    paths, summary = summarized(g, paths_of(g, loop))
+    assert isinstance(paths, LoopPaths), paths
+    assert isinstance(summary, LoopSummary), summary
+    return LoopAlone(g, loop, {path.id: path.condition for path in paths.iterative}), paths, summary
+
+
+def judged(source: str, summary: LoopSummary) -> Judgement:
+    alone, paths, _ = answered(source)
+    outputs = {path.id: path.outputs for path in paths.exits}
+    claims = Claims(summary, alone.variables, outputs, objects=alone.contents)
+    return judge_all(alone, claims, draw_entries(alone, (1, 2, 3, 8), 3, 200), max_steps=400)
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_elements_behind_a_loop(name: str) -> None:
+    _, _, summary = answered(WRITING[name])
+    told = [case.contents for case in summary.cases if case.exit.kind == "normal"]
+    assert told
+    assert None not in told
+    layers = [layer for contents in told if contents is not None for rows in contents.values() for layer in rows]
+    assert layers
+    assert all(layer.value is not None for layer in layers)
+    found = judged(WRITING[name], summary)
+    assert not found.mismatches, found.mismatches[0]
+    assert found.compared > 20
+    assert found.memory["changed"] > 5
+    assert not found.memory["untold"]
+
+
+def test_what_is_not_known_is_not_told() -> None:
+    """Where elements are written, other elements say that the loop has written."""
+    source = "void f(unsigned char *a, int n) { for (int i = 0; i < n; i++) a[a[i] & 7] = i; }"
+    _, _, summary = answered(source)
+    told = [layers for case in summary.cases for layers in (case.contents or {}).values()]
+    assert any(layer.value is None for layers in told for layer in layers)
+    found = judged(source, summary)
+    assert not found.mismatches, found.mismatches[0]
+
+
+def test_a_write_that_no_condition_names_is_known_of_its_object_only() -> None:
+    source = "void f(int *a, int *b, int n) { for (int i = 0; i < n; i++) { a[i * i * i] = 1; b[i] = 2; } }"
+    _, _, summary = answered(source)
+    assert all(case.contents is None or "b" in case.contents or not case.contents for case in summary.cases)
+    found = judged(source, summary)
+    assert not found.mismatches, found.mismatches[0]
+
+
+def test_one_element_more_is_found_wrong() -> None:
+    """The judge refuses what is told once it is changed."""
+    source = WRITING["fill"]
+    _, _, summary = answered(source)
+
+    def wider(layers: t.Layers) -> t.Layers:
+        moved = {t.INDEX: t.INDEX - 1}
+        return tuple(
+            t.Layer(one.type, one.start, one.stride, t.substitute(one.where, moved), one.value) for one in layers
+        )
+
+    cases = tuple(
+        replace(case, contents={array: wider(layers) for array, layers in case.contents.items()})
+        for case in summary.cases
+        if case.contents is not None
+    )
+    assert judged(source, replace(summary, cases=cases)).mismatches
