@@ -66,6 +66,8 @@ def _beside(answer: LoopAnswer) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if answer.untold:
         found["not_told"] = [{"name": one.name, "used": one.used} for one in answer.untold]
+    if answer.summary is not None and answer.summary.untold:
+        found["memory_not_told"] = [{"object": array, "why": why} for array, why in answer.summary.untold.items()]
     if answer.partly is not None:
         found["partly"] = refused_json(answer.partly)
     if answer.cut is not None:

@@ -168,6 +168,9 @@ def untold_lines(answer: LoopAnswer) -> list[str]:
     unused = [one.name for one in answer.untold if not one.used]
     lines = [f"  not told: {', '.join(used)}"] if used else []
     lines += [f"  {line}" for line in reason_lines(answer.partly)] if answer.partly is not None else []
+    if used and answer.partly is None and answer.summary is not None:
+        for array, why in answer.summary.untold.items():
+            lines.append(f"    why: {array + ': ' if array else ''}{why}")
     return [*lines, *([f"  not told, not used afterwards: {', '.join(unused)}"] if unused else [])]
 
 

@@ -134,7 +134,8 @@ class LoopSummary:
     ``residual``. ``method``: the name of the method that gave it, or of those that gave its parts. ``entered``: what
     holds wherever the program enters the loop; the summary speaks of such states only. ``approximation``: what runs
     from states in ``residual`` may do. It is apart from the cases and regions, which are as they are without it, so
-    that nobody takes it for what surely happens.
+    that nobody takes it for what surely happens. ``untold``: by object why its elements behind the loop are not told,
+    or by the empty name why those of none are.
     """
 
     loop: LoopInfo
@@ -147,6 +148,7 @@ class LoopSummary:
     assumptions: tuple[str, ...] = ()
     entered: t.Condition = t.TRUE
     approximation: Approximation | None = None
+    untold: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, reader: t.Reader | None = None, /, **entry: int) -> dict[str, int]:
         """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.

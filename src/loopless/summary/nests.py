@@ -120,6 +120,8 @@ def writing_ways(
             found.append(WritingPaths(alike, paths))
         elif paths.alike is not None and len(t.conjuncts(alike)) < MAX_ALIASES:
             waiting += [alike & paths.alike, alike & ~paths.alike]
+        else:
+            found.append(WritingPaths(alike, paths))
     return tuple(found)
 
 

@@ -26,6 +26,8 @@ from loopless.summary.data.sequences import Sequences
 from loopless.summary.memory.elements import Resolved, hidden, is_hidden, is_open, own_element
 from loopless.terms.contents import behind, mapped, residue, single, unknown
 
+_WHERE: Final = "where it is written depends on elements that iterations may have written, an inner loop or a call"
+_WHAT: Final = "what is written depends on elements that iterations may have written, or is no integer"
 TIMES: Final = t.position("|times")
 """The number of iterations, in what :meth:`Layering.after` gives."""
 _AT: Final = t.position("|at")
@@ -110,6 +112,8 @@ class Layering:
         self._start: dict[t.Var, t.Term] = dict(found.carried)
         self.entry = frozenset((*paths.state, *paths.invariants)) - found.carried.keys()
         """The variables whose values at the entry contents may speak of."""
+        self.why: dict[str, str] = {}
+        """Why elements are not told, by the object."""
         self.common = t.substitute(self.part.common, self.part.at(_AT)) & _AT.ge(0)
 
     def after(self) -> dict[str, t.Layers]:
@@ -140,11 +144,13 @@ class Layering:
             placed = None if write.offset is None else write.of(lambda node: self._there(node, times))
             above = found.get(write.array, ())
             if placed is None or placed.offset is None or is_open(placed.offset) or is_open(placed.where):
-                found[write.array] = (unknown(), *above)
+                found[write.array] = (*self._lost(write.array, _WHERE), *above)
                 continue
             value = placed.value
             if value is not None and (is_open(value) or own_element(write.type) in value.variables):
                 value = None
+            if value is None:
+                self.why.setdefault(write.array, _WHAT)
             if write.stride:
                 layer = t.Layer(write.type, placed.offset, write.stride, placed.where, value)
             else:
@@ -166,15 +172,21 @@ class Layering:
 
     # -- one object ---------------------------------------------------------------------------------------------------
 
+    def _lost(self, array: str, why: str) -> t.Layers:
+        self.why.setdefault(array, why)
+        return (unknown(),)
+
     def _array(self, array: str, known: t.Contents) -> t.Layers:
         """The layers of an object, those of others being ``known``."""
         stores = self._stores(array, known)
         if stores is None:
-            return (unknown(),)
+            return self._lost(array, _WHERE)
+        if any(store.value is None for store in stores):
+            self.why.setdefault(array, _WHAT)
         fixed = [store for store in stores if (moves := store.moves) is not None and moves[0] == 0]
         cells = self._cells(array, fixed)
         if cells is None:
-            return (unknown(),)
+            return self._lost(array, _WHAT)
         moving = [store for store in stores if store not in fixed]
         return (*cells, *(layer for group in self._apart(moving) for layer in self._moving(group)))
 
@@ -353,19 +365,19 @@ class Layering:
 
     def _by_element(self, stores: Sequence[_Stores]) -> t.Layers:
         """One layer for all writes: what the iterations make of each element."""
-        size, type = stores[0].size, stores[0].type
+        size, type, array = stores[0].size, stores[0].type, stores[0].array
         places = [residue(store.offset, size) for store in stores]
         if any(store.size != size for store in stores) or None in places or len(set(places)) > 1:
-            return (unknown(),)
+            return self._lost(array, "iterations write elements of several sizes, or not aligned ones, over each other")
         start = t.const(places[0] or 0)
         place = start + size * t.INDEX
         order = _newest_first(stores)
         if order is None:
-            return (unknown(),)
+            return self._lost(array, "several ways through an iteration write in other orders")
         hits = [stores[number].hit(place) for number in order]
         writes = [hit for hit in hits if hit is not None]
         if len(writes) < len(hits):
-            return (unknown(),)
+            return self._lost(array, "rows of elements are not aligned")
         if any(store.changes for store in stores):
             return self._changed(stores, writes, start)
         return self._last_written(writes, type, start)

@@ -36,7 +36,7 @@ class WritingPaths:
     """The paths of a loop with what they write, where ``when`` holds at its entry."""
 
     when: t.Condition
-    paths: LoopPaths
+    paths: LoopPaths | NoPaths
 
 
 def with_contents(
@@ -49,10 +49,11 @@ def with_contents(
     try:
         with budget(CONTENTS_OPERATIONS):
             ways = [found for way in writing for found in _ways(way)]
-    except LIMITS:
-        return paths, outcome
+    except LIMITS as limit:
+        return paths, _without(outcome, str(limit))
     if not ways:
-        return paths, outcome
+        why = next((way.paths.refused.detail for way in writing if isinstance(way.paths, NoPaths)), "")
+        return paths, _without(outcome, why)
     if not (isinstance(outcome, LoopSummary) and outcome.complete):
         again = _anew(ways, outcome)
         if again is not None and (again.complete or isinstance(outcome, Refused)):
@@ -62,12 +63,19 @@ def with_contents(
     try:
         with budget(CONTENTS_OPERATIONS):
             return paths, _told(outcome, ways)
-    except LIMITS:
-        return paths, outcome
+    except LIMITS as limit:
+        return paths, _without(outcome, str(limit))
+
+
+def _without(outcome: Outcome, why: str) -> Outcome:
+    """The summary, with the reason why nothing is told of memory."""
+    return replace(outcome, untold={"": why}) if isinstance(outcome, LoopSummary) and why else outcome
 
 
 def _ways(way: WritingPaths) -> list[Resolved]:
     """What the loop reads of what it writes, by conditions at the entry under which that is known."""
+    if isinstance(way.paths, NoPaths):
+        return []
     found = resolved(way.paths, way.when)
     for wish in found.wishes[:MAX_WISHES]:
         better = resolved(way.paths, way.when & wish)
@@ -139,7 +147,8 @@ def _told(outcome: LoopSummary, ways: Sequence[Resolved]) -> LoopSummary:
             parts.append(replace(case, when=left))
         alike = parts and all(part.contents == parts[0].contents for part in parts)
         cases += [replace(parts[0], when=case.when)] if alike else parts
-    return replace(outcome, cases=tuple(cases), assumptions=tuple(granted))
+    why = {array: text for layering in layerings for array, text in layering.why.items()}
+    return replace(outcome, cases=tuple(cases), assumptions=tuple(granted), untold=why)
 
 
 def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers]) -> Case:
