@@ -76,8 +76,9 @@ class IterationMemory:
 
     def written(self, state: ExecutionState, statement: Store | Fill | Copy | Expire) -> ExecutionState:
         """The state behind a statement that writes. Raises :class:`.Unreadable` where it may write anywhere."""
-        if isinstance(statement, Expire):
-            return state
+        if isinstance(statement, Expire):  # where the object comes to life again, it may hold anything
+            held = self._graph.objects.get(statement.object)
+            return self._lost(state, [statement.object]) if held is not None and held.name in self._changing else state
         address = _address(statement)
         place = self._place(state, address, statement.objects)
         if place is None:
