@@ -17,7 +17,7 @@ from loopless.summary.model import (
     Step,
     Undefined,
 )
-from loopless.summary.nests import KnownLoops, from_entry, paths_of, summarized
+from loopless.summary.nests import KnownLoops, from_entry, paths_of, summarized, with_memory
 from loopless.summary.portfolio import summarize
 from loopless.summary.presentation.entered import AtEntry, at_entry
 from loopless.summary.presentation.merging import Merged, Traced, merged
@@ -59,4 +59,5 @@ __all__ = [
     "summarize",
     "summarize_function",
     "summarized",
+    "with_memory",
 ]

@@ -173,15 +173,35 @@ def summarized(
     return with_contents(paths, outcome, writing_ways(graph, paths.loop, given=given, known=known))
 
 
-def from_entry(
+def with_memory(
     graph: Flowgraph,
     paths: LoopPaths,
     outcome: Outcome,
     interest: Iterable[t.Var] | None = None,
     known: KnownLoops | None = None,
 ) -> tuple[LoopPaths, Outcome]:
+    """The paths and the summary of a loop, with what memory that it writes holds behind it, where no variables are
+    named; and by what is known of that, where ``outcome``, which knows nothing of it, is not complete.
+    """
+    if interest is not None or not writes_memory(graph, paths.loop):
+        return paths, outcome
+    own, told = with_contents(paths, outcome, writing_ways(graph, paths.loop, known=known))
+    found = own if isinstance(own, LoopPaths) else paths
+    return from_entry(graph, found, told, interest, known, contents=True)
+
+
+def from_entry(
+    graph: Flowgraph,
+    paths: LoopPaths,
+    outcome: Outcome,
+    interest: Iterable[t.Var] | None = None,
+    known: KnownLoops | None = None,
+    *,
+    contents: bool = False,
+) -> tuple[LoopPaths, Outcome]:
     """Where ``outcome``, the summary by ``paths``, is not complete: paths and a summary of the states in which the
-    program enters the loop, if that is complete, or the only one.
+    program enters the loop, if that is complete, or the only one. ``contents``: whether it is to tell what memory holds
+    behind the loop, and may use that.
     """
     if isinstance(outcome, LoopSummary) and outcome.complete:
         return paths, outcome
@@ -196,7 +216,9 @@ def from_entry(
     def narrowed(kept: t.Condition) -> tuple[LoopPaths | NoPaths, Outcome]:
         own = known.apart() if known is not None else None
         narrow = paths_of(graph, paths.loop, interest, given=kept, known=own)
-        return summarized(graph, narrow, interest, given=kept, known=own)
+        if contents:
+            return summarized(graph, narrow, interest, given=kept, known=own)
+        return narrow, summarize(narrow)
 
     tried = answered(
         ENTRY_METHODS,

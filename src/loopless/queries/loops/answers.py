@@ -9,6 +9,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.automaton import build_automaton, classify
 from loopless.errors import UsageError
+from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.limits.queries import LOOP_NOTED_AFTER_S
 from loopless.logic import feasible
 from loopless.paths import LoopPaths, NoPaths
@@ -34,6 +35,7 @@ from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import ends_in_calls
 from loopless.refusals import Refused
 from loopless.summary import (
+    KnownLoops,
     LoopSummary,
     Outcome,
     approximated,
@@ -46,7 +48,9 @@ from loopless.summary import (
     relative_paths,
     summarize,
     summarized,
+    with_memory,
 )
+from loopless.summary.memory.telling import writes_memory
 from loopless.summary.rewrite.entry import narrowed, restricted
 
 
@@ -95,13 +99,9 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
     if question.coarsely:
         return whatever_the_paths(LoopAnswer(name, refused=not_asked(name)), graph, question, function)
     variables, known = variables_asked(graph, name.info, question), known_loops(function, question)
-    found = paths_of(graph, name.info, variables, known=known)
-    begun: Outcome | None = None
+    found, begun = _paths(graph, name.info, variables, known)
     if isinstance(found, NoPaths):
-        own, begun = summarized(graph, found, variables, known=known)
-        if isinstance(own, NoPaths):
-            return without_paths(LoopAnswer(name, refused=found.refused), graph, question, function)
-        found = own
+        return without_paths(LoopAnswer(name, refused=found.refused), graph, question, function)
     shown_paths = found.uncounted()
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
     answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in occurring(shown_paths) if v in shown})
@@ -115,16 +115,25 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
     if question.summarize and (ends is None or question.approximate):
         without = ends or (None if question.exactly else not_asked(name))
         paths, outcome = _outcome(found, without or begun, assumed, function, question)
-        outcome = outcome if not question.approximate else with_lost(outcome, ends)
 
-    def tell(answer: LoopAnswer) -> None:
+    def tell(answer: LoopAnswer, *, at_once: bool = False) -> None:
         """What people read is made of the outcome yet, which may take longer than to find it."""
-        if isinstance(outcome, LoopSummary) and clock.now() > started + LOOP_NOTED_AFTER_S:
+        late = at_once or clock.now() > started + LOOP_NOTED_AFTER_S
+        if isinstance(outcome, LoopSummary) and late:
             there = replace(answer, paths=relative_paths(paths.uncounted()))
             plain = _summarized(there, outcome, shown, replace(question, merge=False))
             plain = replace(_with_untold(plain, function, question), loop=replace(name, info=None))
             note(replace(plain, granted=(*plain.granted, *function.stubs)))
 
+    def approximating(outcome: Outcome) -> Outcome:
+        return with_lost(_approximated(outcome, paths, graph, assumed, question), ends)
+
+    if outcome is not None:
+        plain, outcome = outcome, approximating(outcome)
+        if ends is None and question.exactly and assumed is None and writes_memory(graph, name.info):
+            tell(answer, at_once=True)
+            paths, told = with_memory(graph, paths, plain, variables, known)
+            outcome = outcome if told is plain else approximating(told)
     tell(answer)
     outcome = ending_by_bounds(outcome, graph, name.info, function, question)
     if question.classify:
@@ -135,8 +144,7 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
     with allowance(question):
         shown_paths = readable_paths(shown_paths)
     answer = replace(answer, paths=relative_paths(shown_paths))
-    if question.draw:
-        answer = _drawn(answer, shown_paths, assumed)
+    answer = _drawn(answer, shown_paths, assumed) if question.draw else answer
     if outcome is None:
         return replace(answer, refused=ends if question.summarize else answer.untyped)
     if paths is not found:
@@ -173,24 +181,35 @@ def _outcome(
     """
     graph = graph_for(function, question)
     assert not isinstance(graph, Refused)
-    known, interest = known_loops(function, question), variables_asked(graph, found.loop, question)
-    paths = found
-    if begun is not None:
-        outcome = begun
-    elif assumed is not None:
-        outcome = summarize(found)
-    else:
-        own, outcome = summarized(graph, found, interest, known=known)
-        paths = own if isinstance(own, LoopPaths) else found
+    paths, outcome = found, begun or summarize(found)
     if assumed is None and not isinstance(begun, Refused):
-        paths, outcome = from_entry(graph, paths, outcome, interest, known)
+        interest = variables_asked(graph, found.loop, question)
+        paths, outcome = from_entry(graph, found, outcome, interest, known_loops(function, question))
     if assumed is not None and isinstance(outcome, LoopSummary):
         outcome = restricted(outcome, assumed)
-    if question.approximate:
-        told = frozenset(var for var, info in graph.variables.items() if info.is_source)
-        with allowance(question):
-            outcome = approximated(paths, outcome, assumed if assumed is not None else t.TRUE, told)
     return paths, outcome
+
+
+def _paths(
+    graph: Flowgraph, loop: LoopInfo, variables: tuple[t.Var, ...] | None, known: KnownLoops
+) -> tuple[LoopPaths | NoPaths, Outcome | None]:
+    """The paths of a loop, and its summary where only what is known of memory lets there be paths."""
+    found = paths_of(graph, loop, variables, known=known)
+    if isinstance(found, LoopPaths):
+        return found, None
+    own, begun = summarized(graph, found, variables, known=known)
+    return (own, begun) if isinstance(own, LoopPaths) else (found, None)
+
+
+def _approximated(
+    outcome: Outcome, paths: LoopPaths, graph: Flowgraph, assumed: t.Condition | None, question: Question
+) -> Outcome:
+    """The outcome, with an approximation of what it leaves open where that is asked for."""
+    if not question.approximate:
+        return outcome
+    told = frozenset(var for var, info in graph.variables.items() if info.is_source)
+    with allowance(question):
+        return approximated(paths, outcome, assumed if assumed is not None else t.TRUE, told)
 
 
 def _summarized(
