@@ -77,26 +77,31 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
     row.seconds["paths"] = clock.now() - started
     started = clock.now()
     outcome: Outcome
-    if isinstance(paths, NoPaths):
-        outcome = paths.refused
-    else:
-        row.paths = len(paths.iterative)
-        try:
+    try:
+        if isinstance(paths, NoPaths):
+            outcome = paths.refused
+        else:
+            row.paths = len(paths.iterative)
             paths, outcome = from_entry(graph, paths, summarize(paths))
-            if writes_memory(graph, loop):
-                writing = writing_paths(graph, loop, known=subject.function.inner)
-                paths, outcome = with_contents(paths, outcome, writing)
-                row.writes = how_told(outcome)
+        if writes_memory(graph, loop):
+            writing = writing_paths(graph, loop, known=subject.function.inner)
+            paths, outcome = with_contents(paths, outcome, writing)
+            row.writes = how_told(outcome)
+        if isinstance(paths, LoopPaths):
             subject.paths[loop.name] = paths
-            row.seconds["summary"] = clock.now() - started
-            if isinstance(outcome, LoopSummary):
-                started = clock.now()
-                outcome = readable(outcome)
-                row.seconds["reading"] = clock.now() - started
-        except LimitError as error:
-            outcome = Refused(Reason.BUDGET, loop.name, str(error))
+        row.seconds["summary"] = clock.now() - started
+        if isinstance(outcome, LoopSummary):
+            started = clock.now()
+            outcome = readable(outcome)
+            row.seconds["reading"] = clock.now() - started
+    except LimitError as error:
+        outcome = Refused(Reason.BUDGET, loop.name, str(error))
     subject.outcomes[loop.name] = outcome
     noted(row, outcome)
+
+
+_TOLD: Final = ("normal", "return", "exit", "abort")
+"""The ways out behind which memory matters."""
 
 
 def how_told(outcome: Outcome) -> str:
@@ -105,9 +110,10 @@ def how_told(outcome: Outcome) -> str:
     """
     if isinstance(outcome, Refused):
         return "refused"
-    if not outcome.cases or any(case.contents is None for case in outcome.cases):
+    told = [case.contents for case in outcome.cases if case.exit.kind in _TOLD]
+    if None in told:
         return "lost"
-    layers = [layer for case in outcome.cases for each in (case.contents or {}).values() for layer in each]
+    layers = [layer for contents in told for each in (contents or {}).values() for layer in each]
     if any(layer.value is None for layer in layers):
         return "partly"
     return "exact"
