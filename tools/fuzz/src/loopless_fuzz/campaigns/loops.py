@@ -14,12 +14,12 @@ from loopless import terms as t
 from loopless.check.interpreter.run import Interpreter, Jump
 from loopless.errors import LimitError, UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.paths import LoopPaths, NoPaths
+from loopless.paths import LoopPaths
 from loopless.queries.program import AnalyzedFunction, load
 from loopless.refusals import Reason, Refused
-from loopless.summary import LoopSummary, Outcome, fixed_by, from_entry, paths_of, readable, summarize
-from loopless.summary.memory.telling import with_contents, writes_memory
-from loopless.summary.nests import writing_paths
+from loopless.summary import LoopSummary, Outcome, fixed_by, from_entry, paths_of, readable
+from loopless.summary.memory.telling import writes_memory
+from loopless.summary.nests import summarized
 from loopless_fuzz.campaigns.rows import LoopRow, State
 from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
 from loopless_fuzz.judging.contents import ClaimReader, Entry
@@ -78,17 +78,12 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
     started = clock.now()
     outcome: Outcome
     try:
-        if isinstance(paths, NoPaths):
-            outcome = paths.refused
-        else:
-            row.paths = len(paths.iterative)
-            paths, outcome = from_entry(graph, paths, summarize(paths))
-        if writes_memory(graph, loop):
-            writing = writing_paths(graph, loop, known=subject.function.inner)
-            paths, outcome = with_contents(paths, outcome, writing)
-            row.writes = how_told(outcome)
+        paths, outcome = summarized(graph, paths, known=subject.function.inner)
         if isinstance(paths, LoopPaths):
+            row.paths = len(paths.iterative)
+            paths, outcome = from_entry(graph, paths, outcome)
             subject.paths[loop.name] = paths
+        row.writes = how_told(outcome) if writes_memory(graph, loop) else ""
         row.seconds["summary"] = clock.now() - started
         if isinstance(outcome, LoopSummary):
             started = clock.now()
