@@ -138,7 +138,10 @@ def main() -> int:
         one = ask(file, name, options, host)
         found.append(one)
         by = ", ".join(f"{count} {who}" for who, count in one.eval.most_common())
-        print(f"| {file}: {name} | {one.verdict} | {one.seconds:.2f} | {one.elements} | {by} | {one.why[:300]} |", flush=True)
+        print(
+            f"| {file}: {name} | {one.verdict} | {one.seconds:.2f} | {one.elements} | {by} | {one.why[:300]} |",
+            flush=True,
+        )
     total = Counter(one.verdict for one in found)
     runs, states = sum(one.runs for one in found), sum(one.states for one in found)
     print(f"\n{len(found)} functions: {', '.join(f'{count} {name}' for name, count in total.most_common())}; ", end="")

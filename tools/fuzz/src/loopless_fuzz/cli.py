@@ -62,8 +62,8 @@ LOG: Final = "programs.jsonl"
     type=click.Choice(["loops", "functions", "programs", "rule", "data", "writing", "readings", "clean"]),
     help="Judge only loops, only whole functions, bounds of programs of several functions, what holds of "
     "loops that are entered in few states, loops and functions that read arrays and strings (the "
-    "profile data), loops and functions that write memory (writing), answers on elements that are read with another sign or width (readings), or "
-    "clean runs of whole programs.",
+    "profile data), loops and functions that write memory (writing), answers on elements that are "
+    "read with another sign or width (readings), or clean runs of whole programs.",
 )
 @click.option(
     "--states",
@@ -111,8 +111,8 @@ def command(**options: Any) -> int:
     Data: loops that read arrays and strings, where what these hold is a part of the state; at 8 bits, all contents of
     up to four elements, of a few values.
 
-    Writing: functions whose loops write memory; what a summary says of elements is compared byte by byte, and the arrays
-    behind a call with those behind native runs.
+    Writing: functions whose loops write memory; what a summary says of elements is compared byte by byte, and the
+    arrays behind a call with those behind native runs.
 
     Programs: 3 to 9 functions that share memory and call one another; what `bound` says of a run from main, and of
     each call, is never below what native runs count, and the same where it is exact.

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from loopless import terms as t
-from loopless.flowgraph.model import LoopInfo
 from loopless.paths import LoopPaths, loop_paths
 from loopless.terms import FALSE, INDEX, Condition, IntType, Layer, Term, Var
 from loopless.terms.contents import reader_behind, single, unknown
 from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
-from loopless_fuzz.judging.contents import ClaimReader, Entry
+from loopless_fuzz.judging.contents import ClaimReader
 from loopless_fuzz.judging.entries import draw_entries, every_entry
 from loopless_fuzz.judging.loop_alone import LoopAlone, Truth
 from loops_in_c import graph

@@ -14,12 +14,12 @@ from loopless import terms as t
 from loopless.check.interpreter.run import Interpreter, Jump
 from loopless.errors import LimitError, UsageError
 from loopless.flowgraph.model import Flowgraph, LoopInfo
-from loopless.paths import LoopPaths, NoPaths
+from loopless.paths import LoopPaths
 from loopless.queries.program import AnalyzedFunction, load
 from loopless.refusals import Reason, Refused
-from loopless.summary import LoopSummary, Outcome, fixed_by, from_entry, paths_of, readable, summarize
-from loopless.summary.memory.telling import with_contents, writes_memory
-from loopless.summary.nests import writing_paths
+from loopless.summary import LoopSummary, Outcome, fixed_by, from_entry, paths_of, readable
+from loopless.summary.memory.telling import writes_memory
+from loopless.summary.nests import summarized
 from loopless_fuzz.campaigns.rows import LoopRow, State
 from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
 from loopless_fuzz.judging.contents import ClaimReader, Entry
@@ -77,26 +77,26 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
     row.seconds["paths"] = clock.now() - started
     started = clock.now()
     outcome: Outcome
-    if isinstance(paths, NoPaths):
-        outcome = paths.refused
-    else:
-        row.paths = len(paths.iterative)
-        try:
-            paths, outcome = from_entry(graph, paths, summarize(paths))
-            if writes_memory(graph, loop):
-                writing = writing_paths(graph, loop, known=subject.function.inner)
-                paths, outcome = with_contents(paths, outcome, writing)
-                row.writes = how_told(outcome)
+    try:
+        paths, outcome = summarized(graph, paths, known=subject.function.inner)
+        if isinstance(paths, LoopPaths):
+            row.paths = len(paths.iterative)
+            paths, outcome = from_entry(graph, paths, outcome)
             subject.paths[loop.name] = paths
-            row.seconds["summary"] = clock.now() - started
-            if isinstance(outcome, LoopSummary):
-                started = clock.now()
-                outcome = readable(outcome)
-                row.seconds["reading"] = clock.now() - started
-        except LimitError as error:
-            outcome = Refused(Reason.BUDGET, loop.name, str(error))
+        row.writes = how_told(outcome) if writes_memory(graph, loop) else ""
+        row.seconds["summary"] = clock.now() - started
+        if isinstance(outcome, LoopSummary):
+            started = clock.now()
+            outcome = readable(outcome)
+            row.seconds["reading"] = clock.now() - started
+    except LimitError as error:
+        outcome = Refused(Reason.BUDGET, loop.name, str(error))
     subject.outcomes[loop.name] = outcome
     noted(row, outcome)
+
+
+_TOLD: Final = ("normal", "return", "exit", "abort")
+"""The ways out behind which memory matters."""
 
 
 def how_told(outcome: Outcome) -> str:
@@ -105,9 +105,10 @@ def how_told(outcome: Outcome) -> str:
     """
     if isinstance(outcome, Refused):
         return "refused"
-    if not outcome.cases or any(case.contents is None for case in outcome.cases):
+    told = [case.contents for case in outcome.cases if case.exit.kind in _TOLD]
+    if None in told:
         return "lost"
-    layers = [layer for case in outcome.cases for each in (case.contents or {}).values() for layer in each]
+    layers = [layer for contents in told for each in (contents or {}).values() for layer in each]
     if any(layer.value is None for layer in layers):
         return "partly"
     return "exact"

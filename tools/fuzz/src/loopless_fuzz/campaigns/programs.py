@@ -19,8 +19,8 @@ from loopless_fuzz.campaigns.functions import Bench, compose_function, edge_rows
 from loopless_fuzz.campaigns.loops import Subject, judge_loop, read, short, summarize_loop
 from loopless_fuzz.campaigns.plan import Plan
 from loopless_fuzz.campaigns.rows import FunctionRow, LoopRow, Row
-from loopless_fuzz.generator.inputs import Arguments
 from loopless_fuzz.generator.generate import features, inputs_of, nondet_stream, print_program
+from loopless_fuzz.generator.inputs import Arguments
 
 START_S: Final = 15.0
 """Seconds for what comes before the first loop: a new process, clang."""
@@ -54,7 +54,9 @@ def judge_program(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ())
     row = Row(plan.profile, seed, sorted(features(program)))
     try:
         text = print_program(plan.program(seed))
-        judge_text(plan, row, text, partial(_drawn, plan, seed), (workplace(base), skip), everything=plan.everything(seed))
+        judge_text(
+            plan, row, text, partial(_drawn, plan, seed), (workplace(base), skip), everything=plan.everything(seed)
+        )
         row.status = "done"
     except Exception:  # noqa: BLE001  # a crash on any program is a finding, and the campaign goes on
         row.status, row.note = "crash", traceback.format_exc(limit=-6)

@@ -152,10 +152,14 @@ def _written(rows: Sequence[LoopRow]) -> list[str]:
     memory = _sum(loop.memory for loop in writing)
     wrong = sum(bool(loop.mismatches) for loop in writing)
     told = _counted(Counter(loop.writes for loop in writing))
+    compared = (
+        f"memory: {_number(memory['states'], 'state')} with {_number(memory['compared'], 'byte')} compared, of which "
+        f"{memory['changed']} had changed, {memory['untold']} not told; "
+        f"{_number(memory['beyond'], 'element')} speak of what the loop does not access"
+    )
     return [
         f"{_number(len(writing), 'loop')} write memory, what it holds behind them: {told}; {wrong} wrong",
-        f"memory: {_number(memory['states'], 'state')} with {memory['compared']} bytes compared, of which "
-        f"{memory['changed']} had changed, {memory['untold']} not told; {memory['beyond']} elements speak of what the loop does not access",
+        compared,
     ]
 
 

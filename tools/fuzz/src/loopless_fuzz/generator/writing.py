@@ -25,7 +25,15 @@ Lines = list[str]
 
 BYTES: Final = (SCHAR, UCHAR)
 _TYPES: Final = (*BYTES, CHAR, SHORT, USHORT, INT, INT, UINT, LLONG, ULLONG)
-_COUNTERS: Final = (INT, INT, UINT, CType("long", 64, signed=True), CType("unsigned long", 64, signed=False), SHORT, UCHAR)
+_COUNTERS: Final = (
+    INT,
+    INT,
+    UINT,
+    CType("long", 64, signed=True),
+    CType("unsigned long", 64, signed=False),
+    SHORT,
+    UCHAR,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,31 +118,32 @@ class _Writer:
             maker: Callable[[], Lines] = getattr(self, f"_{shape}")
             lines += maker()
         lines.append(f"return {rng.choice(('s', 'k', '0'))};")
-        return self._whole(lines, given, numbers, same, tuple(shapes))
+        if same:
+            return self._aliased(lines, given, numbers, tuple(shapes))
+        text = self._head("long long f", given, numbers, lines)
+        parameters = (*((one, True) for one in given.values()), *((one, False) for one in numbers.values()))
+        return Writing(text, tuple(parameters), tuple(shapes))
 
-    def _whole(
-        self, lines: Lines, given: dict[str, CType], numbers: dict[str, CType], same: bool, shapes: tuple[str, ...]
+    def _aliased(
+        self, lines: Lines, given: dict[str, CType], numbers: dict[str, CType], shapes: tuple[str, ...]
     ) -> Writing:
-        params = [f"{kind.name} *{name}" for name, kind in given.items()]
-        params += [f"{kind.name} {name}" for name, kind in numbers.items()]
+        """The same array under several names, the others a little further on."""
+        first, *others = given
+        args = ", ".join((first, *(f"{first} + {self.rng.choice((0, 0, 1, 2))}" for _ in others), *numbers))
+        outer = ", ".join((f"{given[first].name} *{first}", *(f"{kind.name} {name}" for name, kind in numbers.items())))
+        tail = f"long long f({outer}) {{\n  return inner({args});\n}}\n"
+        text = self._head("static long long inner", given, numbers, lines) + tail
+        parameters = ((given[first], True), *((one, False) for one in numbers.values()))
+        return Writing(text, parameters, (*shapes, "aliases"))
+
+    @staticmethod
+    def _head(name: str, given: dict[str, CType], numbers: dict[str, CType], lines: Lines) -> str:
+        params = [f"{kind.name} *{array}" for array, kind in given.items()]
+        params += [f"{kind.name} {number}" for number, kind in numbers.items()]
         body = "\n".join(f"  {line}" for line in lines)
         structure = "struct pair { int key; short low; unsigned char tag[2]; };\n"
         head = f"#include <string.h>\n#include <stddef.h>\n{structure}"
-        kept = list(given.values())
-        name = "f"
-        tail = ""
-        if same:
-            # The same array under two names, the second a little further on.
-            name, kept = "inner", kept[:1]
-            first, *others = given
-            more = [f"{first} + {self.rng.choice((0, 0, 1, 2))}" for _ in others]
-            args = ", ".join((first, *more, *numbers))
-            outer = ", ".join(params[:1] + params[len(given) :])
-            tail = f"long long f({outer}) {{\n  return inner({args});\n}}\n"
-        kind = "static long long" if same else "long long"
-        text = f"{head}{kind} {name}({', '.join(params)}) {{\n{body}\n}}\n{tail}"
-        parameters = (*((one, True) for one in kept), *((one, False) for one in numbers.values()))
-        return Writing(text, tuple(parameters), (*shapes, *(("aliases",) if same else ())))
+        return f"{head}{name}({', '.join(params)}) {{\n{body}\n}}\n"
 
     def _declared(self) -> Lines:
         rng = self.rng
@@ -201,7 +210,9 @@ class _Writer:
             left, right = self.value(i, depth + 1), self.value(i, depth + 1)
             return f"{left} {self.pick('+', '+', '-', '+', '^', '&', '*')} {right}"
         if roll < 0.92:
-            return self.pick(f"{i} * {i}", f"2 * {i} + 1", f"-{self.near(i)}", f"~{self.near(i)}", f"{self.near(i)} >> 1")
+            return self.pick(
+                f"{i} * {i}", f"2 * {i} + 1", f"-{self.near(i)}", f"~{self.near(i)}", f"{self.near(i)} >> 1"
+            )
         return f"({self.condition(i)} ? {self.value(i, 2)} : {self.value(i, 2)})"
 
     def condition(self, i: str = "i") -> str:
@@ -299,7 +310,7 @@ class _Writer:
         kind = self.arrays[name].name
         swapped = [f"{kind} h = {name}[i];", f"{name}[i] = {other}[j];", f"{other}[j] = h;"]
         if self.rng.random() < 0.5:
-            declared = f"for (int i = 0, j = n - 1; i < j; i++, j--) {{"
+            declared = "for (int i = 0, j = n - 1; i < j; i++, j--) {"
             return [declared, *swapped, "}"]
         j = self.pick("i + 1", "i + 3", "n - 1 - i", "2 * i")
         return self.loop([f"int j = {j};", *swapped])

@@ -4,10 +4,10 @@ The judge knows no summaries: it takes anything that has cases and regions with 
 header. Exactly one of them must hold in every state, and what that one says must be so.
 
 Where it speaks of what memory holds, that is looked up in the contents that the loop was run with
-(:mod:`loopless_fuzz.judging.contents`). What the loop did not access has no value: a condition must be right whatever it
-is, and a value that needs it is wrong. Only of a loop that writes memory a value may speak of such an element, if it is
-the same whatever that is; such values are counted. What it says that memory holds behind the loop is compared byte by byte
-(:mod:`loopless_fuzz.judging.elements`).
+(:mod:`loopless_fuzz.judging.contents`). What the loop did not access has no value: a condition must be right whatever
+it is, and a value that needs it is wrong. Only of a loop that writes memory a value may speak of such an element, if it
+is the same whatever that is; such values are counted. What it says that memory holds behind the loop is compared byte
+by byte (:mod:`loopless_fuzz.judging.elements`).
 """
 
 from __future__ import annotations
@@ -158,9 +158,9 @@ class _Region:
 class Claims:
     """A summary, compiled so that thousands of states can be judged.
 
-    ``objects``: those that the loop accesses (:attr:`LoopAlone.contents`), of which the summary may speak. ``shown``: by
-    the id of an exit path, variables whose values at that exit the summary vouches for: those that a case does not name
-    must be unchanged.
+    ``objects``: those that the loop accesses (:attr:`LoopAlone.contents`), of which the summary may speak. ``shown``:
+    by the id of an exit path, variables whose values at that exit the summary vouches for: those that a case does not
+    name must be unchanged.
     """
 
     def __init__(

@@ -128,7 +128,9 @@ def accessed_by(flowgraph: Flowgraph, loop: LoopInfo, blocks: Iterable[Block]) -
     types: dict[int, set[t.IntType]] = {}
     strides: dict[int, int] = {}
     written: set[int] = set()
-    for access in (access for block in blocks for one in block.statements for access in _accesses(flowgraph, loop, one)):
+    for access in (
+        access for block in blocks for one in block.statements for access in _accesses(flowgraph, loop, one)
+    ):
         for number in access.numbers:
             types.setdefault(number, set()).add(access.type)
             strides[number] = max(strides.get(number, 1), access.stride)
@@ -183,9 +185,7 @@ def _accesses(flowgraph: Flowgraph, loop: LoopInfo, statement: Statement) -> Ite
             pass
 
 
-def _objects(
-    flowgraph: Flowgraph, loop: LoopInfo, address: Pointer, objects: frozenset[int] | None
-) -> frozenset[int]:
+def _objects(flowgraph: Flowgraph, loop: LoopInfo, address: Pointer, objects: frozenset[int] | None) -> frozenset[int]:
     """The objects in which ``address`` may lie, of which ``objects`` are known to be all."""
     numbers = frozenset((address.object.value,)) if isinstance(address.object, t.Const) else objects
     given = numbers is not None and all(_may_be_given(flowgraph.objects.get(number)) for number in numbers)
@@ -363,7 +363,8 @@ class ClaimReader:
 
         Raises:
             Unread: if the loop did not access it.
-            EvaluationError: if the loop accesses no such object, or too many elements are asked for that it did not read.
+            EvaluationError: if the loop accesses no such object, or too many elements are asked for that it did not
+                access.
         """
         array = self.named(array)
         if array not in self._held:

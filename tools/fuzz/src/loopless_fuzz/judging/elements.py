@@ -46,8 +46,9 @@ class Wrong(Exception):
 
 @dataclass(slots=True)
 class Told:
-    """How many bytes of written objects were compared, how many of them had changed, of how many nothing is told, and how
-    many elements have a value that speaks of what the loop does not access, though it is the same whatever is there.
+    """How many bytes of written objects were compared, how many of them had changed, of how many nothing is told, and
+    how many elements have a value that speaks of what the loop does not access, though it is the same whatever is
+    there.
     """
 
     compared: int = 0
@@ -80,9 +81,7 @@ def compare(
             told.beyond += _write(written[name], row, (name, sizes[name] is None), values, reader)
     for content in objects:
         now = after.get(content.name, content.held(before))
-        for at, (said, then, really) in enumerate(
-            zip(written[content.name], content.held(before), now, strict=True)
-        ):
+        for at, (said, then, really) in enumerate(zip(written[content.name], content.held(before), now, strict=True)):
             if said is None:
                 told.untold += 1
             elif said != really:

@@ -51,10 +51,10 @@ from loopless_fuzz.judging.contents import (
     Contents,
     Given,
     Outside,
+    accessed_by,
     countable,
     inputs_of,
     looked_at,
-    accessed_by,
 )
 
 _NOTHING_GIVEN: Final[Contents] = MappingProxyType({})
@@ -84,9 +84,9 @@ class Truth:
     them began in a state that satisfies the path's condition; ``totals``: those of the loops inside, by name, that were
     entered. ``line``: where the run ended, if it was not left.
 
-    ``status`` "outside": it reads or writes where no content is given, so that nothing is known of what follows. ``reads``: by
-    the names of objects whose size the flowgraph does not know, the bytes that were read or written. ``after``: what the
-    objects hold at the end that the loop may write.
+    ``status`` "outside": it reads or writes where no content is given, so that nothing is known of what follows.
+    ``reads``: by the names of objects whose size the flowgraph does not know, the bytes that were read or written.
+    ``after``: what the objects hold at the end that the loop may write.
     """
 
     status: Status | Literal["outside"]
