@@ -132,6 +132,9 @@ def test_summaries_of_functions_say_what_memory_holds():
     summary = replace(summary, inputs=(loopless.summary.SummaryInput(var, "global"),))
     after = summary.memory(lambda *_: 7, n=2)
     assert [after("a", 4 * at, INT) for at in range(-1, 4)] == [7, 1, 2, 7, 7]
+    assert not summary.reads_streams
+    from_inputs = {"a": (row(t.read(f"input{t.STREAM}", J, INT), J.eq(0)),)}
+    assert replace(summary, cases=(replace(case, contents=from_inputs),)).reads_streams
     silent = replace(summary, cases=(replace(case, contents=None),))
     with pytest.raises(ValueError, match="nothing is told"):
         silent.memory(lambda *_: 7, n=2)
