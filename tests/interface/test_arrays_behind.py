@@ -113,6 +113,13 @@ def test_arrays_of_which_not_all_is_told_are_left_out():
     assert found(i=0, n=5, b=[0] * 5, a=[7] * 4)["a"] == [7] * 4
 
 
+def test_functions_are_called_with_arrays_too(program):
+    prefix = program["prefix"].summarize()
+    assert prefix(n=4, a=np.zeros(5, dtype=np.int32), b=[1, 2, 259, 4])["a"].tolist() == [1, 3, 6, 10, 0]
+    assert program["copy"].summarize()(to=b"......", **{"from": "abc"})["to"] == b"abc\0.."
+    assert program["column"].summarize()(n=2, x=5, table=[0] * 12)["table"] == [0, 0, 0, 0, 5, 5, 0, 0, 0, 0, 0, 0]
+
+
 def test_summaries_say_what_memory_holds(program):
     summary = told(program, "twice").summary
     assert summary is not None
@@ -132,6 +139,9 @@ def test_summaries_of_functions_say_what_memory_holds():
     summary = replace(summary, inputs=(loopless.summary.SummaryInput(var, "global"),))
     after = summary.memory(lambda *_: 7, n=2)
     assert [after("a", 4 * at, INT) for at in range(-1, 4)] == [7, 1, 2, 7, 7]
+    assert not summary.reads_streams
+    from_inputs = {"a": (row(t.read(f"input{t.STREAM}", J, INT), J.eq(0)),)}
+    assert replace(summary, cases=(replace(case, contents=from_inputs),)).reads_streams
     silent = replace(summary, cases=(replace(case, contents=None),))
     with pytest.raises(ValueError, match="nothing is told"):
         silent.memory(lambda *_: 7, n=2)

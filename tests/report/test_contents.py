@@ -13,6 +13,7 @@ import z3
 from answers_in_c import answers
 from contents_by_hand import BYTE, INT, J, answer, row
 from loopless import terms as t
+from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.contents import only_index, shown_layers
 from loopless.report.json_report import loop as loop_json
@@ -20,6 +21,7 @@ from loopless.report.names import Names
 from loopless.report.shown import page
 from loopless.report.smtlib import smtlib
 from loopless.report.text import TextLayout, summaries
+from loopless.summary import CallSummary, FunctionCase, SummaryInput
 from loopless.terms.contents import reader_behind
 
 COPY = "void f(int *a, const int *b, int n) { for (int i = 0; i < n; i++) a[i] = b[i]; }\n"
@@ -138,6 +140,24 @@ def test_values_are_of_the_declared_type():
     assert told(source, t.Layer(t.IntType(8), t.ZERO, 1, J.ge(AT) & J.lt(N), t.const(-1))) == [
         "a'[j] = 255 for i <= j < n"
     ]
+
+
+def test_inputs_are_counted_from_where_the_loop_begins():
+    source = "int __VERIFIER_nondet_int(void);\n" + COPY.replace("b[i]", "__VERIFIER_nondet_int()")
+    (found,) = answers(source)
+    assert "a'[j] = nondet()[j - i] for i <= j < n" in lines(found)
+
+
+def test_functions_tell_of_memory_what_loops_do():
+    layers = {"a": (row(N, J.ge(0) & J.lt(N)),), "b": (t.Layer(BYTE, t.ZERO, 1, t.TRUE, None),)}
+    case = FunctionCase(t.TRUE, "return", 3, None, "", {}, {}, (), (), (), contents=layers)
+    inputs = (SummaryInput(N, "parameter"),)
+    found = FunctionAnswer("f", "a.c:1:1", CallSummary("f", "a.c:1:1", (), inputs, (case,), (), (), (), (), {N: "n"}))
+    shown = [line.strip() for line in str(found).splitlines()]
+    assert "*(int32_t *)((char *)a' + 4*j) = n for 0 <= j < n" in shown
+    assert "not told: b[]" in shown  # no line below says so
+    assert [layer["array"] for layer in found.to_dict()["cases"][0]["contents"]] == ["a", "b"]
+    assert "not told: b[]" in (page(found) or "")
 
 
 def test_json_has_the_layers_and_fits_the_schema():

@@ -65,12 +65,14 @@ def _shown(array: str, layers: t.Layers, number: int, when: t.Condition, names: 
     return ShownLayer(array, layer, meets(layers[:number], layers[number], when), natural, inner)
 
 
-def content_lines(contents: t.Contents | None, when: t.Condition, names: Names) -> list[str]:
-    """What memory holds where ``when`` holds, a line for each layer; nothing of objects that keep their contents, or of
-    which nothing is told.
+def content_lines(contents: t.Contents | None, when: t.Condition, names: Names, *, untold: bool = True) -> list[str]:
+    """What memory holds where ``when`` holds, a line for each layer; nothing of objects that keep their contents.
+    ``untold``: also of objects of which nothing is told.
     """
-    told = {array: layers for array, layers in (contents or {}).items() if not layers or not _is_all(layers[0])}
-    return [layer_words(shown, names) for shown in shown_layers(told, when, names)]
+    known = {
+        array: layers for array, layers in (contents or {}).items() if untold or not layers or not _is_all(layers[0])
+    }
+    return [layer_words(shown, names) for shown in shown_layers(known, when, names)]
 
 
 def _is_all(layer: t.Layer) -> bool:

@@ -11,7 +11,7 @@ from loopless.flowgraph.model import MemoryObject, Parameter, VariableInfo
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.model import Residual, Undefined
-from loopless.terms.contents import reader_behind
+from loopless.terms.contents import nodes_in, reader_behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,7 @@ class CallSummary:
     def reads_streams(self) -> bool:
         """Whether it speaks of values that loops take from outside."""
         nodes = [node for region in self.regions for node in (region.when, *told(region))]
+        nodes += [node for case in self.cases for node in nodes_in(case.contents or {})]
         reads = (part for node in nodes for part in t.walk_inside(node) if isinstance(part, t.Read))
         return any(part.array.endswith(t.STREAM) for part in reads)
 

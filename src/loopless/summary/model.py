@@ -220,7 +220,9 @@ class LoopSummary:
     def __str__(self) -> str:
         lines = [] if self.entered is t.TRUE else [f"entered with {self.entered}"]
         for case in self.cases:
-            then = ", ".join(f"{var}' = {term}" for var, term in case.then.items()) or "no change"
+            then = (
+                ", ".join((*(f"{var}' = {term}" for var, term in case.then.items()), *_elements(case))) or "no change"
+            )
             about = "" if case.exact else " [over-approximate]"
             lines.append(f"when {case.when}: {then} ({case.iterations} iterations, {case.exit.kind} exit){about}")
         if self.diverges is not t.FALSE:
@@ -240,6 +242,14 @@ class LoopSummary:
     def exact(self) -> bool:
         """Whether all that is said is an equivalence: every case is, and there is no approximation."""
         return self.approximation is None and all(case.exact for case in self.cases)
+
+
+def _elements(case: Case) -> Iterator[str]:
+    """What memory holds, by its bytes, for developers."""
+    for array, layers in (case.contents or {}).items():
+        for layer in layers:
+            value = "unknown" if layer.value is None else layer.value
+            yield f"{layer.type} at {array} + {layer.offset} = {value} for {layer.where}"
 
 
 def _lines_of(approximation: Approximation) -> list[str]:

@@ -211,7 +211,13 @@ class _Evaluator:
             case Var():
                 return self.term(term)
             case Sum():
-                return sum(self._monomial(m) * c for m, c in term.items)
+                total = 0
+                for monomial, coefficient in term.items:
+                    if len(monomial) == 1 and monomial[0][1] == 1:
+                        total += coefficient * self.term(monomial[0][0])
+                    else:
+                        total += coefficient * self._monomial(monomial)
+                return total
             case Wrap():
                 if term.type.width is None:
                     return self.term(term.arg)

@@ -151,6 +151,8 @@ class GivenMemory:
         self._bytes: dict[str, dict[int, int]] = {}
         self._numbers: dict[str, dict[int, int]] = {}
         """By the bytes at which they begin, elements of any size."""
+        self._widths: dict[str, int | None] = {}
+        """The width of the elements of objects of which one array is given and nothing else: they do not overlap."""
         self.places: dict[str, GivenPlace] = {}
         for name, layout in layouts.items():
             if layout.content is not None:
@@ -169,6 +171,7 @@ class GivenMemory:
         """Hold elements from a byte on, and say at which bytes they begin."""
         assert type.width is not None
         size = (type.width + 7) // 8
+        self._widths[array] = type.width if array not in self._bytes and type.width % 8 == 0 else None
         held, numbers = self._bytes.setdefault(array, {}), self._numbers.setdefault(array, {})
         for at, value in enumerate(values):
             start = offset + at * size
@@ -194,6 +197,8 @@ class GivenMemory:
             if found is None:
                 raise t.EvaluationError(f"no value for the element at byte {offset} of {name}")
             return found
+        if self._widths.get(name) == type.width and (found := self._numbers[name].get(offset)) is not None:
+            return type.wrap(found)
         held, size = self._bytes.get(name, {}), (type.width + 7) // 8
         try:
             content = bytes(held[at] for at in range(offset, offset + size))
