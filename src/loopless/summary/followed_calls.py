@@ -15,6 +15,7 @@ from loopless import terms as t
 from loopless.flowgraph.memory.statement_effects import may_be_one
 from loopless.flowgraph.model import Call, Flowgraph, Parameter, Pointer, VariableInfo
 from loopless.records import dataclass
+from loopless.summary.closed_aggregates import without_closed
 from loopless.summary.function import CallSummary, FunctionCase
 from loopless.summary.function_memory import Deciding, FunctionMemory, Inside, Memory, owners, put
 from loopless.terms.contents import Layer, single
@@ -214,7 +215,7 @@ class FollowedCall:
 
         decided = self._caller.deciding(given).without_decided(node, self._values)
         result = with_reads_where(decided, of, self._values, given)
-        return result if is_known and _UNKNOWN not in result.variables else None
+        return without_closed(result) if is_known and _UNKNOWN not in result.variables else None
 
     def _named(self, array: str) -> _Place | None:
         number = next((number for number, held in self._summary.objects.items() if held.name == array), None)

@@ -44,6 +44,7 @@ from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
+from loopless.summary.closed_aggregates import without_closed
 from loopless.summary.followed_calls import Caller, FollowedCall, NotFollowed, as_type
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
 from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
@@ -441,7 +442,7 @@ class FunctionPaths(Execution[FunctionPath]):
             result = with_reads_where(decided, of, state.values, given)
         except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
-        return result if is_known else None
+        return without_closed(result) if is_known else None
 
     def _under_seen(self, state: FunctionPath, condition: t.Condition) -> FunctionPath | None:
         """``state`` restricted to a condition that reads what is known there; None where that is impossible."""
