@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.memory.statement_effects import may_be_one
+from loopless.flowgraph.memory.statement_effects import changed_by, may_be_one
 from loopless.flowgraph.model import Call, Flowgraph, Parameter, Pointer, VariableInfo
 from loopless.records import dataclass
 from loopless.summary.closed_aggregates import without_closed
@@ -67,7 +67,8 @@ class FollowedCall:
         for number, described in summary.objects.items():
             if described.kind == "global":
                 self._places[number] = _Place(caller.held.adopted(described), t.ZERO)
-        self._changes = any(case.then or case.contents for case in summary.cases)
+        written = changed_by(caller.graph, call)
+        self._changes = written.anything or bool(written) or bool(call.changes)
         self._check_apart()
         self._memory = self._synced()
         for var, info in summary.places.items():
