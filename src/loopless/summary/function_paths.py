@@ -49,7 +49,7 @@ from loopless.summary.followed_calls import Caller, FollowedCall, NotFollowed, a
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
 from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
-from loopless.terms.contents import Layer, unknown
+from loopless.terms.contents import INDEX, Layer, unknown
 from loopless.terms.substitute import with_reads_where
 
 Callees = Callable[[str], "FunctionOutcome | None"]
@@ -323,6 +323,10 @@ class FunctionPaths(Execution[FunctionPath]):
                 refused = self._beyond(statement)
                 if refused is not None:
                     return refused
+        spoken = frozenset[t.Var]().union(*(node.variables for node in nodes_of(outcome))) - {INDEX}
+        if not spoken <= self.graph.variables.keys():
+            detail = f"the summary of {loop.name} speaks of elements that are not known where it is entered"
+            return Refused(Reason.MEMORY, self._place(loop.loc), detail)
         outcome = with_arrays(outcome, self.arrays_at(state, nodes_of(outcome)))
         regions = (*(u.when for u in outcome.undefined), *(r.when for r in outcome.residual))
         whens = (outcome.diverges, *(case.when for case in outcome.cases), *regions)
