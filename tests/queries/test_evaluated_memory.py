@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from functions_that_write import LOOPS, random_arguments
-from loopless.check.oracle.native import NativeOracle
+from loopless.check.oracle.native import NativeOracle, NativeRun
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries import program as session
 from loopless.queries.evaluation.prepared_calls import PreparedCalls
@@ -37,14 +37,14 @@ def test_output_arrays_come_from_summaries(name: str, tmp_path: Path) -> None:
     g = function.graph()
     assert isinstance(g, Flowgraph)
     chance = random.Random(name)
+    given = [random_arguments(g, chance) for _ in range(25)]
     with NativeOracle(LOOPS[name]) as oracle:
-        for _ in range(25):
-            arguments = random_arguments(g, chance)
-            run = oracle.run("f", arguments)
-            with no_stepping(0):
-                found = calls.evaluate(arguments, (), MANY, None)
-            assert (found.status, found.by) == ("ok", "summary"), found.reason
-            assert (found.return_value, found.outputs) == (run.return_value, run.outputs), arguments
+        runs = oracle.run_many("f", [NativeRun(arguments) for arguments in given])
+    for arguments, run in zip(given, runs, strict=True):
+        with no_stepping(0):
+            found = calls.evaluate(arguments, (), MANY, None)
+        assert (found.status, found.by) == ("ok", "summary"), found.reason
+        assert (found.return_value, found.outputs) == (run.return_value, run.outputs), arguments
 
 
 FILLS = "void f(int *a, int n) { for (int i = 0; i < n; i++) a[i] = i; }"

@@ -12,9 +12,10 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.memory.statement_effects import may_be_one
+from loopless.flowgraph.memory.statement_effects import changed_by, may_be_one
 from loopless.flowgraph.model import Call, Flowgraph, Parameter, Pointer, VariableInfo
 from loopless.records import dataclass
+from loopless.summary.closed_aggregates import without_closed
 from loopless.summary.function import CallSummary, FunctionCase
 from loopless.summary.function_memory import Deciding, FunctionMemory, Inside, Memory, owners, put
 from loopless.terms.contents import Layer, single
@@ -66,7 +67,8 @@ class FollowedCall:
         for number, described in summary.objects.items():
             if described.kind == "global":
                 self._places[number] = _Place(caller.held.adopted(described), t.ZERO)
-        self._changes = any(case.then or case.contents for case in summary.cases)
+        written = changed_by(caller.graph, call)
+        self._changes = written.anything or bool(written) or bool(call.changes)
         self._check_apart()
         self._memory = self._synced()
         for var, info in summary.places.items():
@@ -214,7 +216,7 @@ class FollowedCall:
 
         decided = self._caller.deciding(given).without_decided(node, self._values)
         result = with_reads_where(decided, of, self._values, given)
-        return result if is_known and _UNKNOWN not in result.variables else None
+        return without_closed(result) if is_known and _UNKNOWN not in result.variables else None
 
     def _named(self, array: str) -> _Place | None:
         number = next((number for number, held in self._summary.objects.items() if held.name == array), None)

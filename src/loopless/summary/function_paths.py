@@ -44,11 +44,12 @@ from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
+from loopless.summary.closed_aggregates import without_closed
 from loopless.summary.followed_calls import Caller, FollowedCall, NotFollowed, as_type
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
 from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
-from loopless.terms.contents import Layer, unknown
+from loopless.terms.contents import INDEX, Layer, unknown
 from loopless.terms.substitute import with_reads_where
 
 Callees = Callable[[str], "FunctionOutcome | None"]
@@ -322,6 +323,10 @@ class FunctionPaths(Execution[FunctionPath]):
                 refused = self._beyond(statement)
                 if refused is not None:
                     return refused
+        spoken = frozenset[t.Var]().union(*(node.variables for node in nodes_of(outcome))) - {INDEX}
+        if not spoken <= self.graph.variables.keys():
+            detail = f"the summary of {loop.name} speaks of elements that are not known where it is entered"
+            return Refused(Reason.MEMORY, self._place(loop.loc), detail)
         outcome = with_arrays(outcome, self.arrays_at(state, nodes_of(outcome)))
         regions = (*(u.when for u in outcome.undefined), *(r.when for r in outcome.residual))
         whens = (outcome.diverges, *(case.when for case in outcome.cases), *regions)
@@ -441,7 +446,7 @@ class FunctionPaths(Execution[FunctionPath]):
             result = with_reads_where(decided, of, state.values, given)
         except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
-        return result if is_known else None
+        return without_closed(result) if is_known else None
 
     def _under_seen(self, state: FunctionPath, condition: t.Condition) -> FunctionPath | None:
         """``state`` restricted to a condition that reads what is known there; None where that is impossible."""
