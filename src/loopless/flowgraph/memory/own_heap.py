@@ -24,11 +24,17 @@ from loopless.source.vocabulary import LibraryEffect, effect_of
 _MARK: Final = ":"
 """No name of LLVM has it without quotes."""
 _OBJECT: Final = f"{_MARK}object"
+_ADDRESS: Final = f"{_MARK}address"
 
 
 def is_allocated(name: str) -> bool:
     """Whether a local object is one that stands for allocated memory, and is named by its pointer."""
     return name.endswith(_OBJECT)
+
+
+def is_address(name: str) -> bool:
+    """Whether a value is the address of memory for which a local object stands."""
+    return name.endswith(_ADDRESS)
 
 
 def is_ours(name: str) -> bool:
@@ -152,7 +158,7 @@ def _alloca(call: ir.Instruction, size: int) -> ir.Instruction:
 
 def _chosen(call: ir.Instruction, room: _Room) -> Iterator[ir.Instruction]:
     """The call, whether it succeeds, and by that the object or null. It fails where no object is that large."""
-    address, succeeds = f"{call.result}{_MARK}address", f"{call.result}{_MARK}succeeds"
+    address, succeeds = f"{call.result}{_ADDRESS}", f"{call.result}{_MARK}succeeds"
     null, pointer, loc = ir.NullPtr(), ir.PtrT(), call.loc
     own: ir.Value = ir.Local(f"{call.result}{_OBJECT}", pointer)
     fits: list[ir.Value] = []
@@ -195,7 +201,7 @@ def _freed(call: ir.Instruction, results: Sequence[str], number: int) -> Iterato
     """The call, the ``number``-th, which is given the address that was allocated where its argument is the object's."""
     for name in results:
         given, pointer = call.operands[0], ir.PtrT()
-        own, allocated = ir.Local(f"{name}{_OBJECT}", pointer), ir.Local(f"{name}{_MARK}address", pointer)
+        own, allocated = ir.Local(f"{name}{_OBJECT}", pointer), ir.Local(f"{name}{_ADDRESS}", pointer)
         is_own, chosen = (f"{name}{_MARK}{word}.{number}" for word in ("is", "freed"))
         yield ir.Instruction("icmp", is_own, ir.IntT(1), (given, own), predicate="eq", loc=call.loc)
         values = (ir.Local(is_own, ir.IntT(1)), allocated, given)
