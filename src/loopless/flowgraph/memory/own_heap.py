@@ -186,12 +186,13 @@ def _zeroed(call: ir.Instruction, room: _Room, fits: Sequence[ir.Value]) -> Iter
     """The object is filled with zeros, as far as it is there."""
     bits = room.count.type.bits if isinstance(room.count.type, ir.IntT) else 64
     type = ir.IntT(bits)
-    length = ir.Local(f"{call.result}{_MARK}length", type)
-    yield ir.Instruction("mul", length.name, type, (room.count, ir.IntConst(bits, room.element)), loc=call.loc)
+    count = room.count
     for number, fit in enumerate(fits):
-        name = f"{call.result}{_MARK}length.{number}"
-        yield ir.Instruction("select", name, type, (fit, length, ir.IntConst(bits, 0)), loc=call.loc)
-        length = ir.Local(name, type)
+        name = f"{call.result}{_MARK}count.{number}"
+        yield ir.Instruction("select", name, type, (fit, count, ir.IntConst(bits, 0)), loc=call.loc)
+        count = ir.Local(name, type)
+    length = ir.Local(f"{call.result}{_MARK}length", type)
+    yield ir.Instruction("mul", length.name, type, (count, ir.IntConst(bits, room.element)), loc=call.loc)
     filled = (ir.Local(f"{call.result}{_OBJECT}", ir.PtrT()), ir.IntConst(8, 0), length, ir.IntConst(1, 0))
     callee = ir.GlobalRef(f"llvm.memset.p0.i{bits}")
     yield ir.Instruction("call", None, ir.VoidT(), filled, callee=callee, loc=call.loc)
