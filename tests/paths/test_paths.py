@@ -149,7 +149,10 @@ def test_a_return_has_the_line_of_its_statement_not_of_the_condition_before_it()
 
 
 def test_allocated_memory_that_the_loop_writes_is_read_anew() -> None:
-    head = "void *malloc(long); int f(int n, long m) { int *p = malloc(m), *q = malloc(m), r = 0; *p = n; *q = n;"
+    head = (
+        "void *malloc(long); static int *kept[2];"
+        "int f(int n, long m) { int *p = malloc(m), *q = malloc(m), r = 0; kept[0] = p; kept[1] = q; *p = n; *q = n;"
+    )
     for body, known in (("while (*p > 2) *p -= 2;", False), ("while (*q > r) *p = r++;", True)):
         (path,) = found(f"{head} {body} return *p; }}").iterative
         assert (not path.unknowns) == known, body

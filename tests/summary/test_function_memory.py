@@ -12,6 +12,7 @@ from functions_that_write import (
     BRANCHES,
     CALLS,
     LOOPS,
+    OWN,
     STRAIGHT,
     Argument,
     element_of,
@@ -21,6 +22,7 @@ from functions_that_write import (
 )
 from loopless.check.oracle.native import NativeOracle, NativeRun
 from loopless.flowgraph.model import Flowgraph
+from loopless.flowgraph.transfer import ALLOCATION
 from loopless.queries import program as session
 from loopless.queries.functions import summarize_whole
 from loopless.summary import CallSummary, FunctionCase
@@ -46,6 +48,9 @@ class Called:
         for described in summary.objects.values():
             if described.kind == "global" and described.content is not None:
                 self.memory[described.name] = described.content
+        self.values |= {
+            one.var: 1 for one in summary.inputs if one.kind == "call" and ALLOCATION in one.var.name
+        }  # it succeeds
         for var, info in g.variables.items():
             held = g.objects.get(info.object) if info.object is not None else None
             if (
@@ -133,6 +138,11 @@ def test_elements_are_those_of_native_runs(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LOOPS)
 def test_elements_behind_loops_are_those_of_native_runs(name: str, tmp_path: Path) -> None:
     compare(LOOPS[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_elements_of_arrays_of_varying_size_are_followed(name: str, tmp_path: Path) -> None:
+    compare(OWN[name], tmp_path)
 
 
 @pytest.mark.parametrize("name", CALLS)

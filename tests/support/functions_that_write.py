@@ -68,6 +68,22 @@ LOOPS = {
 }  # fmt: skip
 
 
+OWN = {
+    "an array of variable length": f"int f(int n) {{ if (n < 1) return 7; {TEN} int b[n]; for (int i = 0; i < n; i++) b[i] = 2 * i;"
+    " int s = 0; for (int i = 0; i < n; i++) s += b[i]; return s; }",
+    "its length changes": f"int f(int n) {{ if (n < 1) n = 1; {TEN} int b[n]; int m = n; for (; n > 0; n--) b[n - 1] = n * n;"
+    " return b[m - 1] + b[0]; }",
+    "from an array": f"int f(int *a, int n) {{ if (n < 1) n = 1; {TEN} int b[n]; for (int i = 0; i < n; i++) b[i] = a[i] / 2;"
+    " for (int i = 0; i < n; i++) a[i] = b[n - 1 - i]; return b[n / 2]; }",
+    "on the heap": f"#include <stdlib.h>\nint f(int n) {{ {TEN} int *b = malloc(n * sizeof *b); if (!b) return -1;"
+    " for (int i = 0; i < n; i++) b[i] = 3 * i; int s = 0; for (int i = 0; i < n; i++) s += b[i]; free(b); return s; }",
+    "on the heap, zeroed": f"#include <stdlib.h>\nint f(int n, int k) {{ {TEN} int *b = calloc(n, sizeof *b); if (!b) return -1;"
+    " if (n > 3) { b[2] = k / 2; k = b[k & 3]; } free(b); return k; }",
+    "one of it": "#include <stdlib.h>\nint f(int n) { int *b = malloc(sizeof *b); if (!b) return -1; *b = n;"
+    " while (*b > 9) *b /= 2; n = *b; free(b); return n; }",
+}  # fmt: skip
+
+
 _LARGE = "s ^= 1; " * 200
 """So large that the compiler does not put the function in place of its calls."""
 

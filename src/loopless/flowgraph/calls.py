@@ -12,6 +12,7 @@ from loopless.flowgraph.memory.access import alive, is_constant, nowhere, null_c
 from loopless.flowgraph.memory.called_memory import call_kind
 from loopless.flowgraph.memory.mod_ref import NOT_MAIN, Touched, is_internal
 from loopless.flowgraph.memory.objects import Slot
+from loopless.flowgraph.memory.own_heap import is_address
 from loopless.flowgraph.memory.places import Base
 from loopless.flowgraph.model import (
     ASSEMBLY,
@@ -446,7 +447,8 @@ def _allocate(translator: Translator, instruction: ir.Instruction, name: str) ->
         refused = Refused(Reason.MEMORY, translator.where(instruction.loc), f"{name} is not modelled")
         translator.emit(Havoc(var, Origin.MEMORY, name, instruction.loc, refused))
     else:
-        translator.emit(Allocate(var, t.product(known), name == "calloc", instruction.loc))
+        own = is_address(instruction.result or "")
+        translator.emit(Allocate(var, t.product(known), name == "calloc", instruction.loc, own))
     translator.define(instruction, Address(var, t.ZERO))
 
 

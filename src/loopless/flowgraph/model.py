@@ -228,12 +228,16 @@ class Copy:
 class Allocate:
     """``target`` := the number of a fresh object of ``size`` bytes (malloc, calloc, arrays of variable length in
     loops).
+
+    ``own``: another object of the flowgraph stands for it (:mod:`loopless.flowgraph.memory.own_heap`), and of
+    ``target`` only whether it is null matters.
     """
 
     target: t.Var
     size: t.Term
     zeroed: bool = False
     loc: Loc | None = None
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

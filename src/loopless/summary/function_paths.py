@@ -458,6 +458,8 @@ class FunctionPaths(Execution[FunctionPath]):
         return list(self._through_call(statement, state))
 
     def allocate(self, state: FunctionPath, statement: Allocate) -> Sequence[FunctionPath]:
+        if statement.own:
+            return super().allocate(state, statement)
         detail = "memory that is allocated is not followed"
         return self._give_up(state, Refused(Reason.MEMORY, self._place(statement.loc), detail))
 

@@ -24,11 +24,17 @@ from loopless.source.vocabulary import LibraryEffect, effect_of
 _MARK: Final = ":"
 """No name of LLVM has it without quotes."""
 _OBJECT: Final = f"{_MARK}object"
+_ADDRESS: Final = f"{_MARK}address"
 
 
 def is_allocated(name: str) -> bool:
     """Whether a local object is one that stands for allocated memory, and is named by its pointer."""
     return name.endswith(_OBJECT)
+
+
+def is_address(name: str) -> bool:
+    """Whether a value is the address of memory for which a local object stands."""
+    return name.endswith(_ADDRESS)
 
 
 def is_ours(name: str) -> bool:
@@ -152,7 +158,7 @@ def _alloca(call: ir.Instruction, size: int) -> ir.Instruction:
 
 def _chosen(call: ir.Instruction, room: _Room) -> Iterator[ir.Instruction]:
     """The call, whether it succeeds, and by that the object or null. It fails where no object is that large."""
-    address, succeeds = f"{call.result}{_MARK}address", f"{call.result}{_MARK}succeeds"
+    address, succeeds = f"{call.result}{_ADDRESS}", f"{call.result}{_MARK}succeeds"
     null, pointer, loc = ir.NullPtr(), ir.PtrT(), call.loc
     own: ir.Value = ir.Local(f"{call.result}{_OBJECT}", pointer)
     fits: list[ir.Value] = []
@@ -180,12 +186,13 @@ def _zeroed(call: ir.Instruction, room: _Room, fits: Sequence[ir.Value]) -> Iter
     """The object is filled with zeros, as far as it is there."""
     bits = room.count.type.bits if isinstance(room.count.type, ir.IntT) else 64
     type = ir.IntT(bits)
-    length = ir.Local(f"{call.result}{_MARK}length", type)
-    yield ir.Instruction("mul", length.name, type, (room.count, ir.IntConst(bits, room.element)), loc=call.loc)
+    count = room.count
     for number, fit in enumerate(fits):
-        name = f"{call.result}{_MARK}length.{number}"
-        yield ir.Instruction("select", name, type, (fit, length, ir.IntConst(bits, 0)), loc=call.loc)
-        length = ir.Local(name, type)
+        name = f"{call.result}{_MARK}count.{number}"
+        yield ir.Instruction("select", name, type, (fit, count, ir.IntConst(bits, 0)), loc=call.loc)
+        count = ir.Local(name, type)
+    length = ir.Local(f"{call.result}{_MARK}length", type)
+    yield ir.Instruction("mul", length.name, type, (count, ir.IntConst(bits, room.element)), loc=call.loc)
     filled = (ir.Local(f"{call.result}{_OBJECT}", ir.PtrT()), ir.IntConst(8, 0), length, ir.IntConst(1, 0))
     callee = ir.GlobalRef(f"llvm.memset.p0.i{bits}")
     yield ir.Instruction("call", None, ir.VoidT(), filled, callee=callee, loc=call.loc)
@@ -195,7 +202,7 @@ def _freed(call: ir.Instruction, results: Sequence[str], number: int) -> Iterato
     """The call, the ``number``-th, which is given the address that was allocated where its argument is the object's."""
     for name in results:
         given, pointer = call.operands[0], ir.PtrT()
-        own, allocated = ir.Local(f"{name}{_OBJECT}", pointer), ir.Local(f"{name}{_MARK}address", pointer)
+        own, allocated = ir.Local(f"{name}{_OBJECT}", pointer), ir.Local(f"{name}{_ADDRESS}", pointer)
         is_own, chosen = (f"{name}{_MARK}{word}.{number}" for word in ("is", "freed"))
         yield ir.Instruction("icmp", is_own, ir.IntT(1), (given, own), predicate="eq", loc=call.loc)
         values = (ir.Local(is_own, ir.IntT(1)), allocated, given)
