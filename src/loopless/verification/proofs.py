@@ -17,7 +17,7 @@ from loopless import terms as t
 from loopless.check.certificates.history import HistoryVariable
 from loopless.deadline import in_time
 from loopless.errors import LimitError
-from loopless.flowgraph.model import Origin
+from loopless.flowgraph.model import Flowgraph, Origin
 from loopless.limits.verification import (
     COVERS_S,
     ENTERING_BLOCKS,
@@ -49,7 +49,8 @@ from loopless.transition.relation import OPEN, START, VIOLATION, Step, Transitio
 from loopless.transition.star import Leaps, accelerated, leaps_of
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.exploration import SystemPath, explored
-from loopless.verification.history import history_invariants, instrumented
+from loopless.verification.array_contents import content_invariants
+from loopless.verification.history import HistoryInvariants, history_invariants, instrumented
 from loopless.verification.input_streams import streamed_violation
 from loopless.verification.linear_invariants import linear_invariants
 from loopless.verification.runs import Choose, ProgramRun, Runner
@@ -68,6 +69,7 @@ Invariants = Mapping[str, tuple[t.Condition, ...]]
 
 SUMMARIES: Final = "summaries of loops"
 """What is told of answers by the summaries of loops."""
+CONTENTS: Final = "what loops write to arrays"
 LINEAR: Final = "linear invariants (Farkas)"
 EQUATIONS: Final = "polynomial equations"
 NO_INVARIANT: Final = "no invariant needed"
@@ -430,17 +432,29 @@ class Search:
                 found = history_invariants(self.system, leaps, safe)
         except LimitError:
             return None
-        if found is None:
+        return None if found is None else self._told(found, f"{SUMMARIES}, with history", seconds)
+
+    def by_contents(self, plain: Flowgraph, seconds: float) -> Proof | None:
+        """By what loops write to arrays. ``plain``: the flowgraph without the cells that are followed."""
+        try:
+            with in_time(clock.now() + seconds):
+                found = content_invariants(self.system, plain)
+        except (LimitError, t.TermTooLarge):
             return None
+        return None if found is None else self._told(found, CONTENTS, seconds)
+
+    def _told(self, found: HistoryInvariants, method: str, seconds: float) -> Proof | None:
+        """The proof by what of this is inductive, if that is one."""
         graph, variables = instrumented(self.system.graph, found.history)
-        told = system_of(graph, self.system.violates, self.system.calls, ends=False, kept=variables)
+        kept_everywhere = variables | found.also
+        told = system_of(graph, self.system.violates, self.system.calls, ends=False, kept=kept_everywhere)
         if not isinstance(told, TransitionSystem) or told.cutpoints != self.system.cutpoints:
             return None
         proposed = {label: (*self.found[label], *found.proposed[label]) for label in told.cutpoints}
         kept = inductive_subset(told.transitions, proposed, min(self.deadline, clock.counted() + seconds))
         if not all(self.excluded(transition, kept) for transition in self.bad):
             return None
-        return Proof(dict(kept), f"{SUMMARIES}, with history", found.history)
+        return Proof(dict(kept), method, found.history)
 
     def run_along(self, path: SystemPath, values: Mapping[t.Var, int], leaps: Leaps) -> ProgramRun:
         """The run along a path of steps, which jumps over loops as their summaries say."""

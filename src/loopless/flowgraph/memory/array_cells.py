@@ -40,7 +40,7 @@ from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class FollowedCell:
     """The variables of an object's cell: what it holds, its number in the object, and whether it was read last."""
 
     object: int
@@ -61,9 +61,7 @@ class _Cell:
 
 def with_cells(graph: Flowgraph) -> Flowgraph:
     """``graph`` with a cell of each array that it reads and writes; itself where there is none."""
-    if not any(block.end is not None and block.end.kind == "error" for block in graph.blocks.values()):
-        return graph
-    cells = {one.object: one for one in _cells(graph)}
+    cells = {one.object: one for one in followed_cells(graph)}
     if not cells:
         return graph
     blocks: dict[str, Block] = {}
@@ -83,7 +81,14 @@ def with_cells(graph: Flowgraph) -> Flowgraph:
     return replace(graph, blocks=blocks, variables={**graph.variables, **infos, **fresh})
 
 
-def _cells(graph: Flowgraph) -> Iterator[_Cell]:
+def followed_cells(graph: Flowgraph) -> tuple[FollowedCell, ...]:
+    """The cells that :func:`with_cells` follows in ``graph``, which has none yet."""
+    if not any(block.end is not None and block.end.kind == "error" for block in graph.blocks.values()):
+        return ()
+    return tuple(_cells(graph))
+
+
+def _cells(graph: Flowgraph) -> Iterator[FollowedCell]:
     """The objects whose accesses are all of one type, at multiples of its size, and that are read and written."""
     loads: dict[int, set[t.IntType]] = {}
     stores: dict[int, set[t.IntType]] = {}
@@ -123,7 +128,7 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
         names |= {f"{stem}{part}" for part in ("[k]", ".k", ".last")}
         signed = min(loads[number], key=str).signed
         most = t.IntType(32, signed=False)  # no object of that many elements is followed
-        yield _Cell(
+        yield FollowedCell(
             number,
             width // 8,
             t.Var(f"{stem}[k]", t.IntType(width, signed)),
@@ -132,7 +137,7 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
         )
 
 
-def _beginning(graph: Flowgraph, cells: dict[int, _Cell]) -> Iterator[Statement]:
+def _beginning(graph: Flowgraph, cells: dict[int, FollowedCell]) -> Iterator[Statement]:
     for one in cells.values():
         yield Havoc(one.number, Origin.UNSUPPORTED, "place of a cell")
         found = graph.objects[one.object]
@@ -160,7 +165,7 @@ def _is_zero(found: MemoryObject) -> bool:
     return found.kind == "global" and found.content is not None and not any(found.content) and found.own
 
 
-def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
+def _statements(block: Block, cells: dict[int, FollowedCell], fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
     """The statements of a block with what they do to cells."""
     for index, statement in enumerate(block.statements):
         match statement:
@@ -195,7 +200,7 @@ def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[t.Var, Variab
                 yield statement
 
 
-def _filled(fill: Fill, one: _Cell, label: str, index: int, fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
+def _filled(fill: Fill, one: FollowedCell, label: str, index: int, fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
     """A cell inside of what is filled with zeros is zero; inside of what is filled otherwise, or cut by it, it is any
     value.
     """
@@ -210,7 +215,7 @@ def _filled(fill: Fill, one: _Cell, label: str, index: int, fresh: dict[t.Var, V
     yield Assign(one.cell, t.ite(outside, one.cell, t.ite(inside, filled, unknown)), fill.loc)
 
 
-def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, _Cell]) -> Iterator[Statement]:
+def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, FollowedCell]) -> Iterator[Statement]:
     """The cells of which nothing is known any more."""
     objects = frozenset((statement.object,)) if isinstance(statement, Expire) else written_by(statement)
     anything = objects is None or any(number < 0 for number in objects)
