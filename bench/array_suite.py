@@ -144,8 +144,12 @@ KINDS: Final = (
         ("a[i + 5] = i;", "a[i + 5] = i + (i == 1);"),
     ),
     # copies and maps
-    Kind("copy", "int a[SIZE], b[SIZE];", f"{INPUT} {FOR} a[i] = b[i]; {FOR} __VERIFIER_assert(a[i] == b[i]);",
-         ("a[i] = b[i]", "a[i] = b[i] + (i == 1)")),
+    Kind(
+        "copy",
+        "int a[SIZE], b[SIZE];",
+        f"{INPUT} {FOR} a[i] = b[i]; {FOR} __VERIFIER_assert(a[i] == b[i]);",
+        ("a[i] = b[i]", "a[i] = b[i] + (i == 1)"),
+    ),
     Kind(
         "copy-twice",
         "int a[SIZE], b[SIZE], c[SIZE];",
@@ -187,8 +191,7 @@ KINDS: Final = (
     Kind(
         "map-of-map",
         "int a[SIZE], b[SIZE], c[SIZE];",
-        f"{FOR} a[i] = i + 1; {FOR} b[i] = 2 * a[i]; {FOR} c[i] = b[i] - a[i]; "
-        f"{FOR} __VERIFIER_assert(c[i] == i + 1);",
+        f"{FOR} a[i] = i + 1; {FOR} b[i] = 2 * a[i]; {FOR} c[i] = b[i] - a[i]; {FOR} __VERIFIER_assert(c[i] == i + 1);",
         ("c[i] = b[i] - a[i]", "c[i] = b[i] - i"),
     ),
     # guards
@@ -434,7 +437,9 @@ def confirmed(text: str, *, right: bool, folder: Path) -> bool:
     source, runtime, command = folder / "program.c", folder / "runtime.c", folder / "program"
     source.write_text(text.replace("int main(void)", "int program_main(void)"))
     runtime.write_text(_RUNTIME)
-    subprocess.run([*clang_command(None, None, cxx=False), "-O1", "-w", str(source), str(runtime), "-o", str(command)], check=True)
+    subprocess.run(
+        [*clang_command(None, None, cxx=False), "-O1", "-w", str(source), str(runtime), "-o", str(command)], check=True
+    )
     runs = ((n, seed) for n in range(9) for seed in range(4))
     ends = [subprocess.run([command, str(n), str(seed)], check=False).returncode for n, seed in runs]
     return set(ends) <= {0} if right else 9 in ends and set(ends) <= {0, 9}

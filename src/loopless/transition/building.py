@@ -32,7 +32,8 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.transfer import Domain, Source, after, along
 from loopless.graphs import reachable, reverse_postorder
-from loopless.limits.verification import MAX_READS
+from loopless.limits.verification import MAX_INSTANCES, MAX_READS
+from loopless.logic.steps import Instance
 from loopless.paths.build import changed_variables
 from loopless.paths.model import Exit
 from loopless.records import dataclass
@@ -76,20 +77,21 @@ def system_of(  # noqa: PLR0913
     leaps: Mapping[str, LoopSummary] | None = None,
     kept: frozenset[t.Var] = frozenset(),
     only: frozenset[t.Var] | None = None,
+    elements: bool = False,
 ) -> TransitionSystem | Refused:
     """The transitions of ``graph``. ``calls`` says why a call cannot be passed over; ``ends``: without it nothing is
     kept of runs that end. ``ways``: maximum number of states that stay separate where paths with different values meet.
     ``accesses``: transitions say what they do to memory. ``leaps``: by the header of a loop the summary whose
     cases are steps in place of its iterations. ``kept``: variables whose values matter everywhere, also where runs end,
     though none reads them. ``only``: the variables that are followed, with all on which they depend; a check of others
-    is passed over.
+    is passed over. ``elements``: what holds of followed elements of arrays is taken to hold of those that are read.
     """
     cutpoints = cutpoints_of(graph)
     live = {label: found | kept for label, found in live_at_entry(graph.blocks, frozenset()).items()}
     live |= {VIOLATION: kept, OPEN: kept}
     if only is not None:
         live = {label: found & only for label, found in live.items()}
-    made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways, accesses, leaps or {}, only)
+    made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways, accesses, leaps or {}, only, elements)
     try:
         for start in (START, *cutpoints):
             made.begin(start)
@@ -122,6 +124,8 @@ class _State:
     taken: tuple[TransitionInput, ...] = ()
     accesses: tuple[Access, ...] = ()
     reads: Reads = ()
+    untouched: frozenset[int] = frozenset()
+    """The objects with a followed cell that nothing has written since the cutpoint."""
 
 
 @dataclass
@@ -135,6 +139,7 @@ class _Maker(Domain[_State]):
     accesses: bool
     leaps: Mapping[str, LoopSummary]
     only: frozenset[t.Var] | None
+    elements: bool = False
     transitions: list[Step] = field(default_factory=list)
     failing: list[Step] = field(default_factory=list)
     open: list[Refused] = field(default_factory=list)
@@ -143,6 +148,8 @@ class _Maker(Domain[_State]):
     """The block of the statement that is looked at, and its number there."""
     inputs: list[TransitionInput] = field(default_factory=list)
     facts: list[t.Condition] = field(default_factory=list)
+    read: list[tuple[int, Instance]] = field(default_factory=list)
+    """By the objects in which they are, elements that are read."""
     arrived: dict[str, list[_State]] = field(default_factory=dict)
     written: Written = field(init=False)
     moved: frozenset[t.Var] = field(init=False)
@@ -154,9 +161,10 @@ class _Maker(Domain[_State]):
 
     def begin(self, start: str) -> None:
         """The transitions from one cutpoint."""
-        self.start, self.inputs, self.facts = start, [], []
+        self.start, self.inputs, self.facts, self.read = start, [], [], []
         first = self.graph.entry if start == START else start
-        self.arrived = {first: [_State(t.TRUE, {})]}
+        untouched = frozenset(self.graph.cells) if self.elements and start != START else frozenset[int]()
+        self.arrived = {first: [_State(t.TRUE, {}, untouched=untouched)]}
         if start == START and first in self.cutpoints:
             self._emit(first, _State(t.TRUE, {}), None)
             return
@@ -235,7 +243,8 @@ class _Maker(Domain[_State]):
         inputs = tuple(one for one in self.inputs if one.var in used)
         told = (state.taken, state.accesses, tuple(self.facts))
         kind = Kind.OVER if any(one.index == _UNTOLD for one in inputs) else Kind.EXACT
-        self.transitions.append(Step(self.start, target, condition, update, inputs, loc, *told, kind))
+        step = Step(self.start, target, condition, update, inputs, loc, *told, kind, together_read(self.read))
+        self.transitions.append(step)
 
     def _kept(self, label: str, states: Sequence[_State]) -> Sequence[_State]:
         """The states with which runs go on from ``label``: those that come to the same are one, and so are all where
@@ -260,7 +269,8 @@ class _Maker(Domain[_State]):
         taken = tuple(dict.fromkeys(one for state in states for one in state.taken))
         reads = on_all_ways([state.reads for state in states])
         accesses = together([state.accesses for state in states])
-        return _State(whole.condition, dict(whole.update), taken, accesses, reads)
+        untouched = frozenset.intersection(*(state.untouched for state in states))
+        return _State(whole.condition, dict(whole.update), taken, accesses, reads, untouched)
 
     def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
         refused = self.graph.blocked.get(block.label)
@@ -270,6 +280,9 @@ class _Maker(Domain[_State]):
         for index, statement in enumerate(block.statements):
             self.place = block.label, index
             state.reads = unwritten(state.reads, changed_by(self.graph, statement)) if state.reads else ()
+            if state.untouched:
+                written = changed_by(self.graph, statement)
+                state.untouched = frozenset(number for number in state.untouched if not written.hits(number))
             after(self, block.label, statement, state)  # it changes the state, which nobody else holds
             if state.condition is t.FALSE:
                 return
@@ -332,7 +345,27 @@ class _Maker(Domain[_State]):
             self.fresh(state, statement.target_object, Origin.MEMORY, "", statement)
         if isinstance(value, t.Var):
             self._accessed(state, shown)
+            self._element(state, statement, value)
         return (state,)
+
+    def _element(self, state: _State, load: Load, found: t.Var) -> None:
+        """Notes an element that is read of an object with a followed cell, as it was at the cutpoint."""
+        owner = t.substitute(load.address.object, state.values)
+        cell = self.graph.cells.get(owner.value) if isinstance(owner, t.Const) else None
+        if cell is None or cell.object not in state.untouched or found.type.width != cell.cell.type.width:
+            return
+        length = self.graph.objects[cell.object].size
+        if length is None or load.type.width != cell.cell.type.width:
+            return
+        offset = t.substitute(load.address.offset, state.values)
+        inside = offset.ge(0) & (offset + cell.size).le(length) & (offset % cell.size).eq(0)
+        label, index = self.place
+        values: dict[t.Var, t.Term] = {
+            var: t.Var(f"?{self.start}>{label}:{index}.{var.name}", var.type)
+            for var in cell.variables | self.graph.elsewhere
+        }
+        values |= {cell.number: offset // cell.size, cell.cell: t.wrap(found, cell.cell.type)}
+        self.read.append((cell.object, Instance(state.condition & inside, values)))
 
     def allocate(self, state: _State, statement: Allocate) -> Sequence[_State]:
         shown = self._shown(state, statement)
@@ -397,6 +430,17 @@ class _Maker(Domain[_State]):
     def _is_kept(self, owner: t.Var, load: Load) -> bool:
         """Whether a pointer leads to the same object all the time, and nothing writes what it leads to there."""
         return owner not in self.moved and self.written.spares(self.graph, load.objects)
+
+
+def together_read(read: Sequence[tuple[int, Instance]]) -> tuple[Instance, ...]:
+    """Elements that are read as instances, each alone and with those of other objects."""
+    found: list[tuple[frozenset[int], Instance]] = [(frozenset(), Instance(t.TRUE, {}))]
+    for number, one in read:
+        for others, other in list(found):
+            if number not in others and len(found) <= MAX_INSTANCES:
+                both = Instance(other.when & one.when, {**other.values, **one.values})
+                found.append((others | {number}, both))
+    return tuple(one for _, one in found[1:])
 
 
 def _owner_of(source: Source) -> t.Var | None:

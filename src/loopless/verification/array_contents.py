@@ -15,9 +15,8 @@ from itertools import product
 from loopless import terms as t
 from loopless.check.certificates.history import SPACE, HistoryVariable
 from loopless.flowgraph.def_use import assigned_in
-from loopless.flowgraph.memory.array_cells import FollowedCell, followed_cells
 from loopless.flowgraph.memory.statement_effects import changed_in
-from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.flowgraph.model import Flowgraph, FollowedCell, LoopInfo
 from loopless.graphs import reachable
 from loopless.limits.summary import CONTENTS_OPERATIONS
 from loopless.limits.verification import MAX_HISTORY_CASES
@@ -39,7 +38,7 @@ def content_invariants(system: TransitionSystem, plain: Flowgraph) -> HistoryInv
     """What may hold at the headers of loops of arrays and of what is computed beside them. ``plain``: the flowgraph of
     the system before it had cells. None where there are no cells.
     """
-    cells = followed_cells(plain)
+    cells = tuple(system.graph.cells.values())
     if not cells or not plain.loops:
         return None
     made = _Making(system, plain, cells)
@@ -224,9 +223,7 @@ class _Making:
         yield from before.given
         entry = self.entries[label]
         parts = list(t.conjuncts(step.condition))
-        parts += (
-            held.eq(step.update.get(var, var)) for var, held in entry.items() if var not in self.fixed
-        )
+        parts += (held.eq(step.update.get(var, var)) for var, held in entry.items() if var not in self.fixed)
         inputs = {one.var for one in step.taken} | {one.var for one in step.inputs}
         history = {var for held in entry.values() for var in held.variables}
         for part in parts:

@@ -79,12 +79,13 @@ GOALS: Final = frozenset((VIOLATION, OPEN))
 @dataclass(frozen=True, slots=True)
 class Proof:
     """No run comes to a violation: ``invariants`` are inductive and exclude it. ``method``: who found them.
-    ``history``: the history variables that they speak of.
+    ``history``: the history variables that they speak of. ``elements``: they are of all elements of arrays at once.
     """
 
     invariants: Invariants
     method: str
     history: tuple[HistoryVariable, ...] = ()
+    elements: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,20 +442,23 @@ class Search:
                 found = content_invariants(self.system, plain)
         except (LimitError, t.TermTooLarge):
             return None
-        return None if found is None else self._told(found, CONTENTS, seconds)
+        return None if found is None else self._told(found, CONTENTS, seconds, elements=True)
 
-    def _told(self, found: HistoryInvariants, method: str, seconds: float) -> Proof | None:
-        """The proof by what of this is inductive, if that is one."""
+    def _told(self, found: HistoryInvariants, method: str, seconds: float, *, elements: bool = False) -> Proof | None:
+        """The proof by what of this is inductive, if that is one. ``elements``: what holds of followed elements is used
+        of those that are read.
+        """
         graph, variables = instrumented(self.system.graph, found.history)
         kept_everywhere = variables | found.also
-        told = system_of(graph, self.system.violates, self.system.calls, ends=False, kept=kept_everywhere)
+        told = system_of(graph, self.system.violates, self.system.calls, kept=kept_everywhere, elements=elements)
         if not isinstance(told, TransitionSystem) or told.cutpoints != self.system.cutpoints:
             return None
         proposed = {label: (*self.found[label], *found.proposed[label]) for label in told.cutpoints}
-        kept = inductive_subset(told.transitions, proposed, min(self.deadline, clock.counted() + seconds))
-        if not all(self.excluded(transition, kept) for transition in self.bad):
+        inner = [step for step in told.transitions if step.target not in GOALS]
+        kept = inductive_subset(inner, proposed, min(self.deadline, clock.counted() + seconds))
+        if not all(self.excluded(step, kept) for step in told.transitions if step.target in GOALS):
             return None
-        return Proof(dict(kept), method, found.history)
+        return Proof(dict(kept), method, found.history, elements)
 
     def run_along(self, path: SystemPath, values: Mapping[t.Var, int], leaps: Leaps) -> ProgramRun:
         """The run along a path of steps, which jumps over loops as their summaries say."""
@@ -670,6 +674,17 @@ def short_inputs(number: int) -> Iterator[tuple[int, ...]]:
     random_ = random.Random(3)
     for index in range(number):
         yield tuple(random_.randint(-9, 9) for _ in range(1 + index % 5))
+
+
+def small_sizes() -> Iterator[tuple[int, ...]]:
+    """Inputs of which the first is small, as a number of elements that follow, and those are small and differ: runs
+    with them are short, and meet what goes wrong with the first, the last and the one between.
+    """
+    random_ = random.Random(4)
+    for size in (1, 2, 3):
+        yield (size,)
+        for _ in range(2):
+            yield (size, *(random_.randint(-9, 9) for _ in range(4 * size)))
 
 
 def input_lists(number: int, length: int = 4000) -> list[list[int]]:

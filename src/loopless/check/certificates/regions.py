@@ -58,6 +58,17 @@ class Event:
     loc: Loc | None
 
 
+@dataclass(frozen=True, slots=True)
+class ElementRead:
+    """An element of a followed object is read where ``guard`` holds, and nothing has written the object since the
+    cutpoint. ``values``: what the variables of a cell are for the cell there, if that is the one which is followed.
+    """
+
+    object: int
+    guard: t.Condition
+    values: Mapping[t.Var, t.Term]
+
+
 def check_cut(graph: Flowgraph, labels: Collection[str]) -> None:
     """Raises ``UsageError`` unless every cycle goes through one of ``labels``."""
     for label in labels:
@@ -106,10 +117,13 @@ class CutpointRegion:
         """What holds of the values that are read, whatever happens."""
         self.written = _written(graph)
         self.apart = multiplies(graph)
+        self.elements: list[ElementRead] = []
         self._fresh = 0
         self._coming: dict[str, list[tuple[t.Condition, Values]]] = {}
         self._reads: list[tuple[Load, int, t.Term, t.Term, t.Var]] = []
-        self._versions = {number: t.Var(f"version of {number}", t.INTEGERS) for number in _read_twice(graph)}
+        self._versions = {
+            number: t.Var(f"version of {number}", t.INTEGERS) for number in _read_twice(graph) | graph.cells.keys()
+        }
         """By object a variable for how often it was written: what it holds is the same where that is."""
         entry = graph.entry if start is None else start
         if start is None and entry in labels:
@@ -189,6 +203,7 @@ class CutpointRegion:
                 values[target] = self._any(target)
             case Load(target=target, target_object=owner):
                 values[target] = self._loaded(statement, values)
+                self._read(statement, guard, values)
                 if owner is not None:
                     values[owner] = self._any(owner)
             case Call():
@@ -224,6 +239,21 @@ class CutpointRegion:
         ]
         self._reads.append((load, number, version, offset, found))
         return found
+
+    def _read(self, load: Load, guard: t.Condition, values: Values) -> None:
+        """Notes what is read of a followed object, as it was at the cutpoint."""
+        owner, found = t.substitute(load.address.object, values), values[load.target]
+        cell = self.graph.cells.get(owner.value) if isinstance(owner, t.Const) else None
+        if cell is None or values[self._versions[cell.object]] is not t.ZERO:
+            return
+        length, bits = self.graph.objects[cell.object].size, cell.cell.type.width
+        if length is None or load.type.width != bits or load.target.type.width != bits:
+            return
+        offset = t.substitute(load.address.offset, values)
+        inside = offset.ge(0) & (offset + cell.size).le(length) & (offset % cell.size).eq(0)
+        other = {var: self._any(var) for var in sorted((cell.variables | self.graph.elsewhere), key=lambda v: v.key)}
+        there = {**other, cell.number: offset // cell.size, cell.cell: t.wrap(found, cell.cell.type)}
+        self.elements.append(ElementRead(cell.object, guard & inside, there))
 
     def _changed(self, statement: Statement, values: Values) -> None:
         """What a statement may write has another version from then on."""

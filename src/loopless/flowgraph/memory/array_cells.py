@@ -26,6 +26,7 @@ from loopless.flowgraph.model import (
     Expire,
     Fill,
     Flowgraph,
+    FollowedCell,
     Havoc,
     Kind,
     Load,
@@ -36,32 +37,13 @@ from loopless.flowgraph.model import (
     VariableInfo,
 )
 from loopless.limits.flowgraph import MAX_FOLLOWED_OBJECTS
-from loopless.records import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class FollowedCell:
-    """The variables of an object's cell: what it holds, its number in the object, and whether it was read last."""
-
-    object: int
-    size: int
-    cell: t.Var
-    number: t.Var
-    last: t.Var
-
-    @property
-    def place(self) -> t.Term:
-        """The byte offset of the cell."""
-        return self.number * self.size
-
-    def hit(self, offset: t.Term) -> t.Condition:
-        """Whether an access at an offset is one of the cell."""
-        return offset.eq(self.place)
 
 
 def with_cells(graph: Flowgraph) -> Flowgraph:
     """``graph`` with a cell of each array that it reads and writes; itself where there is none."""
-    cells = {one.object: one for one in followed_cells(graph)}
+    if not any(block.end is not None and block.end.kind == "error" for block in graph.blocks.values()):
+        return graph
+    cells = {one.object: one for one in _cells(graph)}
     if not cells:
         return graph
     blocks: dict[str, Block] = {}
@@ -78,14 +60,8 @@ def with_cells(graph: Flowgraph) -> Flowgraph:
         for one in cells.values()
         for var, kind in ((one.cell, Kind.TEMPORARY), (one.number, Kind.PLACE), (one.last, Kind.TEMPORARY))
     }
-    return replace(graph, blocks=blocks, variables={**graph.variables, **infos, **fresh})
-
-
-def followed_cells(graph: Flowgraph) -> tuple[FollowedCell, ...]:
-    """The cells that :func:`with_cells` follows in ``graph``, which has none yet."""
-    if not any(block.end is not None and block.end.kind == "error" for block in graph.blocks.values()):
-        return ()
-    return tuple(_cells(graph))
+    variables = {**graph.variables, **infos, **fresh}
+    return replace(graph, blocks=blocks, variables=variables, cells=cells, elsewhere=frozenset(fresh))
 
 
 def _cells(graph: Flowgraph) -> Iterator[FollowedCell]:
@@ -200,7 +176,9 @@ def _statements(block: Block, cells: dict[int, FollowedCell], fresh: dict[t.Var,
                 yield statement
 
 
-def _filled(fill: Fill, one: FollowedCell, label: str, index: int, fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
+def _filled(
+    fill: Fill, one: FollowedCell, label: str, index: int, fresh: dict[t.Var, VariableInfo]
+) -> Iterator[Statement]:
     """A cell inside of what is filled with zeros is zero; inside of what is filled otherwise, or cut by it, it is any
     value.
     """
