@@ -8,8 +8,8 @@ loop stays true behind that loop, since the history of a loop changes only where
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from itertools import product
 
 from loopless import terms as t
@@ -23,13 +23,15 @@ from loopless.limits.verification import MAX_HISTORY_CASES
 from loopless.logic import budget
 from loopless.paths.build import changed_variables
 from loopless.paths.context import facts_behind
-from loopless.paths.model import NoPaths
+from loopless.paths.model import NoPaths, Path
 from loopless.portfolio import LIMITS
 from loopless.records import dataclass
-from loopless.summary.memory.elements import resolved
+from loopless.summary.data.possible import possible
+from loopless.summary.memory.elements import Resolved, changed, resolved
 from loopless.summary.memory.layers import TIMES, Layering
 from loopless.summary.nests import KnownLoops, writing_paths
-from loopless.terms.contents import INDEX, Overlapping, index_at
+from loopless.terms.contents import INDEX, Overlapping, element, followed, index_at, mapped, unknown
+from loopless.terms.knowing import Known
 from loopless.transition.relation import START, Step, TransitionSystem
 from loopless.verification.history import HistoryInvariants, one_of
 
@@ -42,8 +44,10 @@ def content_invariants(system: TransitionSystem, plain: Flowgraph) -> HistoryInv
     if not cells or not plain.loops:
         return None
     made = _Making(system, plain, cells)
-    for loop in sorted(plain.loops, key=lambda loop: -loop.depth):
-        made.iterate(loop)
+    loops = {loop.header: loop for loop in plain.loops}
+    for label in system.cutpoints:  # what runs before comes first
+        if label in loops:
+            made.iterate(loops[label])
     proposed = {label: tuple(dict.fromkeys(made.at(label))) for label in system.cutpoints}
     spoken = frozenset[t.Var]().union(*(part.variables for parts in proposed.values() for part in parts))
     history = tuple(one for one in made.history if any(one.name == var.name for var in spoken))
@@ -63,10 +67,18 @@ _Claims = tuple[_Claim, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Reached:
-    """What iterations of a loop come to. ``given``: what holds of the count; ``holds``: of variables."""
+    """What iterations of a loop come to. ``given``: what holds of the count; ``holds``: of variables; ``contents``: of objects,
+    over what these held when the run began.
+    """
 
     given: tuple[t.Condition, ...]
     holds: Mapping[t.Var, _Claims]
+    contents: t.Contents = field(default_factory=dict)
+
+    @property
+    def known(self) -> dict[t.Var, t.Term]:
+        """What variables hold in any case."""
+        return {var: one.term for var, (one, *_) in self.holds.items() if one.when is t.TRUE}
 
 
 @dataclass(slots=True)
@@ -83,11 +95,13 @@ class _Making:
     entries: dict[str, dict[t.Var, t.Term]] = field(default_factory=dict)
     """By header, what variables held at the entry."""
     facts: dict[str, tuple[t.Condition, ...]] = field(default_factory=dict)
+    contents: dict[str, t.Contents] = field(default_factory=dict)
+    """By header, what objects held at the entry, over what they held when the run began."""
 
     def __post_init__(self) -> None:
         graph = self.system.graph
         behind = reachable(self.system.cutpoints, lambda label: graph.blocks[label].successors)
-        self.fixed = graph.variables.keys() - assigned_in(graph.blocks[label] for label in behind)
+        self.fixed = frozenset(graph.variables) - assigned_in(graph.blocks[label] for label in behind)
         self.loops = {loop.header: loop for loop in graph.loops if loop.header in self.system.cutpoints}
 
     # -- one loop -----------------------------------------------------------------------------------------------------
@@ -102,22 +116,19 @@ class _Making:
         count = t.Var(f"{SPACE}iterations{len(self.entries)}", t.INTEGERS)
         self.entries[label] = entry
         self.history.append(HistoryVariable(count.name, loop=label))
-        changed = changed_variables(self.system.graph, loop)
+        moved = changed_variables(self.system.graph, loop)
         state = self.system.state[label]
         holds: dict[t.Var, _Claims] = {}
         for var in state:
-            if var not in changed and var not in self.fixed:
+            if var not in moved and var not in self.fixed:
                 holds[var] = (_Claim(t.TRUE, entry[var]),)
-        given = [count.ge(0)]
+        self.reached[label] = _Reached((count.ge(0),), holds)
+        self.contents[label] = self._contents(loop)
         try:
             with budget(CONTENTS_OPERATIONS):
-                told = self._told(plain, [var for var in state if var in changed], count, entry)
+                self.reached[label] = self._told(plain, [var for var in state if var in moved], count)
         except LIMITS:
-            told = None
-        if told is not None:
-            given += told.given
-            holds |= told.holds
-        self.reached[label] = _Reached(tuple(given), holds)
+            pass
 
     def _entry(self, loop: LoopInfo) -> dict[t.Var, t.Term]:
         """What variables hold where a loop is entered: themselves where nothing changes them, a constant where that is
@@ -151,35 +162,88 @@ class _Making:
             value = t.substitute(value, inputs)
         return value if value.variables <= self.fixed else None
 
-    def _told(
-        self, loop: LoopInfo, changed: Sequence[t.Var], count: t.Var, entry: Mapping[t.Var, t.Term]
-    ) -> _Reached | None:
-        """What is known of ``changed`` variables."""
+    def _told(self, loop: LoopInfo, changed: Sequence[t.Var], count: t.Var) -> _Reached:
+        """What is known of ``changed`` variables, too."""
+        label = loop.header
+        entry, before = self.entries[label], self.reached[label]
         scalars = [var for var in changed if var in self.plain.variables]
         paths = writing_paths(self.plain, loop, interest=scalars, known=self.known)
         if isinstance(paths, NoPaths) or not paths.iterative:
-            return None
-        layering = Layering(resolved(paths))
-        seen = _Seeing(self.cells, self.plain, {**entry, TIMES: count})
-        given: list[t.Condition] = []
+            return before
+        found = resolved(paths)
+        entered = (*self.entered(label), *before.given)
+        first = Layering(found)
+        values = first.values(frozenset(scalars), count)
+        now = (var.eq(t.substitute(term, entry)) for var, term in values.items() if not _reads(term))
+        fixed = (var.eq(term) for var, term in before.known.items())
+        at_header = t.conjunction((*entered, *now, *fixed))
+        plainer = self._read_before(found, label, at_header)
+        layering = first if plainer is found else Layering(plainer)
+        seen = _Seeing(self.cells, self.plain, {**entry, TIMES: count}, self.contents[label], t.conjunction(entered))
+        given: list[t.Condition] = list(before.given)
         for part in t.conjuncts(layering.holding(count - 1)):
             there = seen.of(part)
             if there is not None:
-                given.append(count.le(0) | ~there[1] | there[0])
-        holds: dict[t.Var, _Claims] = {}
+                held = there[0]
+                assert isinstance(held, t.Condition)
+                given.append(count.le(0) | ~there[1] | held)
+        seen = replace(seen, facts=t.conjunction((*entered, *given)))
+        holds = dict(before.holds)
         for var, term in layering.values(frozenset(scalars), count).items():
-            found = seen.of(term)
-            if found is not None:
-                holds[var] = (_Claim(found[1], found[0]),)
-        layers = layering.after()
+            told = seen.of(term)
+            if told is not None:
+                held = told[0]
+                assert isinstance(held, t.Term)
+                holds[var] = (_Claim(told[1], held),)
+        layers = {array: seen.substituted(own) for array, own in layering.after().items()}
         written = changed_in(self.plain, loop.blocks)
         for cell in self.cells:
             if not written.hits(cell.object):
                 continue
-            own = layers.get(self.plain.objects[cell.object].name)
-            if cell.cell in entry and own is not None:
+            own = layers.setdefault(self.plain.objects[cell.object].name, (unknown(),))
+            if cell.cell in entry:
                 holds[cell.cell] = tuple(seen.claims(own, cell, entry[cell.cell]))
-        return _Reached(tuple(given), holds)
+        contents = followed(self.contents[label], layers, _deciding(seen.facts))
+        return _Reached(tuple(given), holds, contents)
+
+    def _read_before(self, found: Resolved, label: str, facts: t.Condition) -> Resolved:
+        """The loop with what it reads of what ran before, where that is known; itself where it reads none of it."""
+
+        def of(path: Path) -> Path:
+            seen = _Seeing(self.cells, self.plain, {}, self.contents[label], facts & path.condition)
+            return changed(path, seen.resolved)
+
+        iterative = tuple(map(of, found.paths.iterative))
+        if all(a == b for a, b in zip(iterative, found.paths.iterative, strict=True)):
+            return found
+        iterative = tuple(path for path in iterative if path.condition is not t.FALSE)
+        return replace(found, paths=replace(found.paths, iterative=iterative)) if iterative else found
+
+    def _contents(self, loop: LoopInfo) -> t.Contents:
+        """What objects hold where a loop is entered."""
+        ways = [self._brought(step, loop.header) for step in self.system.transitions if _enters(step, loop)]
+        if ways and all(way == ways[0] for way in ways):
+            return ways[0]
+        return {self.plain.objects[cell.object].name: (unknown(),) for cell in self.cells}
+
+    def _brought(self, step: Step, label: str) -> t.Contents:
+        """What objects hold behind a step into a loop."""
+        before = self.reached.get(step.source)
+        base: dict[str, t.Layers] = {} if before is None else dict(before.contents)
+        values = {} if before is None else before.known
+        written: dict[str, t.Layers] = {}
+        for cell in self.cells:
+            name = self.plain.objects[cell.object].name
+            value = step.update.get(cell.cell, cell.cell)
+            if before is None and step.source != START:
+                base[name] = (unknown(),)
+            elif not isinstance(value, t.Var):
+                held = t.read(name, INDEX * cell.size, cell.cell.type)
+                there = t.substitute(value, {**values, cell.number: INDEX, cell.cell: held})
+                known = there.variables <= self.fixed | {INDEX} | _history(there)
+                where = t.between(0, INDEX, _elements(self.plain, cell) - 1)
+                written[name] = (t.Layer(cell.cell.type, t.ZERO, cell.size, where, there if known else None),)
+        return followed(base, written, lambda condition: condition)
 
     # -- what holds at a header ---------------------------------------------------------------------------------------
 
@@ -235,6 +299,40 @@ class _Making:
                 yield t.disjunction((*(~one.when for one in chosen), t.substitute(part, values)))
 
 
+def _deciding(facts: t.Condition) -> Callable[[t.Condition], t.Condition]:
+    """What decides conditions where ``facts`` hold."""
+    known = Known(t.conjuncts(facts))
+
+    def decide(condition: t.Condition) -> t.Condition:
+        left = known.decide(condition)
+        if not isinstance(left, t.Truth):
+            if not possible(facts & left):
+                return t.FALSE
+            if not possible(facts & ~left):
+                return t.TRUE
+        return left
+
+    return decide
+
+
+def _reads(node: t.Node) -> bool:
+    return any(isinstance(part, t.Read) for part in t.walk_inside(node))
+
+
+def _is_bound(node: t.Node) -> bool:
+    return any(var.name.startswith((t.BOUND, t.OPENED)) for var in node.variables)
+
+
+def _history(node: t.Node) -> frozenset[t.Var]:
+    return frozenset(var for var in node.variables if var.name.startswith(SPACE))
+
+
+def _elements(graph: Flowgraph, cell: FollowedCell) -> int:
+    length = graph.objects[cell.object].size
+    assert length is not None
+    return length // cell.size
+
+
 def _enters(step: Step, loop: LoopInfo) -> bool:
     return step.target == loop.header and step.source not in loop.blocks
 
@@ -246,6 +344,28 @@ class _Seeing:
     cells: tuple[FollowedCell, ...]
     graph: Flowgraph
     values: Mapping[t.Var, t.Term]
+    contents: t.Contents
+    """What objects hold where the loop is entered, over what they held when the run began."""
+    facts: t.Condition
+
+    def resolved(self, node: t.Node) -> t.Node:
+        """``node`` with values in place of what is read of memory that something wrote before, where that is known."""
+        decide = _deciding(self.facts)
+
+        def of_read(array: str, offset: t.Term, type: t.IntType) -> t.Term:
+            found = None
+            if array in self.contents and not _is_bound(offset):
+                try:
+                    found = element(self.contents, array, offset, type, decide)
+                except Overlapping:
+                    pass
+            return t.read(array, offset, type) if found is None or _reads(found) else found
+
+        return t.with_reads(node, of_read)
+
+    def substituted(self, layers: t.Layers) -> t.Layers:
+        """The layers at the values of variables."""
+        return mapped(layers, lambda node: t.substituted(node, self.values))
 
     def of(self, node: t.Node) -> tuple[t.Node, t.Condition] | None:
         """``node`` with cells in place of what is read, and where these are what is read; None where it reads other
@@ -259,14 +379,13 @@ class _Seeing:
             nonlocal lost
             cell = named.get(array)
             held = None if cell is None else self.values.get(cell.cell)
-            bound = any(var.name.startswith((t.BOUND, t.OPENED)) for var in offset.variables)
-            if cell is None or held is None or bound or type.width != cell.cell.type.width:
+            if cell is None or held is None or _is_bound(offset) or type.width != cell.cell.type.width:
                 lost = True
                 return t.read(array, offset, type)
             guards.append(cell.hit(offset))
             return t.wrap(held, type)
 
-        found = t.with_reads(t.substituted(node, self.values), of_read)
+        found = t.with_reads(self.resolved(t.substituted(node, self.values)), of_read)
         if lost or any(isinstance(part, t.Aggregate) for part in t.walk_inside(found)):
             return None
         return found, t.conjunction(guards)

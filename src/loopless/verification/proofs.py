@@ -47,9 +47,9 @@ from loopless.transition.algebra import named_at
 from loopless.transition.building import system_of
 from loopless.transition.relation import OPEN, START, VIOLATION, Step, TransitionSystem, Violates, multiplies
 from loopless.transition.star import Leaps, accelerated, leaps_of
+from loopless.verification.array_contents import content_invariants
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.exploration import SystemPath, explored
-from loopless.verification.array_contents import content_invariants
 from loopless.verification.history import HistoryInvariants, history_invariants, instrumented
 from loopless.verification.input_streams import streamed_violation
 from loopless.verification.linear_invariants import linear_invariants
