@@ -32,7 +32,7 @@ from loopless.flowgraph.model import (
 )
 from loopless.flowgraph.transfer import Domain, Source, after, along
 from loopless.graphs import reachable, reverse_postorder
-from loopless.limits.verification import MAX_INSTANCES, MAX_READS
+from loopless.limits.verification import MAX_READS
 from loopless.logic.steps import Instance
 from loopless.paths.build import changed_variables
 from loopless.paths.model import Exit
@@ -43,6 +43,7 @@ from loopless.summary import LoopSummary
 from loopless.terms.relation import GuardedUpdate, join
 from loopless.transition.accesses import giving, over, together
 from loopless.transition.algebra import apart
+from loopless.transition.elements import ReadElement, instances
 from loopless.transition.known_reads import KnownRead, Reads, on_all_ways, same_place, unwritten
 from loopless.transition.relation import (
     DIVERGES,
@@ -125,7 +126,7 @@ class _State:
     accesses: tuple[Access, ...] = ()
     reads: Reads = ()
     untouched: frozenset[int] = frozenset()
-    """The objects with a followed cell that nothing has written since the cutpoint."""
+    """The objects with a followed cell that nothing but known stores has written since the cutpoint."""
 
 
 @dataclass
@@ -148,8 +149,9 @@ class _Maker(Domain[_State]):
     """The block of the statement that is looked at, and its number there."""
     inputs: list[TransitionInput] = field(default_factory=list)
     facts: list[t.Condition] = field(default_factory=list)
-    read: list[tuple[int, Instance]] = field(default_factory=list)
-    """By the objects in which they are, elements that are read."""
+    elements_read: list[ReadElement] = field(default_factory=list)
+    stores: dict[int, list[tuple[t.Condition, t.Term, t.Term]]] = field(default_factory=dict)
+    """By objects with followed cells, what was stored where since the cutpoint: when, where and what."""
     arrived: dict[str, list[_State]] = field(default_factory=dict)
     written: Written = field(init=False)
     moved: frozenset[t.Var] = field(init=False)
@@ -161,7 +163,7 @@ class _Maker(Domain[_State]):
 
     def begin(self, start: str) -> None:
         """The transitions from one cutpoint."""
-        self.start, self.inputs, self.facts, self.read = start, [], [], []
+        self.start, self.inputs, self.facts, self.elements_read, self.stores = start, [], [], [], {}
         first = self.graph.entry if start == START else start
         untouched = frozenset(self.graph.cells) if self.elements and start != START else frozenset[int]()
         self.arrived = {first: [_State(t.TRUE, {}, untouched=untouched)]}
@@ -243,7 +245,7 @@ class _Maker(Domain[_State]):
         inputs = tuple(one for one in self.inputs if one.var in used)
         told = (state.taken, state.accesses, tuple(self.facts))
         kind = Kind.OVER if any(one.index == _UNTOLD for one in inputs) else Kind.EXACT
-        step = Step(self.start, target, condition, update, inputs, loc, *told, kind, together_read(self.read))
+        step = Step(self.start, target, condition, update, inputs, loc, *told, kind, self._instances())
         self.transitions.append(step)
 
     def _kept(self, label: str, states: Sequence[_State]) -> Sequence[_State]:
@@ -281,8 +283,7 @@ class _Maker(Domain[_State]):
             self.place = block.label, index
             state.reads = unwritten(state.reads, changed_by(self.graph, statement)) if state.reads else ()
             if state.untouched:
-                written = changed_by(self.graph, statement)
-                state.untouched = frozenset(number for number in state.untouched if not written.hits(number))
+                self._touched(state, statement)
             after(self, block.label, statement, state)  # it changes the state, which nobody else holds
             if state.condition is t.FALSE:
                 return
@@ -302,6 +303,23 @@ class _Maker(Domain[_State]):
             following = targets if edge.target in self.cutpoints else self.arrived
             taken = replace(state, condition=condition, values=dict(state.values))
             following.setdefault(edge.target, []).append(along(self, edge, taken))
+
+    def _instances(self) -> tuple[Instance, ...]:
+        return instances(self.graph, self.elements_read)
+
+    def _touched(self, state: _State, statement: Statement) -> None:
+        """Notes what a statement does to objects with followed cells."""
+        if isinstance(statement, Store) and isinstance(statement.address.object, t.Const):
+            cell = self.graph.cells.get(statement.address.object.value)
+            if cell is None:
+                return
+            if statement.type.width == cell.cell.type.width and statement.value_object is None:
+                parts = (statement.address.offset, statement.value)
+                offset, value = (t.substitute(part, state.values) for part in parts)
+                self.stores.setdefault(cell.object, []).append((state.condition, offset, value))
+                return
+        written = changed_by(self.graph, statement)
+        state.untouched = frozenset(number for number in state.untouched if not written.hits(number))
 
     def _opened(self, refused: Refused, state: _State) -> None:
         self.open.append(refused)
@@ -349,23 +367,25 @@ class _Maker(Domain[_State]):
         return (state,)
 
     def _element(self, state: _State, load: Load, found: t.Var) -> None:
-        """Notes an element that is read of an object with a followed cell, as it was at the cutpoint."""
+        """Notes an element that is read of an object with a followed cell: what was stored there since the cutpoint, or
+        what the element was at the cutpoint.
+        """
         owner = t.substitute(load.address.object, state.values)
         cell = self.graph.cells.get(owner.value) if isinstance(owner, t.Const) else None
-        if cell is None or cell.object not in state.untouched or found.type.width != cell.cell.type.width:
+        if cell is None or cell.object not in state.untouched:
             return
-        length = self.graph.objects[cell.object].size
-        if length is None or load.type.width != cell.cell.type.width:
+        if found.type.width != cell.cell.type.width or load.type.width != cell.cell.type.width:
             return
         offset = t.substitute(load.address.offset, state.values)
-        inside = offset.ge(0) & (offset + cell.size).le(length) & (offset % cell.size).eq(0)
-        label, index = self.place
-        values: dict[t.Var, t.Term] = {
-            var: t.Var(f"?{self.start}>{label}:{index}.{var.name}", var.type)
-            for var in cell.variables | self.graph.elsewhere
-        }
-        values |= {cell.number: offset // cell.size, cell.cell: t.wrap(found, cell.cell.type)}
-        self.read.append((cell.object, Instance(state.condition & inside, values)))
+        kept = state.condition
+        held = t.wrap(state.values.get(cell.cell, cell.cell), found.type)
+        known = [t.implies(cell.hit(offset), found.eq(held))]
+        for then, at, value in reversed(self.stores.get(cell.object, ())):
+            known.append(t.implies(kept & then & at.eq(offset), found.eq(t.wrap(value, found.type))))
+            kept = kept & ~(then & at.eq(offset))
+        self.facts += known
+        state.condition = t.conjunction((state.condition, *known))
+        self.elements_read.append(ReadElement(cell, kept, offset, t.wrap(found, cell.cell.type)))
 
     def allocate(self, state: _State, statement: Allocate) -> Sequence[_State]:
         shown = self._shown(state, statement)
@@ -430,17 +450,6 @@ class _Maker(Domain[_State]):
     def _is_kept(self, owner: t.Var, load: Load) -> bool:
         """Whether a pointer leads to the same object all the time, and nothing writes what it leads to there."""
         return owner not in self.moved and self.written.spares(self.graph, load.objects)
-
-
-def together_read(read: Sequence[tuple[int, Instance]]) -> tuple[Instance, ...]:
-    """Elements that are read as instances, each alone and with those of other objects."""
-    found: list[tuple[frozenset[int], Instance]] = [(frozenset(), Instance(t.TRUE, {}))]
-    for number, one in read:
-        for others, other in list(found):
-            if number not in others and len(found) <= MAX_INSTANCES:
-                both = Instance(other.when & one.when, {**other.values, **one.values})
-                found.append((others | {number}, both))
-    return tuple(one for _, one in found[1:])
 
 
 def _owner_of(source: Source) -> t.Var | None:

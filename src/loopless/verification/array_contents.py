@@ -9,6 +9,7 @@ loop stays true behind that loop, since the history of a loop changes only where
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from itertools import product
 
@@ -16,7 +17,7 @@ from loopless import terms as t
 from loopless.check.certificates.history import SPACE, HistoryVariable
 from loopless.flowgraph.def_use import assigned_in
 from loopless.flowgraph.memory.statement_effects import changed_in
-from loopless.flowgraph.model import Flowgraph, FollowedCell, LoopInfo
+from loopless.flowgraph.model import Flowgraph, FollowedCell, Havoc, LoopInfo
 from loopless.graphs import reachable
 from loopless.limits.summary import CONTENTS_OPERATIONS
 from loopless.limits.verification import MAX_HISTORY_CASES
@@ -32,7 +33,7 @@ from loopless.summary.memory.layers import TIMES, Layering
 from loopless.summary.nests import KnownLoops, writing_paths
 from loopless.terms.contents import INDEX, Overlapping, element, followed, index_at, mapped, unknown
 from loopless.terms.knowing import Known
-from loopless.transition.relation import START, Step, TransitionSystem
+from loopless.transition.relation import START, Step, TransitionInput, TransitionSystem
 from loopless.verification.history import HistoryInvariants, one_of
 
 
@@ -67,8 +68,8 @@ _Claims = tuple[_Claim, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Reached:
-    """What iterations of a loop come to. ``given``: what holds of the count; ``holds``: of variables; ``contents``: of objects,
-    over what these held when the run began.
+    """What iterations of a loop come to. ``given``: what holds of the count; ``holds``: of variables; ``contents``: of
+    objects, over what these held when the run began.
     """
 
     given: tuple[t.Condition, ...]
@@ -156,11 +157,20 @@ class _Making:
         if value is None:
             return None
         if step.source == START:
-            inputs: dict[t.Var, t.Term] = {
-                term: name for name, term in step.update.items() if isinstance(term, t.Var) and name in self.fixed
-            }
-            value = t.substitute(value, inputs)
+            value = t.substitute(value, self._inputs(step))
         return value if value.variables <= self.fixed else None
+
+    def _inputs(self, step: Step) -> dict[t.Var, t.Term]:
+        """What the beginning of a run takes from outside, by the variables that keep it."""
+        kept = ((term, name) for name, term in step.update.items() if isinstance(term, t.Var) and name in self.fixed)
+        return dict(kept)
+
+    def _begins(self, one: TransitionInput, cell: FollowedCell) -> bool:
+        """Whether an input is what a cell holds when a run begins."""
+        if one.index < 0:
+            return False
+        statement = self.system.graph.blocks[one.block].statements[one.index]
+        return isinstance(statement, Havoc) and statement.target == cell.cell
 
     def _told(self, loop: LoopInfo, changed: Sequence[t.Var], count: t.Var) -> _Reached:
         """What is known of ``changed`` variables, too."""
@@ -221,12 +231,12 @@ class _Making:
 
     def _contents(self, loop: LoopInfo) -> t.Contents:
         """What objects hold where a loop is entered."""
-        ways = [self._brought(step, loop.header) for step in self.system.transitions if _enters(step, loop)]
+        ways = [self._brought(step) for step in self.system.transitions if _enters(step, loop)]
         if ways and all(way == ways[0] for way in ways):
             return ways[0]
         return {self.plain.objects[cell.object].name: (unknown(),) for cell in self.cells}
 
-    def _brought(self, step: Step, label: str) -> t.Contents:
+    def _brought(self, step: Step) -> t.Contents:
         """What objects hold behind a step into a loop."""
         before = self.reached.get(step.source)
         base: dict[str, t.Layers] = {} if before is None else dict(before.contents)
@@ -239,7 +249,10 @@ class _Making:
                 base[name] = (unknown(),)
             elif not isinstance(value, t.Var):
                 held = t.read(name, INDEX * cell.size, cell.cell.type)
-                there = t.substitute(value, {**values, cell.number: INDEX, cell.cell: held})
+                brought = {one.var: held for one in step.inputs if self._begins(one, cell)}
+                inputs = self._inputs(step) if step.source == START else {}
+                there = t.substitute(value, {**inputs, **brought})
+                there = t.substitute(there, {**values, cell.number: INDEX, cell.cell: held})
                 known = there.variables <= self.fixed | {INDEX} | _history(there)
                 where = t.between(0, INDEX, _elements(self.plain, cell) - 1)
                 written[name] = (t.Layer(cell.cell.type, t.ZERO, cell.size, where, there if known else None),)
@@ -271,7 +284,8 @@ class _Making:
             if step.source == START:
                 shown = frozenset(self.system.state[label]) | self.fixed
                 facts = facts_behind(t.conjuncts(step.condition), step.update, shown)
-                ways.append(tuple(t.substitute(fact, self.entries[label]) for fact in facts))
+                begun = (t.substitute(fact, self.entries[label]) for fact in facts)
+                ways.append((*begun, *self._begun(step, label)))
             elif step.source in self.reached:
                 ways.append(tuple(self._behind(step, label)))
             else:
@@ -279,6 +293,15 @@ class _Making:
             if len(ways) > MAX_HISTORY_CASES:
                 return []
         return ways
+
+    def _begun(self, step: Step, label: str) -> Iterator[t.Condition]:
+        """What the beginning of a run gives to the variables of a loop's entry, in the cases in which that is known."""
+        inputs = self._inputs(step)
+        for var, held in self.entries[label].items():
+            if var in step.update and _history(held):
+                for when, value in _cases(t.substitute(step.update[var], inputs)):
+                    if (when.variables | value.variables) <= self.fixed:
+                        yield ~when | held.eq(value)
 
     def _behind(self, step: Step, label: str) -> Iterator[t.Condition]:
         """What holds where a loop is entered by a step from another one."""
@@ -313,6 +336,15 @@ def _deciding(facts: t.Condition) -> Callable[[t.Condition], t.Condition]:
         return left
 
     return decide
+
+
+def _cases(term: t.Term, when: t.Condition = t.TRUE) -> Iterator[tuple[t.Condition, t.Term]]:
+    """The cases of a term that is a choice."""
+    if isinstance(term, t.Ite):
+        yield from _cases(term.then, when & term.condition)
+        yield from _cases(term.otherwise, when & ~term.condition)
+    else:
+        yield when, term
 
 
 def _reads(node: t.Node) -> bool:
@@ -355,10 +387,8 @@ class _Seeing:
         def of_read(array: str, offset: t.Term, type: t.IntType) -> t.Term:
             found = None
             if array in self.contents and not _is_bound(offset):
-                try:
+                with suppress(Overlapping):
                     found = element(self.contents, array, offset, type, decide)
-                except Overlapping:
-                    pass
             return t.read(array, offset, type) if found is None or _reads(found) else found
 
         return t.with_reads(node, of_read)

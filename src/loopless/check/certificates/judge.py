@@ -201,6 +201,7 @@ def _of_elements(held: Sequence[t.Condition], region: CutpointRegion) -> Iterato
     of an element that is read, and that nothing has written since, it is used as of any other. What the run with that
     place has in variables that only stand for other elements, or held earlier, is not known: these are any.
     """
+    yield from region.of_elements
     choices: dict[int, list[ElementRead]] = {}
     for one in region.elements:
         choices.setdefault(one.object, []).append(one)
@@ -208,10 +209,42 @@ def _of_elements(held: Sequence[t.Condition], region: CutpointRegion) -> Iterato
     for reads in choices.values():
         chosen += [(*others, one) for others in chosen for one in reads]
     for some in chosen[1 : 1 + MAX_ELEMENT_CHOICES]:
-        values = {var: term for one in some for var, term in one.values.items()}
-        guard = t.conjunction(one.guard for one in some)
-        if guard is not t.FALSE:
-            yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
+        yield from _of_chosen(held, region, some)
+
+
+def _of_chosen(
+    held: Sequence[t.Condition], region: CutpointRegion, some: Sequence[ElementRead]
+) -> Iterator[t.Condition]:
+    """What holds with the cells of some objects where these are read; and with those of all others there, too, where
+    that is one place.
+    """
+    cells = region.graph.cells
+    values: dict[t.Var, t.Term] = {}
+    guard: t.Condition = t.TRUE
+    for one in some:
+        cell = cells[one.object]
+        index = one.offset // cell.size
+        values |= {**region.any_cell(one.object, index), cell.cell: one.value}
+        guard = t.conjunction((guard, one.guard, (one.offset % cell.size).eq(0), _is_inside(region, one.object, index)))
+    if guard is t.FALSE:
+        return
+    yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
+    indices = {one.offset // cells[one.object].size for one in some}
+    others = [number for number in cells if all(number != one.object for one in some)]
+    if len(indices) == 1 and others:
+        (index,) = indices
+        for number in others:
+            values |= region.any_cell(number, index)
+            guard = guard & _is_inside(region, number, index)
+        yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
+
+
+def _is_inside(region: CutpointRegion, number: int, index: t.Term) -> t.Condition:
+    """Whether an object has an element of this number."""
+    length = region.graph.objects[number].size
+    if length is None:
+        return t.FALSE
+    return t.between(0, index, length // region.graph.cells[number].size - 1)
 
 
 def impossible(goal: t.Condition, milliseconds: int, used: dict[str, None]) -> bool:
