@@ -120,8 +120,8 @@ KINDS: Final = (
     Kind(
         "stride-two",
         "int a[2 * SIZE];",
-        f"for (i = 0; i < 2 * n; i += 2) {{ a[i] = 1; a[i + 1] = 2; }} "
-        f"for (i = 0; i < 2 * n; i++) __VERIFIER_assert(a[i] == 1 + i % 2);",
+        "for (i = 0; i < 2 * n; i += 2) { a[i] = 1; a[i + 1] = 2; } "
+        "for (i = 0; i < 2 * n; i++) __VERIFIER_assert(a[i] == 1 + i % 2);",
         ("a[i + 1] = 2", "a[i + 1] = 1"),
     ),
     Kind(
@@ -318,7 +318,7 @@ KINDS: Final = (
         "maximum",
         "int b[SIZE];",
         f"{INPUT} if (n < 1) return 0; int m = b[0]; {FOR} if (b[i] > m) m = b[i]; {FOR} __VERIFIER_assert(b[i] <= m);",
-        ("{FOR} if (b".format(FOR=FOR), "for (i = 0; i + 1 < n; i++) if (b"),
+        (f"{FOR} if (b", "for (i = 0; i + 1 < n; i++) if (b"),
     ),
     # nests
     Kind(
@@ -394,7 +394,7 @@ KINDS: Final = (
     Kind(
         "zeros-of-global",
         "int a[SIZE];",
-        f"for (i = 0; i < n / 2; i++) a[i] = 1; for (i = n / 2; i < n; i++) __VERIFIER_assert(a[i] == 0);",
+        "for (i = 0; i < n / 2; i++) a[i] = 1; for (i = n / 2; i < n; i++) __VERIFIER_assert(a[i] == 0);",
         ("i < n / 2; i++", "i <= n / 2 && i < n; i++"),
     ),
     Kind(

@@ -38,7 +38,10 @@ class PlaceStep:
 
 
 def everywhere(step: PlaceStep, condition: t.Condition) -> t.Condition:
-    """What is known where ``condition`` is known at the source of a step. Raises :class:`loopless.terms.TermTooLarge`."""
+    """What is known where ``condition`` is known at the source of a step.
+
+    Raises :class:`loopless.terms.TermTooLarge`.
+    """
     instances = step.instances
     if not instances:
         return condition

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Generic, TypeVar
 
-from loopless.flowgraph.model import Flowgraph, Kind
+from loopless.flowgraph.model import Flowgraph
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.records import dataclass
 from loopless.verification.proofs import Search
@@ -35,15 +35,15 @@ class PropertyQuestion(Generic[S]):
 class SafetyQuestion(PropertyQuestion[Search]):
     """Whether a violation is out of reach.
 
-    ``plain``: the flowgraph without cells of arrays, None where none are followed. ``native``: runs the compiled program for so many seconds. ``guided``: looks for a run into a violation by counters
+    ``native``: runs the compiled program for so many seconds. ``guided``: looks for a run into a violation by counters
     of paths. ``refuted``: whether Spacer has said that there is a violation; from then on only what looks for one is
-    asked.
+    asked. ``plain``: the flowgraph without the cells of arrays that are followed; None where nothing is asked of it.
     """
 
     native: Callable[[float], Any] = lambda _: None
-    plain: Callable[[], Flowgraph | None] = lambda: None
     guided: Callable[[float], Any] = lambda _: None
     refuted: bool = False
+    plain: Callable[[], Flowgraph | None] = lambda: None
 
 
 @dataclass(slots=True)
@@ -187,8 +187,8 @@ def _paths(seconds: float, most: int | None = None) -> SafetyMethod:
 
 
 def _follows_cells(search: Search) -> bool:
-    """Whether there are places of cells."""
-    return any(info.kind is Kind.PLACE for info in search.system.graph.variables.values())
+    graph = search.system.graph
+    return bool(graph.cells and graph.loops and not graph.signatures)
 
 
 def _multiplies(search: Search) -> bool:

@@ -277,14 +277,15 @@ class CutpointRegion:
             if written is not None and number not in written:
                 continue
             cell = self.graph.cells[number]
-            if isinstance(statement, Store) and statement.type.width == cell.cell.type.width and written is not None:
-                if isinstance(statement.address.object, t.Const) and statement.value_object is None:
-                    offset, value = (
-                        t.substitute(statement.address.offset, values),
-                        t.substitute(statement.value, values),
-                    )
-                    self._stores.setdefault(number, []).append((guard, offset, value))
-                    continue
+            if (
+                isinstance(statement, Store)
+                and isinstance(statement.address.object, t.Const)
+                and statement.value_object is None
+                and statement.type.width == cell.cell.type.width
+            ):
+                offset, value = (t.substitute(part, values) for part in (statement.address.offset, statement.value))
+                self._stores.setdefault(number, []).append((guard, offset, value))
+                continue
             self._fresh += 1
             values[lost] = t.const(self._fresh)
 

@@ -90,9 +90,8 @@ class NativeRuns:
         return guided(question, self.replays, seconds)
 
     def inputs(self) -> Iterator[tuple[int, ...]]:
-        """Inputs for native runs: small sizes, such as lead into loops, with one value for all that come later, and any.
-
-        With many elements other undefined behaviour comes first, as an overflow of a sum.
+        """Inputs for native runs: small sizes, then such as lead into loops, with one value for all later ones, then
+        any. With many elements other undefined behaviour comes first, as an overflow of a sum.
         """
         yield from small_sizes()
         search = Search(self.system, self.question.violates, self.question.deadline)

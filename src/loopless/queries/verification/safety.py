@@ -29,8 +29,8 @@ def safe(
         question.timed,
         lambda: question.is_late,
         runs.violation,
-        lambda: question.plain_graph,
         runs.guided,
+        plain=lambda: question.plain_graph,
     )
     return _answer(asked, question, system)
 
