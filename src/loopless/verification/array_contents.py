@@ -69,17 +69,18 @@ _Claims = tuple[_Claim, ...]
 @dataclass(frozen=True, slots=True)
 class _Reached:
     """What iterations of a loop come to. ``given``: what holds of the count; ``holds``: of variables; ``contents``: of
-    objects, over what these held when the run began.
+    objects, over what these held when the run began; ``relations``: what else holds of variables.
     """
 
     given: tuple[t.Condition, ...]
     holds: Mapping[t.Var, _Claims]
     contents: t.Contents = field(default_factory=dict)
+    relations: tuple[t.Condition, ...] = ()
 
     @property
     def known(self) -> dict[t.Var, t.Term]:
         """What variables hold in any case."""
-        return {var: one.term for var, (one, *_) in self.holds.items() if one.when is t.TRUE}
+        return {var: claims[0].term for var, claims in self.holds.items() if claims and claims[0].when is t.TRUE}
 
 
 @dataclass(slots=True)
@@ -199,12 +200,15 @@ class _Making:
                 given.append(count.le(0) | ~there[1] | held)
         seen = replace(seen, facts=t.conjunction((*entered, *given)))
         holds = dict(before.holds)
+        relations: list[t.Condition] = []
         for var, term in layering.values(frozenset(scalars), count).items():
             told = seen.of(term)
             if told is not None:
                 held = told[0]
                 assert isinstance(held, t.Term)
                 holds[var] = (_Claim(told[1], held),)
+            elif isinstance(term, t.Aggregate):
+                relations += seen.extremes(var, term)
         layers = {array: seen.substituted(own) for array, own in layering.after().items()}
         written = changed_in(self.plain, loop.blocks)
         for cell in self.cells:
@@ -214,7 +218,7 @@ class _Making:
             if cell.cell in entry:
                 holds[cell.cell] = tuple(seen.claims(own, cell, entry[cell.cell]))
         contents = followed(self.contents[label], layers, _deciding(seen.facts))
-        return _Reached(tuple(given), holds, contents)
+        return _Reached(tuple(given), holds, contents, tuple(relations))
 
     def _read_before(self, found: Resolved, label: str, facts: t.Condition) -> Resolved:
         """The loop with what it reads of what ran before, where that is known; itself where it reads none of it."""
@@ -265,7 +269,7 @@ class _Making:
         found = self.reached.get(label)
         if found is None:
             return
-        parts = [*self.entered(label), *found.given]
+        parts = [*self.entered(label), *found.given, *found.relations]
         parts += (~one.when | var.eq(one.term) for var, claims in found.holds.items() for one in claims)
         yield from (part for part in parts if t.smt(part) is not None)
 
@@ -311,6 +315,10 @@ class _Making:
         entry = self.entries[label]
         parts = list(t.conjuncts(step.condition))
         parts += (held.eq(step.update.get(var, var)) for var, held in entry.items() if var not in self.fixed)
+        kept = {var: held for var, held in entry.items() if var not in step.update}
+        for part in before.relations:
+            if part.variables <= kept.keys() | _history(part):
+                yield t.substitute(part, kept)
         inputs = {one.var for one in step.taken} | {one.var for one in step.inputs}
         history = {var for held in entry.values() for var in held.variables}
         for part in parts:
@@ -419,6 +427,29 @@ class _Seeing:
         if lost or any(isinstance(part, t.Aggregate) for part in t.walk_inside(found)):
             return None
         return found, t.conjunction(guards)
+
+    def extremes(self, var: t.Var, term: t.Aggregate) -> Iterator[t.Condition]:
+        """What holds of a variable that is the greatest, or the least, of elements: each that is among them is no more,
+        or no less.
+        """
+        if term.kind not in ("least", "greatest"):
+            return
+        (length, start), (at,), (value,) = term.outside, term.bound, term.inside
+        offered: list[tuple[t.Condition, t.Node]] = [(t.TRUE, start)]
+        reads = {part for part in t.walk_inside(value) if isinstance(part, t.Read)}
+        cells = {self.graph.objects[cell.object].name: cell for cell in self.cells}
+        if len(reads) == 1 and (cell := cells.get((read := reads.pop()).array)) is not None:
+            rest = t.polynomial(t.substitute(read.offset - cell.size * at, self.values))
+            if all(factor % cell.size == 0 for factor in rest.values()):
+                index = cell.number - t.from_polynomial({part: factor // cell.size for part, factor in rest.items()})
+                offered.append((index.ge(0) & index.lt(length), t.substituted(value, {at: index})))
+        for where, node in offered:
+            found, there = self.of(node), self.of(where)
+            if found is not None and there is not None:
+                held, when = found[0], there[0]
+                assert isinstance(held, t.Term)
+                assert isinstance(when, t.Condition)
+                yield ~when | ~found[1] | (var.ge(held) if term.kind == "greatest" else var.le(held))
 
     def claims(self, layers: t.Layers, cell: FollowedCell, before: t.Term) -> Iterator[_Claim]:
         """What a cell holds under ``layers``, over what it held ``before``."""
