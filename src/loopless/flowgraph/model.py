@@ -421,6 +421,34 @@ class Passage:
     globals: Mapping[t.Var, t.Var]
 
 
+@dataclass(frozen=True, slots=True)
+class FollowedCell:
+    """The variables of an object's cell: what it holds, its number in the object, and whether it was read last.
+    ``before``: history variables, of what these held earlier.
+    """
+
+    object: int
+    size: int
+    cell: t.Var
+    number: t.Var
+    last: t.Var
+    before: frozenset[t.Var] = frozenset()
+
+    @property
+    def place(self) -> t.Term:
+        """The byte offset of the cell."""
+        return self.number * self.size
+
+    @property
+    def variables(self) -> frozenset[t.Var]:
+        """All of them."""
+        return self.before | {self.cell, self.number, self.last}
+
+    def hit(self, offset: t.Term) -> t.Condition:
+        """Whether an access at an offset is one of the cell."""
+        return offset.eq(self.place)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Flowgraph:
     """One function.
@@ -457,6 +485,10 @@ class Flowgraph:
     """By name, the functions that calls go into (:mod:`loopless.flowgraph.callees.entering`)."""
     passages: Mapping[str, Passage] = field(default_factory=dict)
     """By the labels of the blocks in which these calls are passed over, where else they lead."""
+    cells: Mapping[int, FollowedCell] = field(default_factory=dict)
+    """By object, the cell of it that is followed (:mod:`loopless.flowgraph.memory.array_cells`)."""
+    elsewhere: frozenset[t.Var] = frozenset()
+    """What stands for values of elements that are not followed: in another run of the same program they may differ."""
 
     def pointee_name(self, owner: t.Var) -> str | None:
         """What reads are called of the object that a pointer points to whose object is the variable ``owner``: as the

@@ -19,6 +19,9 @@ ASIDE_QUESTION_MS: Annotated[int, GUESS] = 700
 MAX_COMPARED_READS: Annotated[int, GUESS] = 8
 """Maximum number of values read before that a value read is compared with."""
 
+MAX_ELEMENT_CHOICES: Annotated[int, GUESS] = 16
+"""Maximum number of choices of elements that are read of which all that holds of the followed ones is used."""
+
 MAX_SEPARATE_WAYS: Annotated[int, GUESS] = 32
 """Maximum number of ways that meet and are kept apart, where values are multiplied."""
 

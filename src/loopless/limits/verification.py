@@ -251,6 +251,9 @@ MAX_LASSOS: Annotated[int, GUESS] = 120
 MAX_HISTORY_CASES: Annotated[int, GUESS] = 24
 """Maximum number of phases of a loop in one invariant over its count."""
 
+MAX_INSTANCES: Annotated[int, GUESS] = 16
+"""Maximum number of choices of elements that a step reads of which what is known of followed ones is used."""
+
 HISTORY_S: Annotated[float, ChosenBy("the nest with delays of SV-COMP takes 1.5 s")] = 2.0
 """Maximum number of seconds for what each iteration comes to, and as many for what of it is inductive."""
 

@@ -13,7 +13,7 @@ from loopless.logic.houdini import Kept, Lost, largest_inductive_subset
 from loopless.logic.smt import integer_steps_per_ms
 from loopless.logic.smt_integers import IntegerTranslation
 from loopless.logic.solver import SmtAnswer, Solver
-from loopless.logic.steps import Locations, PlaceStep
+from loopless.logic.steps import Locations, PlaceStep, everywhere
 from loopless.logic.strongest import Strongest
 from loopless.metering import new_context
 from loopless.terms.ideals import (
@@ -77,7 +77,7 @@ def entailed(
     context: Any = None,
 ) -> bool:
     """Whether ``wanted`` surely holds behind the step where ``given`` hold before it."""
-    known = Entailing((*Strongest().needed(given), step.condition), context)
+    known = Entailing((*(everywhere(step, part) for part in Strongest().needed(given)), step.condition), context)
     return known.entails(behind(step, wanted), check_ms)
 
 
@@ -166,7 +166,8 @@ class _Asked:
         """Whether questions fall into cases in which less is multiplied."""
         for index, condition in enumerate(kept.get(step.source, ())):
             flag = self.given[condition] = self.solver.flag(f"given {index}")
-            self._add(z3.Implies(flag, translated.condition(condition)), condition)
+            told = everywhere(step, condition)
+            self._add(z3.Implies(flag, translated.condition(told)), told)
         for index, condition in enumerate(kept[step.target]):
             flag = self.wanted[condition] = self.solver.flag(f"wanted {index}")
             after = behind(step, condition)
@@ -282,7 +283,7 @@ def core(
     solver.tell(translated.condition(~behind(step, wanted)))
     flags = {f"given {index}": condition for index, condition in enumerate(given)}
     for name, condition in flags.items():
-        solver.tell(z3.Implies(solver.flag(name), translated.condition(condition)))
+        solver.tell(z3.Implies(solver.flag(name), translated.condition(everywhere(step, condition))))
     solver.tell(*translated.facts)
     if solver.ask(given=[solver.flag(name) for name in flags]) is not SmtAnswer.NO:
         return None

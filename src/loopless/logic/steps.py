@@ -13,6 +13,14 @@ from loopless.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Instance:
+    """Where ``when`` holds, what is known at a step's source holds of these ``values`` of variables, too."""
+
+    when: t.Condition
+    values: Mapping[t.Var, t.Term]
+
+
+@dataclass(frozen=True, slots=True)
 class PlaceStep:
     """From the location ``source`` to ``target`` where ``condition`` holds of the variables there, which take the
     values of ``update``; variables that are no state of the source may have any value of their types.
@@ -22,6 +30,32 @@ class PlaceStep:
     target: str
     condition: t.Condition
     update: Mapping[t.Var, t.Term]
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """Of what else that holds which is known at the source."""
+        return ()
+
+
+def everywhere(step: PlaceStep, condition: t.Condition) -> t.Condition:
+    """What is known where ``condition`` is known at the source of a step.
+
+    Raises :class:`loopless.terms.TermTooLarge`.
+    """
+    instances = step.instances
+    if not instances:
+        return condition
+    told = (t.implies(one.when, t.substitute(condition, one.values)) for one in instances)
+    return t.conjunction(
+        (
+            condition,
+            *(
+                part
+                for one, part in zip(instances, told, strict=True)
+                if not condition.variables.isdisjoint(one.values)
+            ),
+        )
+    )
 
 
 Locations = Mapping[str, Sequence[t.Condition]]

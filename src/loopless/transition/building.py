@@ -33,6 +33,7 @@ from loopless.flowgraph.model import (
 from loopless.flowgraph.transfer import Domain, Source, after, along
 from loopless.graphs import reachable, reverse_postorder
 from loopless.limits.verification import MAX_READS
+from loopless.logic.steps import Instance
 from loopless.paths.build import changed_variables
 from loopless.paths.model import Exit
 from loopless.records import dataclass
@@ -42,6 +43,7 @@ from loopless.summary import LoopSummary
 from loopless.terms.relation import GuardedUpdate, join
 from loopless.transition.accesses import giving, over, together
 from loopless.transition.algebra import apart
+from loopless.transition.elements import ReadElement, instances
 from loopless.transition.known_reads import KnownRead, Reads, on_all_ways, same_place, unwritten
 from loopless.transition.relation import (
     DIVERGES,
@@ -76,20 +78,21 @@ def system_of(  # noqa: PLR0913
     leaps: Mapping[str, LoopSummary] | None = None,
     kept: frozenset[t.Var] = frozenset(),
     only: frozenset[t.Var] | None = None,
+    elements: bool = False,
 ) -> TransitionSystem | Refused:
     """The transitions of ``graph``. ``calls`` says why a call cannot be passed over; ``ends``: without it nothing is
     kept of runs that end. ``ways``: maximum number of states that stay separate where paths with different values meet.
     ``accesses``: transitions say what they do to memory. ``leaps``: by the header of a loop the summary whose
     cases are steps in place of its iterations. ``kept``: variables whose values matter everywhere, also where runs end,
     though none reads them. ``only``: the variables that are followed, with all on which they depend; a check of others
-    is passed over.
+    is passed over. ``elements``: what holds of followed elements of arrays is taken to hold of those that are read.
     """
     cutpoints = cutpoints_of(graph)
     live = {label: found | kept for label, found in live_at_entry(graph.blocks, frozenset()).items()}
     live |= {VIOLATION: kept, OPEN: kept}
     if only is not None:
         live = {label: found & only for label, found in live.items()}
-    made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways, accesses, leaps or {}, only)
+    made = _Maker(graph, violates, calls, frozenset(cutpoints), live, ways, accesses, leaps or {}, only, elements)
     try:
         for start in (START, *cutpoints):
             made.begin(start)
@@ -122,6 +125,8 @@ class _State:
     taken: tuple[TransitionInput, ...] = ()
     accesses: tuple[Access, ...] = ()
     reads: Reads = ()
+    untouched: frozenset[int] = frozenset()
+    """The objects with a followed cell that nothing but known stores has written since the cutpoint."""
 
 
 @dataclass
@@ -135,6 +140,7 @@ class _Maker(Domain[_State]):
     accesses: bool
     leaps: Mapping[str, LoopSummary]
     only: frozenset[t.Var] | None
+    elements: bool = False
     transitions: list[Step] = field(default_factory=list)
     failing: list[Step] = field(default_factory=list)
     open: list[Refused] = field(default_factory=list)
@@ -143,6 +149,9 @@ class _Maker(Domain[_State]):
     """The block of the statement that is looked at, and its number there."""
     inputs: list[TransitionInput] = field(default_factory=list)
     facts: list[t.Condition] = field(default_factory=list)
+    elements_read: list[ReadElement] = field(default_factory=list)
+    stores: dict[int, list[tuple[t.Condition, t.Term, t.Term]]] = field(default_factory=dict)
+    """By objects with followed cells, what was stored where since the cutpoint: when, where and what."""
     arrived: dict[str, list[_State]] = field(default_factory=dict)
     written: Written = field(init=False)
     moved: frozenset[t.Var] = field(init=False)
@@ -154,9 +163,10 @@ class _Maker(Domain[_State]):
 
     def begin(self, start: str) -> None:
         """The transitions from one cutpoint."""
-        self.start, self.inputs, self.facts = start, [], []
+        self.start, self.inputs, self.facts, self.elements_read, self.stores = start, [], [], [], {}
         first = self.graph.entry if start == START else start
-        self.arrived = {first: [_State(t.TRUE, {})]}
+        untouched = frozenset(self.graph.cells) if self.elements and start != START else frozenset[int]()
+        self.arrived = {first: [_State(t.TRUE, {}, untouched=untouched)]}
         if start == START and first in self.cutpoints:
             self._emit(first, _State(t.TRUE, {}), None)
             return
@@ -235,7 +245,8 @@ class _Maker(Domain[_State]):
         inputs = tuple(one for one in self.inputs if one.var in used)
         told = (state.taken, state.accesses, tuple(self.facts))
         kind = Kind.OVER if any(one.index == _UNTOLD for one in inputs) else Kind.EXACT
-        self.transitions.append(Step(self.start, target, condition, update, inputs, loc, *told, kind))
+        step = Step(self.start, target, condition, update, inputs, loc, *told, kind, self._instances())
+        self.transitions.append(step)
 
     def _kept(self, label: str, states: Sequence[_State]) -> Sequence[_State]:
         """The states with which runs go on from ``label``: those that come to the same are one, and so are all where
@@ -260,7 +271,8 @@ class _Maker(Domain[_State]):
         taken = tuple(dict.fromkeys(one for state in states for one in state.taken))
         reads = on_all_ways([state.reads for state in states])
         accesses = together([state.accesses for state in states])
-        return _State(whole.condition, dict(whole.update), taken, accesses, reads)
+        untouched = frozenset.intersection(*(state.untouched for state in states))
+        return _State(whole.condition, dict(whole.update), taken, accesses, reads, untouched)
 
     def _block(self, block: Block, state: _State, targets: dict[str, list[_State]]) -> None:
         refused = self.graph.blocked.get(block.label)
@@ -270,6 +282,8 @@ class _Maker(Domain[_State]):
         for index, statement in enumerate(block.statements):
             self.place = block.label, index
             state.reads = unwritten(state.reads, changed_by(self.graph, statement)) if state.reads else ()
+            if state.untouched:
+                self._touched(state, statement)
             after(self, block.label, statement, state)  # it changes the state, which nobody else holds
             if state.condition is t.FALSE:
                 return
@@ -289,6 +303,23 @@ class _Maker(Domain[_State]):
             following = targets if edge.target in self.cutpoints else self.arrived
             taken = replace(state, condition=condition, values=dict(state.values))
             following.setdefault(edge.target, []).append(along(self, edge, taken))
+
+    def _instances(self) -> tuple[Instance, ...]:
+        return instances(self.graph, self.elements_read)
+
+    def _touched(self, state: _State, statement: Statement) -> None:
+        """Notes what a statement does to objects with followed cells."""
+        if isinstance(statement, Store) and isinstance(statement.address.object, t.Const):
+            cell = self.graph.cells.get(statement.address.object.value)
+            if cell is None:
+                return
+            if statement.type.width == cell.cell.type.width and statement.value_object is None:
+                parts = (statement.address.offset, statement.value)
+                offset, value = (t.substitute(part, state.values) for part in parts)
+                self.stores.setdefault(cell.object, []).append((state.condition, offset, value))
+                return
+        written = changed_by(self.graph, statement)
+        state.untouched = frozenset(number for number in state.untouched if not written.hits(number))
 
     def _opened(self, refused: Refused, state: _State) -> None:
         self.open.append(refused)
@@ -332,7 +363,29 @@ class _Maker(Domain[_State]):
             self.fresh(state, statement.target_object, Origin.MEMORY, "", statement)
         if isinstance(value, t.Var):
             self._accessed(state, shown)
+            self._element(state, statement, value)
         return (state,)
+
+    def _element(self, state: _State, load: Load, found: t.Var) -> None:
+        """Notes an element that is read of an object with a followed cell: what was stored there since the cutpoint, or
+        what the element was at the cutpoint.
+        """
+        owner = t.substitute(load.address.object, state.values)
+        cell = self.graph.cells.get(owner.value) if isinstance(owner, t.Const) else None
+        if cell is None or cell.object not in state.untouched:
+            return
+        if found.type.width != cell.cell.type.width or load.type.width != cell.cell.type.width:
+            return
+        offset = t.substitute(load.address.offset, state.values)
+        kept = state.condition
+        held = t.wrap(state.values.get(cell.cell, cell.cell), found.type)
+        known = [t.implies(cell.hit(offset), found.eq(held))]
+        for then, at, value in reversed(self.stores.get(cell.object, ())):
+            known.append(t.implies(kept & then & at.eq(offset), found.eq(t.wrap(value, found.type))))
+            kept = kept & ~(then & at.eq(offset))
+        self.facts += known
+        state.condition = t.conjunction((state.condition, *known))
+        self.elements_read.append(ReadElement(cell, kept, offset, t.wrap(found, cell.cell.type)))
 
     def allocate(self, state: _State, statement: Allocate) -> Sequence[_State]:
         shown = self._shown(state, statement)

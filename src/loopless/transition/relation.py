@@ -12,7 +12,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import Call, End, Flowgraph, Origin, Statement
-from loopless.logic.steps import PlaceStep
+from loopless.logic.steps import Instance, PlaceStep
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
@@ -104,7 +104,8 @@ class Step(PlaceStep):
     from outside that are taken on the way, in their order, also those on which nothing depends. ``accesses``: what it
     does to memory, in its order, where that is asked for (``accesses`` of :func:`system_of`). ``facts``: of the
     condition, what holds whichever transition is taken; of a step to undefined behaviour, the check that fails.
-    ``kind``: what may follow from it.
+    ``kind``: what may follow from it. ``instances``: of elements that it reads, where that is asked for (``elements``
+    of :func:`system_of`).
     """
 
     inputs: tuple[TransitionInput, ...]
@@ -113,6 +114,7 @@ class Step(PlaceStep):
     accesses: tuple[Access, ...] = ()
     facts: tuple[t.Condition, ...] = ()
     kind: Kind = Kind.EXACT
+    instances: tuple[Instance, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,13 @@ _STOP: Final = "after so many iterations"
 
 @dataclass(frozen=True, slots=True)
 class HistoryInvariants:
-    """Conditions at cutpoints that speak of ``history``; ``proposed``, since nobody has shown that they hold."""
+    """Conditions at cutpoints that speak of ``history``; ``proposed``, since nobody has shown that they hold.
+    ``also``: variables of the program that they speak of wherever a run is.
+    """
 
     history: tuple[HistoryVariable, ...]
     proposed: Mapping[str, tuple[t.Condition, ...]]
+    also: frozenset[t.Var] = frozenset()
 
 
 def history_invariants(
@@ -122,7 +125,7 @@ class _Making:
         alternatives = [
             (*t.conjuncts(one.when), *(var.eq(term) for var, term in one.hold.items())) for one in self.cases[label]
         ]
-        yield from _one_of(alternatives)
+        yield from one_of(alternatives)
 
     def entered(self, label: str) -> tuple[t.Condition, ...]:
         """What holds of the entry of a loop: of outer ones what makes runs safe, of others how they were come to."""
@@ -151,7 +154,7 @@ class _Making:
                 ways.append((*before, *t.conjuncts(one.when), *known))
             if len(ways) > MAX_HISTORY_CASES:
                 return ()
-        return tuple(_one_of(ways))
+        return tuple(one_of(ways))
 
     def _around(self, label: str) -> LoopInfo | None:
         """The innermost loop with closed forms around another."""
@@ -161,7 +164,7 @@ class _Making:
         return max(around, key=lambda loop: loop.depth, default=None)
 
 
-def _one_of(alternatives: Sequence[Sequence[t.Condition]]) -> Iterator[t.Condition]:
+def one_of(alternatives: Sequence[Sequence[t.Condition]]) -> Iterator[t.Condition]:
     """That all conditions of one alternative hold, as few conditions: what all have in common, then the rest."""
     told = [[part for one in parts for part in t.conjuncts(one) if t.smt(part) is not None] for parts in alternatives]
     if not told:

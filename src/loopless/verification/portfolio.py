@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Generic, TypeVar
 
+from loopless.flowgraph.model import Flowgraph
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.records import dataclass
 from loopless.verification.proofs import Search
@@ -36,12 +37,13 @@ class SafetyQuestion(PropertyQuestion[Search]):
 
     ``native``: runs the compiled program for so many seconds. ``guided``: looks for a run into a violation by counters
     of paths. ``refuted``: whether Spacer has said that there is a violation; from then on only what looks for one is
-    asked.
+    asked. ``plain``: the flowgraph without the cells of arrays that are followed; None where nothing is asked of it.
     """
 
     native: Callable[[float], Any] = lambda _: None
     guided: Callable[[float], Any] = lambda _: None
     refuted: bool = False
+    plain: Callable[[], Flowgraph | None] = lambda: None
 
 
 @dataclass(slots=True)
@@ -97,6 +99,15 @@ def _trivially() -> SafetyMethod:
 def _summaries(seconds: float) -> SafetyMethod:
     source = "ours; summaries of loops (Xie et al., Proteus, FSE 2016) as accelerated transitions"
     return _method("summaries", source, lambda question: question.search.by_summaries(seconds))
+
+
+def _contents(seconds: float) -> SafetyMethod:
+    def ask(question: SafetyQuestion) -> Any:
+        plain = question.plain()
+        return None if plain is None else question.search.by_contents(plain, seconds)
+
+    source = "ours; contents as layers (LoAT, 2026), read at one cell (Monniaux and Gonnord, SAS 2016)"
+    return _method("contents of arrays", source, ask, proves=True, where=_follows_cells)
 
 
 def _single_runs(seconds: float) -> SafetyMethod:
@@ -175,6 +186,11 @@ def _paths(seconds: float, most: int | None = None) -> SafetyMethod:
     return _method("paths", "bounded model checking (Biere et al., TACAS 1999), path by path", ask)
 
 
+def _follows_cells(search: Search) -> bool:
+    graph = search.system.graph
+    return bool(graph.cells and graph.loops and not graph.signatures)
+
+
 def _multiplies(search: Search) -> bool:
     return search.multiplies
 
@@ -183,6 +199,7 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _trivially(),
     _summaries(1.0),
     _single_runs(0.3),
+    _contents(2.0),
     _fewest_equations(8.0),
     _plain_equations(2.0, _multiplies),
     _houdini(2.0),
@@ -194,6 +211,7 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _cases(1.0),
     _paths(1.0),
     _summaries(8.0),
+    _contents(8.0),
     _native_runs(1.0),
     _guided(5.0),
     _cases(2.0),

@@ -17,7 +17,7 @@ from loopless import terms as t
 from loopless.check.certificates.history import HistoryVariable
 from loopless.deadline import in_time
 from loopless.errors import LimitError
-from loopless.flowgraph.model import Origin
+from loopless.flowgraph.model import Flowgraph, Origin
 from loopless.limits.verification import (
     COVERS_S,
     ENTERING_BLOCKS,
@@ -47,9 +47,10 @@ from loopless.transition.algebra import named_at
 from loopless.transition.building import system_of
 from loopless.transition.relation import OPEN, START, VIOLATION, Step, TransitionSystem, Violates, multiplies
 from loopless.transition.star import Leaps, accelerated, leaps_of
+from loopless.verification.array_contents import content_invariants
 from loopless.verification.candidates import Proposals, conjuncts_under
 from loopless.verification.exploration import SystemPath, explored
-from loopless.verification.history import history_invariants, instrumented
+from loopless.verification.history import HistoryInvariants, history_invariants, instrumented
 from loopless.verification.input_streams import streamed_violation
 from loopless.verification.linear_invariants import linear_invariants
 from loopless.verification.runs import Choose, ProgramRun, Runner
@@ -68,6 +69,7 @@ Invariants = Mapping[str, tuple[t.Condition, ...]]
 
 SUMMARIES: Final = "summaries of loops"
 """What is told of answers by the summaries of loops."""
+CONTENTS: Final = "what loops write to arrays"
 LINEAR: Final = "linear invariants (Farkas)"
 EQUATIONS: Final = "polynomial equations"
 NO_INVARIANT: Final = "no invariant needed"
@@ -77,12 +79,13 @@ GOALS: Final = frozenset((VIOLATION, OPEN))
 @dataclass(frozen=True, slots=True)
 class Proof:
     """No run comes to a violation: ``invariants`` are inductive and exclude it. ``method``: who found them.
-    ``history``: the history variables that they speak of.
+    ``history``: the history variables that they speak of. ``elements``: they are of all elements of arrays at once.
     """
 
     invariants: Invariants
     method: str
     history: tuple[HistoryVariable, ...] = ()
+    elements: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,17 +433,32 @@ class Search:
                 found = history_invariants(self.system, leaps, safe)
         except LimitError:
             return None
-        if found is None:
+        return None if found is None else self._told(found, f"{SUMMARIES}, with history", seconds)
+
+    def by_contents(self, plain: Flowgraph, seconds: float) -> Proof | None:
+        """By what loops write to arrays. ``plain``: the flowgraph without the cells that are followed."""
+        try:
+            with in_time(clock.now() + seconds):
+                found = content_invariants(self.system, plain)
+        except (LimitError, t.TermTooLarge):
             return None
+        return None if found is None else self._told(found, CONTENTS, seconds, elements=True)
+
+    def _told(self, found: HistoryInvariants, method: str, seconds: float, *, elements: bool = False) -> Proof | None:
+        """The proof by what of this is inductive, if that is one. ``elements``: what holds of followed elements is used
+        of those that are read.
+        """
         graph, variables = instrumented(self.system.graph, found.history)
-        told = system_of(graph, self.system.violates, self.system.calls, ends=False, kept=variables)
+        kept_everywhere = variables | found.also
+        told = system_of(graph, self.system.violates, self.system.calls, kept=kept_everywhere, elements=elements)
         if not isinstance(told, TransitionSystem) or told.cutpoints != self.system.cutpoints:
             return None
         proposed = {label: (*self.found[label], *found.proposed[label]) for label in told.cutpoints}
-        kept = inductive_subset(told.transitions, proposed, min(self.deadline, clock.counted() + seconds))
-        if not all(self.excluded(transition, kept) for transition in self.bad):
+        inner = [step for step in told.transitions if step.target not in GOALS]
+        kept = inductive_subset(inner, proposed, min(self.deadline, clock.counted() + seconds))
+        if not all(self.excluded(step, kept) for step in told.transitions if step.target in GOALS):
             return None
-        return Proof(dict(kept), f"{SUMMARIES}, with history", found.history)
+        return Proof(dict(kept), method, found.history, elements)
 
     def run_along(self, path: SystemPath, values: Mapping[t.Var, int], leaps: Leaps) -> ProgramRun:
         """The run along a path of steps, which jumps over loops as their summaries say."""
@@ -656,6 +674,17 @@ def short_inputs(number: int) -> Iterator[tuple[int, ...]]:
     random_ = random.Random(3)
     for index in range(number):
         yield tuple(random_.randint(-9, 9) for _ in range(1 + index % 5))
+
+
+def small_sizes() -> Iterator[tuple[int, ...]]:
+    """Inputs of which the first is small, as a number of elements that follow, and those are small and differ: runs
+    with them are short, and meet what goes wrong with the first, the last and the one between.
+    """
+    random_ = random.Random(4)
+    for size in (1, 2, 3):
+        yield (size,)
+        for _ in range(2):
+            yield (size, *(random_.randint(-9, 9) for _ in range(4 * size)))
 
 
 def input_lists(number: int, length: int = 4000) -> list[list[int]]:

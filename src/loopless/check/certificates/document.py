@@ -13,7 +13,8 @@ With "contracts" ([{"function": F, "conjuncts": [SMT-LIB, ...]}]) the proof rest
 proves, too: conditions on what they are given (``f::n@call``), return (``f::@result``) and leave in globals (``f::g``).
 With "history" ([{"name": "history:…", "loop": LABEL, "block": LABEL, "variable": SYMBOL}], each with a loop, a block
 or both, or a loop and a variable) it is of version 2, and speaks of history variables, too
-(:mod:`loopless.check.certificates.history`). With "ranks" it is about termination. With "recurrent" (as "invariants")
+(:mod:`loopless.check.certificates.history`). With "elements" (true) its invariants are of all elements of arrays at
+once, and used of those that are read, too. With "ranks" it is about termination. With "recurrent" (as "invariants")
 and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it is about a set of states that a run never leaves
 which takes these values from outside; with "repeating" ([V, ...]) about a run that takes these inputs, the last one
 again and again, and comes to a state in which it was before. A cutpoint is the label of a block of the flowgraph;
@@ -95,6 +96,8 @@ def document_of(
         found["history"] = history_json(history)
     if contracts is not None:
         found["contracts"] = [{"function": name, "conjuncts": list(texts)} for name, texts in contracts.items()]
+    if claim.elements:
+        found["elements"] = True
     if claim.ranks is not None:
         found["ranks"] = [{"cutpoint": label, "components": list(terms)} for label, terms in claim.ranks.items()]
     if claim.recurrent is not None:
@@ -166,7 +169,10 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     claim = CertifiedClaim(
         {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["invariants"]},
         None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
+        elements=document.get("elements", False) is True,
     )
+    if claim.elements and (graph.signatures or ranks is not None or "recurrent" in document):
+        raise UsageError("a certificate about all elements is about errors, of a program whose calls are all inlined")
     if "recurrent" in document:
         if contracts:
             raise UsageError("a certificate with a recurrent set has no contracts, which it does not prove")

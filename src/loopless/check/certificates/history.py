@@ -15,7 +15,7 @@ from typing import Any, Final
 from loopless import terms as t
 from loopless.check.certificates.formulas import symbols_of
 from loopless.errors import UsageError
-from loopless.flowgraph.model import Assign, Block, Edge, Flowgraph, Kind, LoopInfo, VariableInfo
+from loopless.flowgraph.model import Assign, Block, Edge, Flowgraph, FollowedCell, Kind, LoopInfo, VariableInfo
 from loopless.patterns import pattern
 from loopless.records import dataclass
 
@@ -76,7 +76,21 @@ def with_history(graph: Flowgraph, history: Iterable[HistoryVariable]) -> Flowgr
     first = tuple(Assign(one.var, t.ZERO if one.value is None else one.value) for one in kept)
     begin = _instrumented(Block(BEGIN, first, (Edge(t.TRUE, graph.entry),)), kept)
     variables = {**graph.variables, **{one.var: VariableInfo(one.var, one.var.name, Kind.FLAG) for one in kept}}
-    return replace(graph, blocks={BEGIN: begin, **blocks}, entry=BEGIN, variables=variables)
+    cells, elsewhere = _with_cells(graph, kept)
+    made = replace(graph, blocks={BEGIN: begin, **blocks}, entry=BEGIN, variables=variables)
+    return replace(made, cells=cells, elsewhere=elsewhere)
+
+
+def _with_cells(graph: Flowgraph, kept: Iterable[_Kept]) -> tuple[dict[int, FollowedCell], frozenset[t.Var]]:
+    """The cells with what their variables held earlier, and what stands for values elsewhere."""
+    cells, elsewhere = dict(graph.cells), set(graph.elsewhere)
+    for one in kept:
+        for number, cell in graph.cells.items():
+            if one.value in (cell.cell, cell.number, cell.last):
+                cells[number] = replace(cells[number], before=cells[number].before | {one.var})
+        if one.value in graph.elsewhere:
+            elsewhere.add(one.var)
+    return cells, frozenset(elsewhere)
 
 
 @dataclass(frozen=True, slots=True)

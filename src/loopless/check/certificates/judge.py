@@ -7,7 +7,7 @@ can it come to what must not happen (safety)? Nothing of how the conditions were
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Final
 
@@ -16,12 +16,12 @@ import z3  # type: ignore[import-untyped]
 from loopless import clock
 from loopless import terms as t
 from loopless.check.certificates.formulas import condition_of, symbols_of, term_of
-from loopless.check.certificates.regions import Arrival, CutpointRegion, check_cut
+from loopless.check.certificates.regions import Arrival, CutpointRegion, ElementRead, check_cut
 from loopless.check.certificates.theories import Bits, Integers
 from loopless.errors import UsageError
 from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
 from loopless.graphs import reachable
-from loopless.limits.check import ASIDE_QUESTION_MS, QUESTION_MS
+from loopless.limits.check import ASIDE_QUESTION_MS, MAX_ELEMENT_CHOICES, QUESTION_MS
 from loopless.metering import check, limit, new_context
 from loopless.records import dataclass
 from loopless.terms.ideals import cases_of_constants, eliminated, excluded_by_equations
@@ -39,6 +39,8 @@ class CertifiedClaim:
     is about termination, by label what falls lexicographically from one visit of a cutpoint to the next. ``recurrent``:
     by label, a set of states that no run leaves in which the values from outside are the ``chosen`` ones. Or
     ``repeating``: the inputs, the last one again and again, of a run that comes to a state in which it was before.
+    ``elements``: the invariants are of each element of followed objects, for all of them at once: they are used of
+    those that are read, too.
     """
 
     invariants: Mapping[str, Sequence[str]]
@@ -46,6 +48,7 @@ class CertifiedClaim:
     recurrent: Mapping[str, Sequence[str]] | None = None
     chosen: Mapping[tuple[str, int], int] = field(default_factory=dict)
     repeating: Sequence[int] | None = None
+    elements: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ def judged(
     ranks = None
     if claim.ranks is not None:
         ranks = {label: tuple(term_of(text, symbols) for text in texts) for label, texts in claim.ranks.items()}
-    judge = _Judge(graph, held, ranks, violates, follows, started + seconds)
+    judge = _Judge(graph, held, ranks, violates, follows, started + seconds, elements=claim.elements)
     for start in (None, *labels):
         judge.region(start)
     undefined = tuple(dict.fromkeys(judge.undefined))
@@ -132,7 +135,10 @@ class _Judge:
         violates: Violates,
         follows: Follows,
         until: float,
+        *,
+        elements: bool = False,
     ) -> None:
+        self.elements = elements
         self.graph, self.held, self.ranks = graph, held, ranks
         self.violates, self.follows, self.until = violates, follows, until
         self.failed: list[str] = []
@@ -143,7 +149,8 @@ class _Judge:
     def region(self, start: str | None) -> None:
         """All questions about what happens from one cutpoint on."""
         region = CutpointRegion(self.graph, start, self.held, self.violates, self.follows)
-        given = t.conjunction((*region.facts, *(self.held[start] if start is not None else ())))
+        held = self.held[start] if start is not None else ()
+        given = t.conjunction((*region.facts, *held, *(_of_elements(held, region) if self.elements else ())))
         place = "the beginning" if start is None else start
         for arrival in region.arrivals:
             for part, condition in enumerate(self.held[arrival.target]):
@@ -184,6 +191,60 @@ class _Judge:
         self.questions += 1
         left = int(1000 * (self.until - clock.counted()))
         return left > 0 and impossible(t.conjunction(parts), min(left, milliseconds), self.used)
+
+
+def _of_elements(held: Sequence[t.Condition], region: CutpointRegion) -> Iterator[t.Condition]:
+    """What holds of elements that are read, since it holds wherever the place of a cell is.
+
+    The place is any but fixed, and no condition of the program depends on it: runs that differ in it alone do the same
+    to all else. So what is shown at the cutpoint of all these runs is true of all elements of the memory there at once;
+    of an element that is read, and that nothing has written since, it is used as of any other. What the run with that
+    place has in variables that only stand for other elements, or held earlier, is not known: these are any.
+    """
+    yield from region.of_elements
+    choices: dict[int, list[ElementRead]] = {}
+    for one in region.elements:
+        choices.setdefault(one.object, []).append(one)
+    chosen: list[tuple[ElementRead, ...]] = [()]
+    for reads in choices.values():
+        chosen += [(*others, one) for others in chosen for one in reads]
+    for some in chosen[1 : 1 + MAX_ELEMENT_CHOICES]:
+        yield from _of_chosen(held, region, some)
+
+
+def _of_chosen(
+    held: Sequence[t.Condition], region: CutpointRegion, some: Sequence[ElementRead]
+) -> Iterator[t.Condition]:
+    """What holds with the cells of some objects where these are read; and with those of all others there, too, where
+    that is one place.
+    """
+    cells = region.graph.cells
+    values: dict[t.Var, t.Term] = {}
+    guard: t.Condition = t.TRUE
+    for one in some:
+        cell = cells[one.object]
+        index = one.offset // cell.size
+        values |= {**region.any_cell(one.object, index), cell.cell: one.value}
+        guard = t.conjunction((guard, one.guard, (one.offset % cell.size).eq(0), _is_inside(region, one.object, index)))
+    if guard is t.FALSE:
+        return
+    yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
+    indices = {one.offset // cells[one.object].size for one in some}
+    others = [number for number in cells if all(number != one.object for one in some)]
+    if len(indices) == 1 and others:
+        (index,) = indices
+        for number in others:
+            values |= region.any_cell(number, index)
+            guard = guard & _is_inside(region, number, index)
+        yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
+
+
+def _is_inside(region: CutpointRegion, number: int, index: t.Term) -> t.Condition:
+    """Whether an object has an element of this number."""
+    length = region.graph.objects[number].size
+    if length is None:
+        return t.FALSE
+    return t.between(0, index, length // region.graph.cells[number].size - 1)
 
 
 def impossible(goal: t.Condition, milliseconds: int, used: dict[str, None]) -> bool:

@@ -58,6 +58,18 @@ class Event:
     loc: Loc | None
 
 
+@dataclass(frozen=True, slots=True)
+class ElementRead:
+    """An element of a followed object, at a byte ``offset``, is read where ``guard`` holds, and nothing has written it
+    since the cutpoint: it held ``value`` there.
+    """
+
+    object: int
+    guard: t.Condition
+    offset: t.Term
+    value: t.Term
+
+
 def check_cut(graph: Flowgraph, labels: Collection[str]) -> None:
     """Raises ``UsageError`` unless every cycle goes through one of ``labels``."""
     for label in labels:
@@ -106,10 +118,19 @@ class CutpointRegion:
         """What holds of the values that are read, whatever happens."""
         self.written = _written(graph)
         self.apart = multiplies(graph)
+        self.elements: list[ElementRead] = []
+        self.of_elements: list[t.Condition] = []
+        """What holds of the values of elements that are read."""
+        self._stores: dict[int, list[tuple[t.Condition, t.Term, t.Term]]] = {}
+        """By followed object, what was stored where since the cutpoint, in the order of ways: when, where and what."""
+        self._lost = {number: t.Var(f"lost of {number}", t.INTEGERS) for number in graph.cells}
+        """By followed object a variable that is 0 as long as all that has written it are such stores."""
         self._fresh = 0
         self._coming: dict[str, list[tuple[t.Condition, Values]]] = {}
         self._reads: list[tuple[Load, int, t.Term, t.Term, t.Var]] = []
-        self._versions = {number: t.Var(f"version of {number}", t.INTEGERS) for number in _read_twice(graph)}
+        self._versions = {
+            number: t.Var(f"version of {number}", t.INTEGERS) for number in _read_twice(graph) | graph.cells.keys()
+        }
         """By object a variable for how often it was written: what it holds is the same where that is."""
         entry = graph.entry if start is None else start
         if start is None and entry in labels:
@@ -117,7 +138,7 @@ class CutpointRegion:
             return
         blocks = graph.blocks
         inside = reachable((entry,), lambda at: [to for to in blocks[at].successors if to not in labels])
-        self._coming[entry] = [(t.TRUE, dict.fromkeys(self._versions.values(), t.ZERO))]
+        self._coming[entry] = [(t.TRUE, dict.fromkeys((*self._versions.values(), *self._lost.values()), t.ZERO))]
         for label in _ordered(graph, inside, labels, entry):
             coming = self._coming.pop(label, [])
             if self.apart and len(coming) <= MAX_SEPARATE_WAYS:
@@ -175,6 +196,7 @@ class CutpointRegion:
 
     def _statement(self, statement: Statement, guard: t.Condition, values: Values) -> t.Condition:
         self._changed(statement, values)
+        self._stored(statement, guard, values)
         match statement:
             case Assign(target=target, value=value):
                 values[target] = t.substitute(value, values)
@@ -189,6 +211,7 @@ class CutpointRegion:
                 values[target] = self._any(target)
             case Load(target=target, target_object=owner):
                 values[target] = self._loaded(statement, values)
+                self._read(statement, guard, values)
                 if owner is not None:
                     values[owner] = self._any(owner)
             case Call():
@@ -224,6 +247,55 @@ class CutpointRegion:
         ]
         self._reads.append((load, number, version, offset, found))
         return found
+
+    def _read(self, load: Load, guard: t.Condition, values: Values) -> None:
+        """Notes what is read of a followed object, as far as it is known: what was stored there since the cutpoint, or
+        what the element was at the cutpoint.
+        """
+        owner, found = t.substitute(load.address.object, values), values[load.target]
+        cell = self.graph.cells.get(owner.value) if isinstance(owner, t.Const) else None
+        if cell is None or values[self._lost[cell.object]] is not t.ZERO:
+            return
+        bits = cell.cell.type.width
+        if load.type.width != bits or load.target.type.width != bits:
+            return
+        offset = t.substitute(load.address.offset, values)
+        # What is read of the followed cell is what that holds: the value that stands for others may be the same.
+        held = t.wrap(values.get(cell.cell, cell.cell), load.target.type)
+        self.of_elements.append(t.implies(guard & cell.hit(offset), found.eq(held)))
+        kept = guard
+        for then, at, value in reversed(self._stores.get(cell.object, ())):
+            stored = t.wrap(value, load.target.type)
+            self.of_elements.append(t.implies(kept & then & at.eq(offset), found.eq(stored)))
+            kept = kept & ~(then & at.eq(offset))
+        self.elements.append(ElementRead(cell.object, kept, offset, t.wrap(found, cell.cell.type)))
+
+    def _stored(self, statement: Statement, guard: t.Condition, values: Values) -> None:
+        """Notes what a statement does to followed objects."""
+        written = _writes(statement)
+        for number, lost in self._lost.items():
+            if written is not None and number not in written:
+                continue
+            cell = self.graph.cells[number]
+            if (
+                isinstance(statement, Store)
+                and isinstance(statement.address.object, t.Const)
+                and statement.value_object is None
+                and statement.type.width == cell.cell.type.width
+            ):
+                offset, value = (t.substitute(part, values) for part in (statement.address.offset, statement.value))
+                self._stores.setdefault(number, []).append((guard, offset, value))
+                continue
+            self._fresh += 1
+            values[lost] = t.const(self._fresh)
+
+    def any_cell(self, number: int, index: t.Term) -> dict[t.Var, t.Term]:
+        """The variables of the cell of an object as they are, at the cutpoint, in a run whose place is ``index``: all
+        but the place are any. So are those that stand for elements elsewhere.
+        """
+        cell = self.graph.cells[number]
+        variables = sorted(cell.variables | self.graph.elsewhere, key=lambda var: var.key)
+        return {**{var: self._any(var) for var in variables}, cell.number: index}
 
     def _changed(self, statement: Statement, values: Values) -> None:
         """What a statement may write has another version from then on."""

@@ -26,6 +26,7 @@ from loopless.flowgraph.model import (
     Expire,
     Fill,
     Flowgraph,
+    FollowedCell,
     Havoc,
     Kind,
     Load,
@@ -36,27 +37,6 @@ from loopless.flowgraph.model import (
     VariableInfo,
 )
 from loopless.limits.flowgraph import MAX_FOLLOWED_OBJECTS
-from loopless.records import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """The variables of an object's cell: what it holds, its number in the object, and whether it was read last."""
-
-    object: int
-    size: int
-    cell: t.Var
-    number: t.Var
-    last: t.Var
-
-    @property
-    def place(self) -> t.Term:
-        """The byte offset of the cell."""
-        return self.number * self.size
-
-    def hit(self, offset: t.Term) -> t.Condition:
-        """Whether an access at an offset is one of the cell."""
-        return offset.eq(self.place)
 
 
 def with_cells(graph: Flowgraph) -> Flowgraph:
@@ -80,10 +60,11 @@ def with_cells(graph: Flowgraph) -> Flowgraph:
         for one in cells.values()
         for var, kind in ((one.cell, Kind.TEMPORARY), (one.number, Kind.PLACE), (one.last, Kind.TEMPORARY))
     }
-    return replace(graph, blocks=blocks, variables={**graph.variables, **infos, **fresh})
+    variables = {**graph.variables, **infos, **fresh}
+    return replace(graph, blocks=blocks, variables=variables, cells=cells, elsewhere=frozenset(fresh))
 
 
-def _cells(graph: Flowgraph) -> Iterator[_Cell]:
+def _cells(graph: Flowgraph) -> Iterator[FollowedCell]:
     """The objects whose accesses are all of one type, at multiples of its size, and that are read and written."""
     loads: dict[int, set[t.IntType]] = {}
     stores: dict[int, set[t.IntType]] = {}
@@ -123,7 +104,7 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
         names |= {f"{stem}{part}" for part in ("[k]", ".k", ".last")}
         signed = min(loads[number], key=str).signed
         most = t.IntType(32, signed=False)  # no object of that many elements is followed
-        yield _Cell(
+        yield FollowedCell(
             number,
             width // 8,
             t.Var(f"{stem}[k]", t.IntType(width, signed)),
@@ -132,7 +113,7 @@ def _cells(graph: Flowgraph) -> Iterator[_Cell]:
         )
 
 
-def _beginning(graph: Flowgraph, cells: dict[int, _Cell]) -> Iterator[Statement]:
+def _beginning(graph: Flowgraph, cells: dict[int, FollowedCell]) -> Iterator[Statement]:
     for one in cells.values():
         yield Havoc(one.number, Origin.UNSUPPORTED, "place of a cell")
         found = graph.objects[one.object]
@@ -160,7 +141,7 @@ def _is_zero(found: MemoryObject) -> bool:
     return found.kind == "global" and found.content is not None and not any(found.content) and found.own
 
 
-def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
+def _statements(block: Block, cells: dict[int, FollowedCell], fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
     """The statements of a block with what they do to cells."""
     for index, statement in enumerate(block.statements):
         match statement:
@@ -195,7 +176,9 @@ def _statements(block: Block, cells: dict[int, _Cell], fresh: dict[t.Var, Variab
                 yield statement
 
 
-def _filled(fill: Fill, one: _Cell, label: str, index: int, fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
+def _filled(
+    fill: Fill, one: FollowedCell, label: str, index: int, fresh: dict[t.Var, VariableInfo]
+) -> Iterator[Statement]:
     """A cell inside of what is filled with zeros is zero; inside of what is filled otherwise, or cut by it, it is any
     value.
     """
@@ -210,7 +193,7 @@ def _filled(fill: Fill, one: _Cell, label: str, index: int, fresh: dict[t.Var, V
     yield Assign(one.cell, t.ite(outside, one.cell, t.ite(inside, filled, unknown)), fill.loc)
 
 
-def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, _Cell]) -> Iterator[Statement]:
+def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, FollowedCell]) -> Iterator[Statement]:
     """The cells of which nothing is known any more."""
     objects = frozenset((statement.object,)) if isinstance(statement, Expire) else written_by(statement)
     anything = objects is None or any(number < 0 for number in objects)

@@ -11,7 +11,7 @@ from loopless.queries.verification.question import VerificationQuestion, takes_i
 from loopless.queries.verification.replays import Replay, Replays
 from loopless.queries.verification.verdict import Verdict
 from loopless.transition.relation import TransitionSystem
-from loopless.verification.proofs import Search, Suspect, input_lists
+from loopless.verification.proofs import Search, Suspect, input_lists, small_sizes
 
 NATIVE_PER_S: Final = 10_000_000_000
 """More iterations than a native run makes in a second, of a loop that is left of all that compilers take away."""
@@ -90,7 +90,10 @@ class NativeRuns:
         return guided(question, self.replays, seconds)
 
     def inputs(self) -> Iterator[tuple[int, ...]]:
-        """Inputs for native runs: such as lead into loops, with one value for all that come later, and any."""
+        """Inputs for native runs: small sizes, then such as lead into loops, with one value for all later ones, then
+        any. With many elements other undefined behaviour comes first, as an overflow of a sum.
+        """
+        yield from small_sizes()
         search = Search(self.system, self.question.violates, self.question.deadline)
         guided = search.guided_inputs(EXTREME_INPUTS_S)
         for later in (1, 0, -1, 1_000_000):

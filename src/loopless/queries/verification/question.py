@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -64,6 +65,11 @@ class VerificationQuestion:
             cells=cells,
             contract_of=lambda signature: (contracts or {}).get(signature.function),
         )
+
+    @functools.cached_property
+    def plain_graph(self) -> Flowgraph:
+        """The program, of whose arrays no cells are followed."""
+        return self.graph(cells=False)
 
     def system(self, contracts: Contracts | None = None) -> TransitionSystem | Refused:
         """The program as transitions, under these contracts of functions."""

@@ -30,6 +30,7 @@ def safe(
         lambda: question.is_late,
         runs.violation,
         runs.guided,
+        plain=lambda: question.plain_graph,
     )
     return _answer(asked, question, system)
 
@@ -64,5 +65,5 @@ def proved_safe(question: VerificationQuestion, system: TransitionSystem, certif
         verdict = certification.certified(system, search, found) if isinstance(found, Proof) else None
         return verdict if verdict is not None and verdict.verdict == "true" else None
 
-    asked = SafetyQuestion(search, settle, question.timed, lambda: question.is_late)
+    asked = SafetyQuestion(search, settle, question.timed, lambda: question.is_late, plain=lambda: question.plain_graph)
     return _answer(asked, question, system)

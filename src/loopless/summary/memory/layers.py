@@ -163,6 +163,15 @@ class Layering:
         found = t.substitute(path.condition, self.sequences.at(times, path.condition.variables))
         return t.substitute(found, self._start)
 
+    def values(self, variables: frozenset[t.Var], times: t.Term) -> dict[t.Var, t.Term]:
+        """What variables hold after so many iterations, those of which that is known, over what was at the entry."""
+        found = {var: term for var, term in self.sequences.at(times, variables).items() if var in variables}
+        return {var: t.substitute(term, self._start) for var, term in found.items() if not is_hidden(term)}
+
+    def holding(self, times: t.Term) -> t.Condition:
+        """What holds of the iteration after so many, over what was at the loop's entry, if there is one."""
+        return t.substitute(self.part.common, self.part.at(times))
+
     def from_entry(self, layers: Sequence[t.Layer]) -> t.Layers:
         """The layers with elements of the entry in place of what is carried."""
         return mapped(layers, lambda node: t.substituted(node, self._start))
