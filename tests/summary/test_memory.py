@@ -143,3 +143,14 @@ def test_one_element_more_is_found_wrong() -> None:
         if case.contents is not None
     )
     assert judged(source, replace(summary, cases=cases)).mismatches
+
+
+def test_unknown_values_of_two_iterations_are_not_the_same() -> None:
+    """Each iteration reads what others may have written: the difference of two such values is not 0."""
+    source = """void f(unsigned char *b, unsigned char *a, int n) {
+        unsigned char last = 0, older = 0;
+        for (int i = 0; i < n; i++) { b[i] = last - older; older = last; last = a[a[i] & 3]; a[last & 3] = i; } }"""
+    _, _, summary = answered(source)
+    assert all(case.contents is None or case.contents.get("b") != () for case in summary.cases)
+    found = judged(source, summary)
+    assert not found.mismatches, found.mismatches[0]

@@ -36,8 +36,7 @@ def own_element(type: t.IntType) -> t.Var:
 class Resolved:
     """A loop that reads nothing of what it writes, as far as that is found. ``carried``: variables for elements, by the
     element that each holds when an iteration begins, over the values at the header; ``cells``: those whose element no
-    iteration moves. What is not known is read of :data:`.HIDDEN`; but writes read what earlier iterations may have
-    written as :func:`.at_header` calls it.
+    iteration moves. What is not known stays an unknown value, or is read as :func:`.at_header` calls it.
     """
 
     paths: LoopPaths
@@ -53,13 +52,28 @@ class Resolved:
         """Whether anything but what is written depends on memory of which nothing is known, or on what iterations take
         from outside.
         """
-        return any(is_hidden(node) for path in self.paths.all for node in spoken(path))
+        return any(map(self.is_unknown, (node for path in self.paths.all for node in spoken(path))))
+
+    def is_unknown(self, node: t.Node) -> bool:
+        """Whether ``node`` speaks of such a value."""
+        outside = {unknown.var for path in self.paths.all for unknown in path.unknowns}
+        return is_open(node) or not node.variables.isdisjoint(outside)
+
+    @property
+    def closed(self) -> LoopPaths:
+        """The paths without what they write, where they are not :attr:`open`."""
+
+        def of(path: Path) -> Path:
+            return replace(path, unknowns=(), writes=())
+
+        iterative, exits = tuple(map(of, self.paths.iterative)), tuple(map(of, self.paths.exits))
+        return replace(self.paths, iterative=iterative, exits=exits)
 
 
 def is_open(node: t.Node) -> bool:
     """Whether ``node`` speaks of memory that earlier iterations may have written, or of which nothing is known."""
     reads = (part.array for part in t.walk_inside(node) if isinstance(part, t.Read))
-    return any(array == HIDDEN or read_at_header(array) is not None for array in reads)
+    return any(array.startswith(HIDDEN) or read_at_header(array) is not None for array in reads)
 
 
 def resolved(paths: LoopPaths, entry: t.Condition = t.TRUE) -> Resolved:
@@ -79,37 +93,37 @@ def spoken(path: Path) -> Iterator[t.Node]:
 
 def is_hidden(node: t.Node) -> bool:
     """Whether ``node`` speaks of memory of which nothing is known."""
-    return any(isinstance(part, t.Read) and part.array == HIDDEN for part in t.walk_inside(node))
+    return any(isinstance(part, t.Read) and part.array.startswith(HIDDEN) for part in t.walk_inside(node))
 
 
 def hidden(paths: LoopPaths) -> LoopPaths:
-    """The paths where what is not known is read of :data:`.HIDDEN`, at offsets that no iteration repeats."""
+    """The paths where what is not known is read of memory that no object has, in each iteration of another place: so
+    nothing takes values of two iterations for the same. Writes read as :func:`.at_header` calls it what they may.
+    """
     found = dict.fromkeys(unknown.var for path in paths.all for unknown in path.unknowns)
     values: dict[t.Var, t.Term] = {
-        var: t.read(HIDDEN, _TICK + 16 * number, var.type) for number, var in enumerate(found)
+        var: t.read(f"{HIDDEN} {number}", _TICK, var.type) for number, var in enumerate(found)
     }
 
     def of_read(array: str, offset: t.Term, type: t.IntType) -> t.Term:
-        unknown = array == HIDDEN or read_at_header(array) is not None
-        return t.read(HIDDEN, offset + _TICK, type) if unknown else t.read(array, offset, type)
+        held = read_at_header(array)
+        if held is None and array != HIDDEN:
+            return t.read(array, offset, type)
+        return t.read(f"{HIDDEN} of {held}", offset + (1 << 80) * _TICK, type)
 
     def of(path: Path) -> Path:
-        placed = path.given(values) if values else path
-        return replace(changed(placed, lambda node: t.with_reads(node, of_read)), unknowns=())
-
-    def told(path: Path) -> Path:
-        """The path with its writes as they are, but for what has no place."""
-        plain = of(path)
+        placed = changed(path.given(values) if values else path, lambda node: t.with_reads(node, of_read))
         held: dict[t.Var, t.Term] = dict(values)
         for unknown in path.unknowns:
             if unknown.held is not None:
                 offset = t.substitute(unknown.held.offset, held)
                 held[unknown.var] = t.read(at_header(unknown.held.array), offset, unknown.held.type)
-        return replace(plain, writes=tuple(write.given(held) for write in path.writes))
+        update = placed.update if path.exit is not None else {**placed.update, _TICK: _TICK + 1}
+        writes = tuple(write.given(held) for write in path.writes)
+        return replace(placed, update=update, writes=writes, unknowns=())
 
-    state = (*paths.state, *(() if _TICK in paths.state else (_TICK,)))
-    iterative, exits = tuple(map(told, paths.iterative)), tuple(map(told, paths.exits))
-    return replace(paths, iterative=iterative, exits=exits, state=state)
+    iterative, exits = tuple(map(of, paths.iterative)), tuple(map(of, paths.exits))
+    return replace(paths, iterative=iterative, exits=exits, state=(*paths.state, _TICK))
 
 
 def changed(path: Path, of: Callable[[t.Node], t.Node]) -> Path:
@@ -175,7 +189,7 @@ class _Resolution:
 
     def _element(self, element: t.Read, path: Path, given: t.Condition) -> t.Term | None:
         """What an element is where an iteration by ``path`` begins, ``given`` holding; None where that is not known."""
-        if element.array == HIDDEN or is_open(element.offset):
+        if element.array.startswith(HIDDEN) or is_open(element.offset):
             return None
         return element if self.of_entry(element, path, given) else self._carry(element)
 
@@ -328,7 +342,7 @@ class _Resolution:
             exits=tuple(map(of, self.paths.exits)),
             state=(*self.paths.state, *carried),
         )
-        return Resolved(hidden(paths), carried, frozenset(self.cells - lost), self.entry, tuple(self.wishes))
+        return Resolved(paths, carried, frozenset(self.cells - lost), self.entry, tuple(self.wishes))
 
     def _plain(self, path: Path, lost: frozenset[t.Var]) -> Path:
         """The path with what it reads of memory in terms of the entry, as far as that is known."""

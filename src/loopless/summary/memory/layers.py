@@ -110,7 +110,7 @@ class Layering:
         self.part = oblivious_part(paths)
         self.sequences = Sequences(paths, self.part)
         self._start: dict[t.Var, t.Term] = dict(found.carried)
-        self.entry = frozenset((*paths.state, *paths.invariants)) - found.carried.keys()
+        self.entry = frozenset((*found.paths.state, *paths.invariants)) - found.carried.keys()
         """The variables whose values at the entry contents may speak of."""
         self.why: dict[str, str] = {}
         """Why elements are not told, by the object."""

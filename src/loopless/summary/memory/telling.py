@@ -87,7 +87,7 @@ def _ways(way: WritingPaths) -> list[Resolved]:
 def _unknown(found: Resolved) -> int:
     """How many parts of the paths speak of memory that is not known."""
     nodes = [node for path in found.paths.all for node in (*spoken(path), *(n for w in path.writes for n in w.nodes))]
-    return sum(map(is_open, nodes))
+    return sum(map(found.is_unknown, nodes))
 
 
 def _anew(ways: Sequence[Resolved], outcome: Outcome) -> LoopSummary | None:
@@ -96,7 +96,7 @@ def _anew(ways: Sequence[Resolved], outcome: Outcome) -> LoopSummary | None:
     left: list[t.Condition] = [t.conjunction(~found.entry for found in ways)]
     why = outcome if isinstance(outcome, Refused) else next(iter(outcome.residual)).why
     for found in ways:
-        again = None if found.open else summarize(found.paths)
+        again = None if found.open else summarize(found.closed)
         if isinstance(again, LoopSummary):
             every.append(_where(_from_entry(again, found), found.entry))
         else:
@@ -175,8 +175,8 @@ def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers]) -> Case
             contents[array] = (*above, *contents.get(array, ()))
     if sum(1 for node in nodes_in(contents) for _ in t.walk_inside(node)) > MAX_CONTENT_NODES:
         return case
-    foreign = variables_in(contents) - layering.entry
-    assert not foreign, f"contents speak of {sorted(foreign)}"
+    if not variables_in(contents) <= layering.entry or any(map(is_open, nodes_in(contents))):
+        return case  # they speak of what the entry does not have
     return replace(case, contents={array: layers for array, layers in contents.items() if layers})
 
 
