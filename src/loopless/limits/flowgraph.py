@@ -41,7 +41,7 @@ MAX_LOOKUP_ENTRIES: Annotated[int, GUESS] = 256
 MAX_MEMBER_DEPTH: Annotated[int, GUESS] = 8
 """Maximum depth of arrays and structures inside one another that are followed."""
 
-MAX_HEAP_BYTES: Annotated[int, ChosenBy("larger objects matter by their elements, not by their fields")] = 1 << 12
+MAX_HEAP_BYTES: Annotated[int, ChosenBy("runs hold it twice, as it is and as what was allocated")] = 1 << 20
 """Maximum size in bytes of a heap object that is followed like a local variable."""
 
 MAX_OFFSETS: Annotated[int, GUESS] = 6

@@ -258,9 +258,17 @@ class _Making:
                 there = t.substitute(value, {**inputs, **brought})
                 there = t.substitute(there, {**values, cell.number: INDEX, cell.cell: held})
                 known = there.variables <= self.fixed | {INDEX} | _history(there)
-                where = t.between(0, INDEX, _elements(self.plain, cell) - 1)
+                where = self._inside(cell)
                 written[name] = (t.Layer(cell.cell.type, t.ZERO, cell.size, where, there if known else None),)
         return followed(base, written, lambda condition: condition)
+
+    def _inside(self, cell: FollowedCell) -> t.Condition:
+        """Where an object has elements, as far as its size keeps its value; behind its end nothing is read."""
+        described = self.plain.objects[cell.object]
+        size = t.const(described.size) if described.size is not None else described.extent
+        if size is None or not size.variables <= self.fixed:
+            return INDEX.ge(0)
+        return INDEX.ge(0) & INDEX.lt(size // cell.size)
 
     # -- what holds at a header ---------------------------------------------------------------------------------------
 
@@ -365,12 +373,6 @@ def _is_bound(node: t.Node) -> bool:
 
 def _history(node: t.Node) -> frozenset[t.Var]:
     return frozenset(var for var in node.variables if var.name.startswith(SPACE))
-
-
-def _elements(graph: Flowgraph, cell: FollowedCell) -> int:
-    length = graph.objects[cell.object].size
-    assert length is not None
-    return length // cell.size
 
 
 def _enters(step: Step, loop: LoopInfo) -> bool:

@@ -398,7 +398,8 @@ def _begin(translator: Translator, base: Base, count: Number | None, element: in
     type = memory.offset_type
     fits = least is not None and most is not None and type.holds(least) and type.holds(most)
     held = type if fits or not is_allocated(base.name) else t.INTEGERS
-    size = memory.fresh(f"sizeof({memory.shown(base)})", Kind.TEMPORARY, held)
+    shown = f"bytes at {memory.shown(base)}" if is_allocated(base.name) else f"sizeof({memory.shown(base)})"
+    size = memory.fresh(shown, Kind.TEMPORARY, held)
     if length is None:
         translator.emit(Havoc(size, Origin.UNSUPPORTED, base.name, loc))
     elif is_allocated(base.name):

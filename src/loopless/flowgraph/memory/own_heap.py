@@ -117,11 +117,11 @@ def _room(call: ir.Instruction, function: ir.SourceFunction, module: ir.Module) 
     if isinstance(count, ir.IntConst):
         size = element * count.unsigned
         return _Room(_alloca(call, size), count, element, size, zeroed) if 0 < size <= MAX_HEAP_BYTES else None
-    if element == 0 or not isinstance(count, ir.Local):
+    if element == 0 or not isinstance(count, ir.Local) or not isinstance(count.type, ir.IntT):
         return None
-    most = (1 << (module.pointer_bits - 3)) - 1 if module.pointer_bits == 64 else (1 << (module.pointer_bits - 2)) - 1
-    alloca = replace(_alloca(call, element), operands=(count,))
-    return _Room(alloca, count, element, most // element, zeroed)
+    largest = (1 << (module.pointer_bits - (3 if module.pointer_bits == 64 else 2))) - 1  # a quarter of all addresses
+    most = min(largest // element, (1 << (count.type.bits - 1)) - 1)
+    return _Room(replace(_alloca(call, element), operands=(count,)), count, element, most, zeroed)
 
 
 def _factors(call: ir.Instruction, function: ir.SourceFunction) -> tuple[ir.Value, int]:
