@@ -147,7 +147,7 @@ def main() -> int:
     print(f"\n{len(found)} functions: {', '.join(f'{count} {name}' for name, count in total.most_common())}; ", end="")
     print(f"{runs} native runs, {states} states of loops alone")
     if options.keep:
-        options.keep.write_text(json.dumps([asdict(one) for one in found], indent=1))
+        options.keep.write_text(json.dumps([{**asdict(one), "eval": dict(one.eval)} for one in found], indent=1))
     return 1 if total["wrong"] else 0
 
 

@@ -6,7 +6,6 @@ import dataclasses
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +20,6 @@ from loopless_fuzz.campaigns.keeping import keep_program
 from loopless_fuzz.campaigns.plan import Plan
 from loopless_fuzz.campaigns.programs import judge_program
 from loopless_fuzz.campaigns.rows import Row
-
-
-def in_place(method: Callable[[LoopPaths], Outcome]) -> Callable[..., Any]:
-    """Another method in the place of the summary of a loop."""
-    return lambda graph, paths, *, known: (paths, method(paths))
 
 
 def one_too_many(paths: LoopPaths) -> Outcome:
@@ -58,12 +52,12 @@ def another_result(*args: Any) -> Any:
 
 
 def judge_too_many(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ()) -> Row:
-    loopless_fuzz.campaigns.loops.summarized = in_place(one_too_many)
+    loopless_fuzz.campaigns.loops.summarize = one_too_many
     return judge_program(plan, seed, base, skip)
 
 
 def keep_too_many(plan: Plan, row: Row, keep: Path, base: Path, seconds: float) -> Path:
-    loopless_fuzz.campaigns.loops.summarized = in_place(one_too_many)
+    loopless_fuzz.campaigns.loops.summarize = one_too_many
     return keep_program(plan, row, keep, base, seconds)
 
 
@@ -78,7 +72,7 @@ def keep_another_result(plan: Plan, row: Row, keep: Path, base: Path, seconds: f
 
 
 def judge_slowly(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ()) -> Row:
-    loopless_fuzz.campaigns.loops.summarized = in_place(slow)
+    loopless_fuzz.campaigns.loops.summarize = slow
     return judge_program(plan, seed, base, skip)
 
 
@@ -90,12 +84,12 @@ def judge_dying(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ()) -
 
 
 def judge_failing(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ()) -> Row:
-    loopless_fuzz.campaigns.loops.summarized = in_place(failing)
+    loopless_fuzz.campaigns.loops.summarize = failing
     return judge_program(plan, seed, base, skip)
 
 
 def keep_failing(plan: Plan, row: Row, keep: Path, base: Path, seconds: float) -> Path:
-    loopless_fuzz.campaigns.loops.summarized = in_place(failing)
+    loopless_fuzz.campaigns.loops.summarize = failing
     return keep_program(plan, row, keep, base, seconds)
 
 

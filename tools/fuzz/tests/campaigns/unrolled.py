@@ -5,7 +5,6 @@ It says nothing of more iterations. With ``slip`` it is wrong in one place: what
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -101,24 +100,20 @@ def _as_it_is(_: Any, paths: LoopPaths, outcome: Outcome) -> tuple[LoopPaths, Ou
     return paths, outcome
 
 
-def _in_place(method: Callable[[LoopPaths], Outcome]) -> Callable[..., tuple[Any, Outcome]]:
-    return lambda _, paths, *, known: (paths, method(paths))
-
-
 def judge_unrolled(plan: Plan, seed: int, base: FilePath, skip: tuple[str, ...] = ()) -> Row:
-    loopless_fuzz.campaigns.loops.summarized = _in_place(unrolled)
+    loopless_fuzz.campaigns.loops.summarize = unrolled
     loopless_fuzz.campaigns.loops.from_entry = _as_it_is
     return judge_program(plan, seed, base, skip)
 
 
 def judge_slip(plan: Plan, seed: int, base: FilePath, skip: tuple[str, ...] = ()) -> Row:
-    loopless_fuzz.campaigns.loops.summarized = _in_place(slip)
+    loopless_fuzz.campaigns.loops.summarize = slip
     loopless_fuzz.campaigns.loops.from_entry = _as_it_is
     return judge_program(plan, seed, base, skip)
 
 
 def keep_slip(plan: Plan, row: Row, keep: FilePath, base: FilePath, seconds: float) -> FilePath:
-    loopless_fuzz.campaigns.loops.summarized = _in_place(slip)
+    loopless_fuzz.campaigns.loops.summarize = slip
     loopless_fuzz.campaigns.loops.from_entry = _as_it_is
     return keep_program(plan, row, keep, base, seconds)
 

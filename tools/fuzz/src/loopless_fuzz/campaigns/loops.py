@@ -17,9 +17,18 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.paths import LoopPaths
 from loopless.queries.program import AnalyzedFunction, load
 from loopless.refusals import Reason, Refused
-from loopless.summary import LoopSummary, Outcome, fixed_by, from_entry, paths_of, readable
+from loopless.summary import (
+    LoopSummary,
+    Outcome,
+    fixed_by,
+    from_entry,
+    paths_of,
+    readable,
+    summarize,
+    summarized,
+    with_memory,
+)
 from loopless.summary.memory.telling import writes_memory
-from loopless.summary.nests import summarized
 from loopless_fuzz.campaigns.rows import LoopRow, State
 from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
 from loopless_fuzz.judging.contents import ClaimReader, Entry
@@ -78,10 +87,13 @@ def summarize_loop(subject: Subject, loop: LoopInfo, row: LoopRow) -> None:
     started = clock.now()
     outcome: Outcome
     try:
-        paths, outcome = summarized(graph, paths, known=subject.function.inner)
         if isinstance(paths, LoopPaths):
             row.paths = len(paths.iterative)
-            paths, outcome = from_entry(graph, paths, outcome)
+            paths, outcome = from_entry(graph, paths, summarize(paths))
+            paths, outcome = with_memory(graph, paths, outcome, known=subject.function.inner)
+        else:
+            paths, outcome = summarized(graph, paths, known=subject.function.inner)
+        if isinstance(paths, LoopPaths):
             subject.paths[loop.name] = paths
         row.writes = how_told(outcome) if writes_memory(graph, loop) else ""
         row.seconds["summary"] = clock.now() - started

@@ -5,7 +5,9 @@ runs, their arrays element by element. What is wrong is made small by leaving ou
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +20,7 @@ from loopless_fuzz.campaigns.rows import Row
 from loopless_fuzz.generator.writing import Writing, writing
 
 _WIDTH: Final = 600
+_ELEMENTS: Final = 3_000
 _CANDIDATES: Final = 150
 """How many smaller programs are tried."""
 
@@ -32,11 +35,24 @@ def judge_writing(plan: Plan, seed: int, base: Path, skip: tuple[str, ...] = ())
     program = program_of(seed)
     row = Row(WRITING, seed, sorted(set(program.shapes)))
     try:
-        _judge(plan, row, program, program.text, workplace(base), skip)
+        with _few_elements():
+            _judge(plan, row, program, program.text, workplace(base), skip)
         row.status = "done"
     except Exception:  # noqa: BLE001  # a crash on any program is a finding, and the campaign goes on
         row.status, row.note = "crash", traceback.format_exc(limit=-6)
     return row
+
+
+@contextmanager
+def _few_elements() -> Iterator[None]:
+    """Evaluations end soon that go over many elements: what the programs access is small, and counters are not."""
+    evaluation = import_module("loopless.terms.evaluate")
+    before = evaluation.MAX_ELEMENTS
+    evaluation.MAX_ELEMENTS = _ELEMENTS  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        evaluation.MAX_ELEMENTS = before  # type: ignore[attr-defined]
 
 
 def _judge(plan: Plan, row: Row, program: Writing, text: str, folder: Path, skip: Sequence[str] = ()) -> None:
@@ -60,7 +76,8 @@ def keep_writing(plan: Plan, row: Row, keep: Path, base: Path, seconds: float) -
             return False
         found = Row(WRITING, row.seed)
         try:
-            _judge(plan, found, program, text, folder)
+            with _few_elements():
+                _judge(plan, found, program, text, folder)
         except Exception:  # noqa: BLE001  # it does not compile, or it crashes as the whole did
             found.status, found.note = "crash", traceback.format_exc(limit=-6)
         if not found.wrong or _kind(found) != kind:
