@@ -85,10 +85,10 @@ loop.automaton()
 # A refusal is a value that says why, and what to do.
 
 # %%
-asking = loopless.load("examples/looperman/fig3.c")["bubble_sort"]
-refused = asking.summarize()
+sorting = loopless.load("examples/looperman/fig3.c", loop_timeout_s=0.001)
+refused = sorting.loops[0].summarize()
 isinstance(refused, loopless.Refused)  # -> True
-refused.reason.code  # -> "L109"
+refused.reason.code  # -> "L302"
 refused
 
 # %% [markdown]
