@@ -173,7 +173,7 @@ def test_a_least_number_is_never_above_the_most(tmp_path: Path) -> None:
     assert isinstance(n, Var)
     for value in range(-2, 9):
         assert evaluate(found.lower, {n: value}) <= evaluate(found.upper, {n: value})
-        assert holds(found.always_undefined, {n: value}) == (value >= 4)
+        assert holds(found.undefined, {n: value}) == (value >= 4)
         if value < 4:
             assert evaluate(found.upper, {n: value}) == max(0, value + 1)
 

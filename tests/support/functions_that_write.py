@@ -61,7 +61,7 @@ LOOPS = {
     "prefix sums": f"void f(short *a, long *b, int n) {{ {TEN} long s = 0; for (int i = 0; i < n; i++) {{ s += a[i]; b[i] = s; }} b[11] = b[3]; }}",
     "first values": "int f(int k) { int t[8] = {1, 2, 4, 8, 16, 32, 64, 128}; t[k & 7] = 0; int s = 0; for (int i = 0; i < 8; i++) s += t[i]; return s; }",
     "a text": 'int f(int k) { char b[8] = "hello"; int i = k & 3; while (b[i]) i++; b[i] = 33; return b[5] + i; }',
-    "a text once round": 'int f(int k) { char b[6] = "hello"; int i = 0; while (b[i] != k % 2) i = (i + 1) % 6; return i; }',
+    "a text once round": 'int f(int k) { char b[6] = "hello"; int i = 0; while (b[i] != (k & 1 ? 111 : 108)) i = (i + 1) % 6; return i; }',
     "read before a loop": f"int f(int *a, int n) {{ {TEN} int x = a[n & 7]; a[n & 7] = 3; int s = 0; for (int i = 0; i < n; i++) if (a[i] == x) s++;"
     " return s; }",
     "early return": f"int f(int *a, int n) {{ {TEN} for (int i = 0; i < n; i++) {{ if (a[i] == 0) return i; a[i] = 1; }} a[11] = 5; return -1; }}",
