@@ -258,8 +258,7 @@ class _Making:
                 there = t.substitute(value, {**inputs, **brought})
                 there = t.substitute(there, {**values, cell.number: INDEX, cell.cell: held})
                 known = there.variables <= self.fixed | {INDEX} | _history(there)
-                where = t.between(0, INDEX, _elements(self.plain, cell) - 1)
-                written[name] = (t.Layer(cell.cell.type, t.ZERO, cell.size, where, there if known else None),)
+                written[name] = (t.Layer(cell.cell.type, t.ZERO, cell.size, INDEX.ge(0), there if known else None),)
         return followed(base, written, lambda condition: condition)
 
     # -- what holds at a header ---------------------------------------------------------------------------------------
@@ -365,12 +364,6 @@ def _is_bound(node: t.Node) -> bool:
 
 def _history(node: t.Node) -> frozenset[t.Var]:
     return frozenset(var for var in node.variables if var.name.startswith(SPACE))
-
-
-def _elements(graph: Flowgraph, cell: FollowedCell) -> int:
-    length = graph.objects[cell.object].size
-    assert length is not None
-    return length // cell.size
 
 
 def _enters(step: Step, loop: LoopInfo) -> bool:

@@ -103,7 +103,8 @@ def _cells(graph: Flowgraph) -> Iterator[FollowedCell]:
             stem += "'"
         names |= {f"{stem}{part}" for part in ("[k]", ".k", ".last")}
         signed = min(loads[number], key=str).signed
-        most = t.IntType(32, signed=False)  # no object of that many elements is followed
+        # No object of a known size has so many elements.
+        most = t.IntType(32 if found.size is not None else 64, signed=False)
         yield FollowedCell(
             number,
             width // 8,
@@ -126,7 +127,7 @@ def _beginning(graph: Flowgraph, cells: dict[int, FollowedCell]) -> Iterator[Sta
         yield Assign(one.last, t.ONE)
 
 
-def _within(one: _Cell, size: int | t.Term) -> Iterator[Statement]:
+def _within(one: FollowedCell, size: int | t.Term) -> Iterator[Statement]:
     """The cell lies in its object of ``size`` bytes, since what is read does: elsewhere a check has ended the run. An
     object without room for one is not read.
     """
