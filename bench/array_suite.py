@@ -5,7 +5,7 @@
 
 Each kind differs from the others in what its loops do, not in its constants alone: fills, copies, maps, strides, guards,
 reversed loops, updates in place, carried values, nests, several arrays, several loops. The number of elements is any
-up to that of the array. Of each kind there is a program whose assertions hold, by reasoning, and one with a small change
+up to that of the array, which is of a fixed size or has just as many. Of each kind there is a program whose assertions hold, by reasoning, and one with a small change
 after which one fails. ``--confirm`` runs all natively with few elements and inputs of all kinds: a wrong one must
 fail, a right one must not.
 """
@@ -419,17 +419,29 @@ KINDS: Final = (
 )
 
 
+ZERO: Final = ("zeros-of-global",)
+"""Kinds that need arrays which hold zeros when the program begins."""
+
+
 def programs() -> Iterator[tuple[str, str, bool]]:
-    """The name of each program, its text, and whether it is right."""
+    """The name of each program, its text, and whether it is right: with arrays of a fixed size, and of any."""
     for kind in KINDS:
         assert kind.code.count(kind.change[0]) >= 1, kind.name
         for right, code in ((True, kind.code), (False, kind.code.replace(*kind.change, 1))):
-            code = code.replace("; ", ";\n    ").replace("{ ", "{\n    ")
-            text = (
-                f"{_BEGIN % SIZE}{kind.arrays}\nint main(void) {{\n    int i;\n    int n = __VERIFIER_nondet_int();\n"
-                f"    if (n < 0 || n > SIZE) return 0;\n    {code}\n    return 0;\n}}\n"
-            )
-            yield f"{kind.name}-{'right' if right else 'wrong'}.c", text, right
+            end = "right" if right else "wrong"
+            fixed = _program(f"{kind.arrays}\n", "n < 0 || n > SIZE", code)
+            yield f"{kind.name}-{end}.c", fixed, right
+            if "SIZE" in kind.arrays and kind.name not in ZERO:
+                varying = kind.arrays.replace("SIZE", "n")
+                yield f"{kind.name}-varying-{end}.c", _program("", "n < 1 || n > SIZE", f"{varying} {code}"), right
+
+
+def _program(outside: str, unfit: str, code: str) -> str:
+    lines = code.replace("; ", ";\n    ").replace("{ ", "{\n    ")
+    return (
+        f"{_BEGIN % SIZE}{outside}int main(void) {{\n    int i;\n    int n = __VERIFIER_nondet_int();\n"
+        f"    if ({unfit}) return 0;\n    {lines}\n    return 0;\n}}\n"
+    )
 
 
 def confirmed(text: str, *, right: bool, folder: Path) -> bool:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 import pytest
 
+from loopless.check.certificates.document import judged_document
 from loopless.check.certificates.history import with_history
 from loopless.check.certificates.judge import CertifiedClaim, judged
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
+from loopless.errors import UsageError
+from loopless.queries.program import load
+from loopless.queries.settings import Settings
+from loopless.queries.verification.answering import verify
 from loopless.queries.verification.evidence import claim_of
-from loopless.verification.proofs import Proof
-from programs_in_c import graph, program, search, system
+from loopless.verification.proofs import Proof, small_sizes
+from programs_in_c import HEAD, graph, program, search, system
 
 BEGIN = """int a[1000], b[1000], c[1000];
 int main(void) {
@@ -188,3 +194,53 @@ def test_what_is_not_read_on_a_way_says_nothing_there():
     second = (*SECOND, "(= n 1000)", "(<= a.k 999)")
     assert by_hand(right, first, second)
     assert not by_hand(right.replace("else s += 2", "else s += 3"), first, second)
+
+
+# -- certificates as documents -----------------------------------------------------------------------------------------
+
+
+def test_a_document_is_judged_with_all_elements_and_refused_without(tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(HEAD + SUM, encoding="utf-8")
+    found = verify(load([file], Settings()), Property.UNREACH_CALL, Settings(), seconds=30.0)
+    assert found.verdict == "true"
+    assert found.certificate is not None
+    assert found.certificate["elements"] is True
+    assert judged_document(found.certificate, 30.0)["accepted"]
+    assert not judged_document({**found.certificate, "elements": False}, 30.0)["accepted"]
+    wrong = HEAD + SUM.replace("a[i] = 2;", "a[i] = 2 - i / 999;")
+    file.write_text(wrong, encoding="utf-8")
+    assert not judged_document(found.certificate, 30.0)["accepted"]
+
+
+@pytest.mark.parametrize("more", [{"property": "termination"}, {"property": "unreach-call", "repeating": [1]}])
+def test_only_certificates_about_errors_are_about_all_elements(more):
+    with pytest.raises(UsageError, match="about all elements"):
+        judged_document({"format": "loopless-certificate", "version": 1, "elements": True, **more}, 1.0)
+
+
+VARYING = """int main(void) {
+    int n = __VERIFIER_nondet_int(), i, s = 0;
+    if (n <= 0 || n > 100000) return 0;
+    int a[n];
+    for (i = 0; i < n; i++) a[i] = 2;
+    for (i = 0; i < n; i++) s += a[i];
+    if (s != 2 * n) reach_error();
+    return 0;
+}"""
+
+
+def test_arrays_of_varying_size_are_proved_alike():
+    proof = found(VARYING)
+    assert proof is not None
+    assert accepted(VARYING, proof)
+    wrong = VARYING.replace("a[i] = 2", "a[i] = 2 - (i == n - 1)")
+    assert found(wrong) is None
+
+
+def test_runs_with_small_sizes_come_first_and_take_elements_that_differ():
+    inputs = list(small_sizes())
+    assert [one[0] for one in inputs] == sorted(one[0] for one in inputs)
+    assert {one[0] for one in inputs} == {1, 2, 3}
+    assert all(len(one) <= 13 for one in inputs)
+    assert len(set(chain.from_iterable(inputs))) > 10

@@ -490,6 +490,12 @@ class Flowgraph:
     elsewhere: frozenset[t.Var] = frozenset()
     """What stands for values of elements that are not followed: in another run of the same program they may differ."""
 
+    def has_element(self, cell: FollowedCell, index: t.Term) -> t.Condition:
+        """Whether the object of a cell, where it lives, has an element of this number."""
+        found = self.objects[cell.object]
+        length = found.extent if found.size is None else t.const(found.size)
+        return t.FALSE if length is None else index.ge(0) & ((index + 1) * cell.size).le(length)
+
     def pointee_name(self, owner: t.Var) -> str | None:
         """What reads are called of the object that a pointer points to whose object is the variable ``owner``: as the
         pointer is; None where it is no part of a pointer.

@@ -18,6 +18,7 @@ from loopless.flowgraph.memory.statement_effects import Written, changed_by, cha
 from loopless.flowgraph.model import (
     Allocate,
     Assume,
+    Begin,
     Block,
     Call,
     Check,
@@ -318,6 +319,8 @@ class _Maker(Domain[_State]):
                 offset, value = (t.substitute(part, state.values) for part in parts)
                 self.stores.setdefault(cell.object, []).append((state.condition, offset, value))
                 return
+        if isinstance(statement, Begin):
+            state.untouched -= {statement.object}
         written = changed_by(self.graph, statement)
         state.untouched = frozenset(number for number in state.untouched if not written.hits(number))
 

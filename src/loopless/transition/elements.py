@@ -45,13 +45,13 @@ def instances(graph: Flowgraph, read: Sequence[ReadElement]) -> tuple[Instance, 
         for one in some:
             values |= {**_any_cell(graph, one.cell, one.index, number), one.cell.cell: one.value}
             aligned = (one.offset % one.cell.size).eq(0)
-            when = t.conjunction((when, one.when, aligned, _is_inside(graph, one.cell, one.index)))
+            when = t.conjunction((when, one.when, aligned, graph.has_element(one.cell, one.index)))
         found.append(Instance(when, values))
         indices = {one.index for one in some}
         others = [cell for cell in graph.cells.values() if all(cell is not one.cell for one in some)]
         if len(indices) == 1 and others:
             (index,) = indices
-            inside = t.conjunction(_is_inside(graph, cell, index) for cell in others)
+            inside = t.conjunction(graph.has_element(cell, index) for cell in others)
             more: dict[t.Var, t.Term] = {}
             for cell in others:
                 more |= _any_cell(graph, cell, index, number)
@@ -63,8 +63,3 @@ def _any_cell(graph: Flowgraph, cell: FollowedCell, index: t.Term, number: int) 
     """The variables of a cell at a place: all but that are any."""
     variables = cell.variables | graph.elsewhere
     return {**{var: t.Var(f"{INPUT}{number}>{var.name}", var.type) for var in variables}, cell.number: index}
-
-
-def _is_inside(graph: Flowgraph, cell: FollowedCell, index: t.Term) -> t.Condition:
-    length = graph.objects[cell.object].size
-    return t.FALSE if length is None else t.between(0, index, length // cell.size - 1)

@@ -132,13 +132,8 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         UsageError: it is no certificate, or of another version.
         KeyError, TypeError: something is missing in it.
     """
-    if document.get("format") != FORMAT or document.get("version") not in (VERSION, WITH_HISTORY):
-        raise UsageError(f"this is no {FORMAT} of version {VERSION} or {WITH_HISTORY}")
-    if (document["version"] == WITH_HISTORY) != ("history" in document):
-        raise UsageError(f"a certificate has history where it is of version {WITH_HISTORY}, and only there")
+    _check_form(document)
     history = history_of(document) if "history" in document else ()
-    if history and ("repeating" in document or "recurrent" in document):
-        raise UsageError("a certificate of a run that never ends has no history variables")
     told = document["program"]
     program = load([Path(file) for file in told["files"]], _options(told))
     property_ = Property(document["property"])
@@ -171,8 +166,8 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
         elements=document.get("elements", False) is True,
     )
-    if claim.elements and (graph.signatures or ranks is not None or "recurrent" in document):
-        raise UsageError("a certificate about all elements is about errors, of a program whose calls are all inlined")
+    if claim.elements and graph.signatures:
+        raise UsageError("a certificate about all elements is of a program whose calls are all inlined")
     if "recurrent" in document:
         if contracts:
             raise UsageError("a certificate with a recurrent set has no contracts, which it does not prove")
@@ -186,6 +181,19 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         raise UsageError("a certificate of termination needs ranks")
     found = judged(graph, claim, violates(property_), Follows(property_, program.module), seconds=seconds)
     return judgement_json(found)
+
+
+def _check_form(document: Mapping[str, Any]) -> None:
+    """Raises ``UsageError`` where a document is no certificate, or has parts that do not go together."""
+    if document.get("format") != FORMAT or document.get("version") not in (VERSION, WITH_HISTORY):
+        raise UsageError(f"this is no {FORMAT} of version {VERSION} or {WITH_HISTORY}")
+    if (document["version"] == WITH_HISTORY) != ("history" in document):
+        raise UsageError(f"a certificate has history where it is of version {WITH_HISTORY}, and only there")
+    endless = "repeating" in document or "recurrent" in document
+    if document.get("history") and endless:
+        raise UsageError("a certificate of a run that never ends has no history variables")
+    if "elements" in document and (endless or document["property"] != Property.UNREACH_CALL.value):
+        raise UsageError(f"a certificate about all elements is about {Property.UNREACH_CALL.value}")
 
 
 def _judged_run(program: SourceProgram, document: Mapping[str, Any], seconds: float) -> Judgement:

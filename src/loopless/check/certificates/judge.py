@@ -225,7 +225,7 @@ def _of_chosen(
         cell = cells[one.object]
         index = one.offset // cell.size
         values |= {**region.any_cell(one.object, index), cell.cell: one.value}
-        guard = t.conjunction((guard, one.guard, (one.offset % cell.size).eq(0), _is_inside(region, one.object, index)))
+        guard = t.conjunction((guard, one.guard, (one.offset % cell.size).eq(0), region.graph.has_element(cell, index)))
     if guard is t.FALSE:
         return
     yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
@@ -235,16 +235,8 @@ def _of_chosen(
         (index,) = indices
         for number in others:
             values |= region.any_cell(number, index)
-            guard = guard & _is_inside(region, number, index)
+            guard = guard & region.graph.has_element(cells[number], index)
         yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
-
-
-def _is_inside(region: CutpointRegion, number: int, index: t.Term) -> t.Condition:
-    """Whether an object has an element of this number."""
-    length = region.graph.objects[number].size
-    if length is None:
-        return t.FALSE
-    return t.between(0, index, length // region.graph.cells[number].size - 1)
 
 
 def impossible(goal: t.Condition, milliseconds: int, used: dict[str, None]) -> bool:

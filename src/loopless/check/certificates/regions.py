@@ -272,7 +272,7 @@ class CutpointRegion:
 
     def _stored(self, statement: Statement, guard: t.Condition, values: Values) -> None:
         """Notes what a statement does to followed objects."""
-        written = _writes(statement)
+        written = frozenset((statement.object,)) if isinstance(statement, Begin) else _writes(statement)
         for number, lost in self._lost.items():
             if written is not None and number not in written:
                 continue
