@@ -174,7 +174,8 @@ class LoopPaths:
     ``state``: the variables that the loop changes, among those of interest and those that they depend on;
     ``invariants``: the others that occur. ``shown``: the variables asked for. ``assumptions``: what slicing and calls
     take for granted. ``counters``: unbounded variables, beside the state, that sum up the iterations of inner loops,
-    with the names of these.
+    with the names of these. ``carried``: variables of the state that stand for elements of memory, by what these are at
+    the entry: summaries speak of that in their place.
     """
 
     loop: LoopInfo
@@ -185,6 +186,7 @@ class LoopPaths:
     shown: tuple[t.Var, ...]
     assumptions: tuple[str, ...]
     counters: Mapping[t.Var, str] = field(default_factory=dict)
+    carried: Mapping[t.Var, t.Term] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[Path, ...]:

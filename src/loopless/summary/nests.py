@@ -19,7 +19,7 @@ from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.approximation.method import approximation
 from loopless.summary.entry import Entry
-from loopless.summary.memory.telling import WritingPaths, with_contents, writes_memory
+from loopless.summary.memory.telling import WritingPaths, of_entry_elements, with_contents, writes_memory
 from loopless.summary.methods.entry_invariants import about, inductive_facts
 from loopless.summary.model import LoopSummary, Outcome
 from loopless.summary.portfolio import ENTRY_METHODS, summarize
@@ -229,7 +229,8 @@ def from_entry(
     found = tried.answer
     if found is None or not (found.summary.complete or isinstance(outcome, Refused)):
         return paths, outcome
-    return found.paths, replace(found.summary, method=found.summary.method or tried.method)
+    told = replace(found.summary, method=found.summary.method or tried.method)
+    return found.paths, of_entry_elements(told)
 
 
 def _is_plain(fact: t.Condition) -> bool:

@@ -50,7 +50,7 @@ from loopless.summary import (
     summarized,
     with_memory,
 )
-from loopless.summary.memory.telling import writes_memory
+from loopless.summary.memory.telling import of_entry_elements, writes_memory
 from loopless.summary.rewrite.entry import narrowed, restricted
 
 
@@ -91,21 +91,28 @@ def _answer_loop(
 
 
 def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> LoopAnswer:
-    started = clock.now()
     graph = graph_for(function, question)
     if name.refused is not None or name.info is None or isinstance(graph, Refused):
         refused = graph if isinstance(graph, Refused) else name.refused
         return LoopAnswer(name, refused=refused, trouble=function.trouble)
     if question.coarsely:
         return whatever_the_paths(LoopAnswer(name, refused=not_asked(name)), graph, question, function)
-    variables, known = variables_asked(graph, name.info, question), known_loops(function, question)
-    found, begun = _paths(graph, name.info, variables, known)
+    return _answer_from(function, graph, name, name.info, question)
+
+
+def _answer_from(
+    function: AnalyzedFunction, graph: Flowgraph, name: LoopName, loop: LoopInfo, question: Question
+) -> LoopAnswer:
+    """The answer about ``loop`` in the function as ``graph`` has it, by its paths."""
+    started = clock.now()
+    variables, known = variables_asked(graph, loop, question), known_loops(function, question)
+    found, begun = _paths(graph, loop, variables, known)
     if isinstance(found, NoPaths):
         return without_paths(LoopAnswer(name, refused=found.refused), graph, question, function)
     shown_paths = found.uncounted()
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
     answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in occurring(shown_paths) if v in shown})
-    assumed = assumption_of(function, graph, name.info, question.assume)
+    assumed = assumption_of(function, graph, loop, question.assume)
     if assumed is not None and question.assume is not None:
         found = _under(found, assumed, name, question.assume)
         shown_paths = found.uncounted()
@@ -130,26 +137,23 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
 
     if outcome is not None:
         plain, outcome = outcome, approximating(outcome)
-        if ends is None and question.exactly and assumed is None and writes_memory(graph, name.info):
+        if ends is None and question.exactly and assumed is None and writes_memory(graph, loop):
             tell(answer, at_once=True)
             paths, told = with_memory(graph, paths, plain, variables, known)
             outcome = outcome if told is plain else approximating(told)
     tell(answer)
-    outcome = ending_by_bounds(outcome, graph, name.info, function, question)
+    outcome = ending_by_bounds(outcome, graph, loop, function, question)
     if question.classify:
         with allowance(question):
             answer = _classified(answer, shown_paths)
-        answer = typed_by_approximations(answer, around_inner_loops(graph, name.info, question, function))
+        answer = typed_by_approximations(answer, around_inner_loops(graph, loop, question, function))
         tell(answer)
-    with allowance(question):
-        shown_paths = readable_paths(shown_paths)
-    answer = replace(answer, paths=relative_paths(shown_paths))
+    shown_paths, answer = _with_paths(answer, shown_paths, question)
     answer = _drawn(answer, shown_paths, assumed) if question.draw else answer
     if outcome is None:
         return replace(answer, refused=ends if question.summarize else answer.untyped)
     if paths is not found:
-        with allowance(question):
-            answer = replace(answer, paths=relative_paths(readable_paths(paths.uncounted())))
+        _, answer = _with_paths(answer, paths.uncounted(), question)
     if isinstance(outcome, Refused):
         return replace(answer, refused=outcome)
     with allowance(question):
@@ -158,6 +162,13 @@ def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> L
     with allowance(question):
         absolute = readable(outcome, assumed if assumed is not None else t.TRUE)
     return _summarized(answer, absolute, shown, question)
+
+
+def _with_paths(answer: LoopAnswer, paths: LoopPaths, question: Question) -> tuple[LoopPaths, LoopAnswer]:
+    """The paths in few words, and the answer with them."""
+    with allowance(question):
+        shown = readable_paths(paths)
+    return shown, replace(answer, paths=relative_paths(shown))
 
 
 def _under(paths: LoopPaths, assumed: t.Condition, name: LoopName, said: str) -> LoopPaths:
@@ -209,7 +220,8 @@ def _approximated(
         return outcome
     told = frozenset(var for var, info in graph.variables.items() if info.is_source)
     with allowance(question):
-        return approximated(paths, outcome, assumed if assumed is not None else t.TRUE, told)
+        found = approximated(paths, outcome, assumed if assumed is not None else t.TRUE, told)
+    return of_entry_elements(found) if isinstance(found, LoopSummary) else found
 
 
 def _summarized(

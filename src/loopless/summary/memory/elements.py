@@ -67,7 +67,7 @@ class Resolved:
             return replace(path, unknowns=(), writes=())
 
         iterative, exits = tuple(map(of, self.paths.iterative)), tuple(map(of, self.paths.exits))
-        return replace(self.paths, iterative=iterative, exits=exits)
+        return replace(self.paths, iterative=iterative, exits=exits, carried=self.carried)
 
 
 def is_open(node: t.Node) -> bool:

@@ -17,7 +17,7 @@ from loopless.refusals import Refused
 from loopless.summary.data.possible import possible
 from loopless.summary.memory.elements import Resolved, is_hidden, is_open, resolved, spoken
 from loopless.summary.memory.layers import TIMES, Layering
-from loopless.summary.model import Case, LoopSummary, Outcome, Residual
+from loopless.summary.model import Approximation, Case, Cycle, LoopSummary, Outcome, Residual, Step
 from loopless.summary.portfolio import summarize
 from loopless.terms.contents import mapped, nodes_in, variables_in
 from loopless.terms.knowing import Known
@@ -98,7 +98,7 @@ def _anew(ways: Sequence[Resolved], outcome: Outcome) -> LoopSummary | None:
     for found in ways:
         again = None if found.open else summarize(found.closed)
         if isinstance(again, LoopSummary):
-            every.append(_where(_from_entry(again, found), found.entry))
+            every.append(_where(of_entry_elements(again), found.entry))
         else:
             left.append(found.entry)
     if not every:
@@ -209,31 +209,49 @@ def _is_plain(node: t.Node) -> bool:
     return not any(isinstance(part, t.Read | t.Aggregate) for part in t.walk_inside(node))
 
 
-def _from_entry(summary: LoopSummary, found: Resolved) -> LoopSummary:
-    """The summary with elements of the entry in place of what is carried."""
-    start: dict[t.Var, t.Term] = dict(found.carried)
+def of_entry_elements(summary: LoopSummary) -> LoopSummary:
+    """The summary with elements of the entry in place of the variables that stand for them."""
+    start = summary.paths.carried
     if not start:
         return summary
 
-    def of(terms: Mapping[str, t.Term]) -> dict[str, t.Term]:
-        return {key: t.substitute(term, start) for key, term in terms.items()}
+    def where(condition: t.Condition) -> t.Condition:
+        return t.substitute(condition, start)
 
-    cases = tuple(
-        replace(
+    def in_case(case: Case) -> Case:
+        return replace(
             case,
-            when=t.substitute(case.when, start),
+            when=where(case.when),
             then={var: t.substitute(term, start) for var, term in case.then.items() if var not in start},
             iterations=t.substitute(case.iterations, start),
-            per_path=of(case.per_path),
-            totals=of(case.totals),
+            per_path={path: t.substitute(count, start) for path, count in case.per_path.items()},
+            totals={loop: t.substitute(count, start) for loop, count in case.totals.items()},
+            trace=tuple(_step(step, start) for step in case.trace),
             result=None if case.result is None else t.substitute(case.result, start),
+            facts=where(case.facts),
         )
-        for case in summary.cases
-    )
+
+    about = summary.approximation
+    if about is not None:
+        about = Approximation(
+            tuple(map(in_case, about.cases)),
+            where(about.may_diverge),
+            tuple(replace(part, when=where(part.when)) for part in about.may_be_undefined),
+            tuple(replace(part, when=where(part.when)) for part in about.may_be_lost),
+        )
     return replace(
         summary,
-        cases=cases,
-        diverges=t.substitute(summary.diverges, start),
-        undefined=tuple(replace(part, when=t.substitute(part.when, start)) for part in summary.undefined),
-        residual=tuple(replace(part, when=t.substitute(part.when, start)) for part in summary.residual),
+        cases=tuple(map(in_case, summary.cases)),
+        diverges=where(summary.diverges),
+        undefined=tuple(replace(part, when=where(part.when)) for part in summary.undefined),
+        residual=tuple(replace(part, when=where(part.when)) for part in summary.residual),
+        entered=where(summary.entered),
+        approximation=about,
     )
+
+
+def _step(step: Step, start: Mapping[t.Var, t.Term]) -> Step:
+    times = None if step.times is None else t.substitute(step.times, start)
+    if isinstance(step, Cycle):
+        return replace(step, body=tuple(_step(inner, start) for inner in step.body), times=times)
+    return replace(step, times=times)
