@@ -229,7 +229,9 @@ class Claims:
                 wrong = "" if _too_large(error) else f"a condition has no value here: {error}"
                 return Verdict("out of reach", compared=False, mismatch=wrong)
             hits = [*known, *((part.name, part.detail) for part in here)]
+            reader.stand_in = missing if self._writes else None
             verdict = self._judge_hits(hits, values, truth, reader)
+            reader.stand_in = None
             if verdict.mismatch:
                 return verdict
         return verdict

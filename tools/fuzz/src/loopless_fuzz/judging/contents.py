@@ -328,6 +328,14 @@ class Given(ActivationMemory):
         return {content.name: bytes(self._held[content.number]) for content in self._written}
 
 
+def standing_in(type: t.IntType, value: int) -> int:
+    """The value of a type that is nearest to a number."""
+    low, high = type.min, type.max
+    assert low is not None
+    assert high is not None
+    return min(max(value, low), high)
+
+
 class ClaimReader:
     """What claims may read, as it was before the run: constant tables, objects whose size is known, and of others the
     bytes that the loop accessed.
@@ -408,6 +416,6 @@ class ClaimReader:
             if self._asked > MOST_UNREAD:
                 raise t.EvaluationError(f"more than {MOST_UNREAD} elements are asked for that the loop does not access")
             if self.stand_in is not None:
-                return t.IntType(8 * size, signed=signed).wrap(self.stand_in)
+                return standing_in(t.IntType(8 * size, signed=signed), self.stand_in)
             raise Unread(f"{array} at byte {offset}, which the loop does not access")
         return int.from_bytes(held[offset : offset + size], "little", signed=signed)

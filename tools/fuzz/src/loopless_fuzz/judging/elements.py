@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 from loopless import terms as t
 from loopless.check.interpreter.expressions import byte_size
 from loopless.check.interpreter.values import Stop
-from loopless_fuzz.judging.contents import ClaimReader, Content, Contents, Unread
+from loopless_fuzz.judging.contents import ClaimReader, Content, Contents, Unread, standing_in
 
 MARGIN: Final = 3
 """So many elements before and behind an object of an unknown size are looked at, where a claim may say nothing."""
@@ -129,7 +129,7 @@ def _unchanged(row: Row, value: Term, there: Values, reader: ClaimReader) -> boo
     """Whether the layer says nothing of an element that is not there, or not all of it, or that it stays what it is."""
     try:
         for reader.stand_in in _STAND_INS:
-            if row.where(there, reader, 0) and value(there, reader) != row.type.wrap(reader.stand_in):
+            if row.where(there, reader, 0) and value(there, reader) != standing_in(row.type, reader.stand_in):
                 return False
     finally:
         reader.stand_in = None
