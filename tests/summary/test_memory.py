@@ -9,7 +9,9 @@ import pytest
 
 from loopless import terms as t
 from loopless.paths import LoopPaths
-from loopless.summary import LoopSummary, paths_of, summarized
+from loopless.refusals import Reason, Refused
+from loopless.summary import LoopSummary, from_entry, paths_of, summarize, summarized, with_memory
+from loopless.summary.model import nodes_of
 from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
 from loopless_fuzz.judging.entries import draw_entries
 from loopless_fuzz.judging.loop_alone import LoopAlone
@@ -67,6 +69,10 @@ WRITING = {
         for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) a[4 * j + i] = b[4 * i + j]; }""",
     "text": "void f(char *d, const char *s) { while ((*d++ = *s++)) ; }",
     "upper case": "void f(char *s) { while (*s) { if (*s >= 'a' && *s <= 'z') *s -= 32; s++; } }",
+    "two writes beside each other": """void f(signed char *a, unsigned char *b, signed char n) {
+        for (signed char i = 0; i < n; i += 2) { if (a[i] > a[2 * i + 1]) b[i + 1] = 3; b[i] = i + b[i] + b[i]; } }""",
+    "an inner loop with two cases": """void f(unsigned char *a, unsigned char n) {
+        for (unsigned char i = 0; i < n && i < 5; i++) for (int j = 0; j < n && j < 4; j++) a[4 * j + i] += i * j; }""",
     "distance in one object": "void f(int *a, int k, int n) { for (int i = 0; i < n; i++) a[i] = a[i + k]; }",
     "two pointers into one": """void f(char *w, int d, int n) {
         char *p = w - d; for (int i = 0; i < n; i++) *w++ = *p++; }""",
@@ -154,3 +160,62 @@ def test_unknown_values_of_two_iterations_are_not_the_same() -> None:
     assert all(case.contents is None or case.contents.get("b") != () for case in summary.cases)
     found = judged(source, summary)
     assert not found.mismatches, found.mismatches[0]
+
+
+def test_an_element_whose_place_another_one_says_is_not_taken_for_one_place() -> None:
+    """What is counted up is another element in each iteration, so its overflow is not one condition."""
+    source = "void f(int *b, unsigned char n) { for (unsigned char i = 0; i < n; i++) b[b[i] & 7] += 1; }"
+    g = graph(source)
+    _, outcome = summarized(g, paths_of(g, g.loops[0]))
+    assert isinstance(outcome, Refused)
+    assert outcome.reason is Reason.INPUT_DEPENDENT
+
+
+def test_unknown_values_of_ways_around_an_inner_loop_stay_unknown() -> None:
+    source = """void f(int *b, int n) {
+        for (int i = 0; i < n && i < 5; i++) { b[i]++; for (int j = 0; j < n && j < 4; j++) { } } }"""
+    g = graph(source)
+    loop = next(loop for loop in g.loops if loop.parent is None)
+    _, outcome = summarized(g, paths_of(g, loop))
+    assert isinstance(outcome, Refused)
+
+
+def test_a_loop_without_an_iteration() -> None:
+    source = (
+        "void f(char *a, unsigned char n) { for (unsigned char i = 0; i < n; i++) { if (i % 2 < 3) break; a[i] = 1; } }"
+    )
+    g = graph(source)
+    paths, outcome = summarized(g, paths_of(g, g.loops[0]))
+    assert isinstance(paths, LoopPaths)
+    assert isinstance(outcome, LoopSummary)
+    assert outcome.complete
+
+
+def test_paths_under_a_condition_are_not_those_of_the_loop() -> None:
+    """What the first iterations write is read by later ones, from some entries; each state is in one case."""
+    source = """int f(unsigned short *a, int i, int x) {
+        int k = 0;
+        if (i < 0 || i > 4) return -1;
+        for (int j = 0; j < 2; j++) if (a[j] >= x) { a[i + j] = 0; k++; }
+        return k; }"""
+    g = graph(source)
+    found, outcome = summarized(g, paths_of(g, g.loops[0]))
+    assert isinstance(found, LoopPaths)
+    paths, told = from_entry(g, found, outcome)
+    alone = LoopAlone(g, g.loops[0], {path.id: path.condition for path in paths.iterative})
+    if isinstance(told, LoopSummary):
+        claims = Claims(told, alone.variables, {path.id: path.outputs for path in paths.exits}, objects=alone.contents)
+        judgement = judge_all(alone, claims, draw_entries(alone, (0, 1, 2, 3), 3, 300), max_steps=400)
+        assert not judgement.mismatches, judgement.mismatches[0]
+
+
+def test_what_is_carried_is_told_by_elements_of_the_entry() -> None:
+    source = """void f(int *a, unsigned char n) {
+        if (n > 6) n = 6; for (unsigned char i = 2; i < n; i++) a[i] = a[i - 1] + a[i - 2]; }"""
+    g = graph(source)
+    paths = paths_of(g, g.loops[0])
+    assert isinstance(paths, LoopPaths)
+    _, told = with_memory(g, paths, summarize(paths))
+    assert isinstance(told, LoopSummary)
+    spoken = frozenset[t.Var]().union(*(node.variables for node in nodes_of(told)))
+    assert {var.name for var in spoken - {t.INDEX}} <= {"i", "n"}

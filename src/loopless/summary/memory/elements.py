@@ -46,6 +46,8 @@ class Resolved:
     """What holds at the loop's entry."""
     wishes: tuple[t.Condition, ...] = ()
     """Conditions at the entry under which more would be known."""
+    outside: frozenset[t.Var] = frozenset()
+    """The unknown values of all paths."""
 
     @property
     def open(self) -> bool:
@@ -56,8 +58,7 @@ class Resolved:
 
     def is_unknown(self, node: t.Node) -> bool:
         """Whether ``node`` speaks of such a value."""
-        outside = {unknown.var for path in self.paths.all for unknown in path.unknowns}
-        return is_open(node) or not node.variables.isdisjoint(outside)
+        return is_open(node) or not node.variables.isdisjoint(self.outside)
 
     @property
     def closed(self) -> LoopPaths:
@@ -183,7 +184,8 @@ class _Resolution:
         return self._resolved(lost)
 
     def _is_fixed(self, offset: t.Term) -> bool:
-        return not offset.variables & (self.changing | self.unknown) and not _reads(offset)
+        moving = self.changing | self.unknown | set(self.carried.values())
+        return not offset.variables & moving and not _reads(offset)
 
     # -- what an element is when the iteration begins -----------------------------------------------------------------
 
@@ -196,7 +198,8 @@ class _Resolution:
     def _carry(self, element: t.Read) -> t.Var | None:
         """The variable for an element; None where there are too many, or it is one of a row."""
         found = self.carried.get(element)
-        if found is None and len(self.carried) < MAX_CARRIED_ELEMENTS and not element.variables & self.unknown:
+        elsewhere = self.unknown | set(self.carried.values())  # where it lies, other elements must not say
+        if found is None and len(self.carried) < MAX_CARRIED_ELEMENTS and not element.variables & elsewhere:
             if any(var.name.startswith((t.OPENED, t.BOUND)) for var in element.variables) or is_open(element.offset):
                 return None
             name = f"what is carried in {element.array}'{len(self.carried) + 1}"
@@ -249,7 +252,9 @@ class _Resolution:
     def _is_known_at(self, node: t.Node) -> bool:
         """Whether ``node`` is known in each iteration, by what no data touches."""
         variables = node.variables
-        return not variables & self.unknown and variables & self.changing <= self.part.closed.keys()
+        if variables & self.unknown or not variables.isdisjoint(self.carried.values()):
+            return False
+        return variables & self.changing <= self.part.closed.keys()
 
     def _known_of(self, condition: t.Condition, time: t.Term) -> t.Condition:
         """What a condition says without data, in iteration ``time``."""
@@ -342,7 +347,8 @@ class _Resolution:
             exits=tuple(map(of, self.paths.exits)),
             state=(*self.paths.state, *carried),
         )
-        return Resolved(paths, carried, frozenset(self.cells - lost), self.entry, tuple(self.wishes))
+        cells, wishes = frozenset(self.cells - lost), tuple(self.wishes)
+        return Resolved(paths, carried, cells, self.entry, wishes, self.unknown)
 
     def _plain(self, path: Path, lost: frozenset[t.Var]) -> Path:
         """The path with what it reads of memory in terms of the entry, as far as that is known."""

@@ -196,8 +196,8 @@ class Layering:
         cells = self._cells(array, fixed)
         if cells is None:
             return self._lost(array, _WHAT)
-        moving = [store for store in stores if store not in fixed]
-        return (*cells, *(layer for group in self._apart(moving) for layer in self._moving(group)))
+        groups = self._apart([store for store in stores if store not in fixed])
+        return (*cells, *(layer for group in groups for layer in self._moving(group, alone=len(groups) == 1)))
 
     def _apart(self, stores: Sequence[_Stores]) -> list[list[_Stores]]:
         """The writes in groups of which no two write the same bytes."""
@@ -312,15 +312,16 @@ class Layering:
                 found.append(single(element.type, element.offset, None if is_hidden(value) else value, TIMES.gt(0)))
         return None if places else tuple(found)
 
-    def _moving(self, stores: Sequence[_Stores]) -> t.Layers:
+    def _moving(self, stores: Sequence[_Stores], *, alone: bool) -> t.Layers:
+        """The layers of writes that meet. ``alone``: there are no others of the object that move."""
         ordered = self._ordered(stores)
         if ordered is None:
-            return self._by_element(stores)
+            return self._by_element(stores, alone=alone)
         found: list[t.Layer] = []
         for store in ordered:
             moves = store.moves
             plain = moves is not None and abs(moves[0]) >= store.size and not store.changes
-            found += self._row(store) if plain else self._by_element([store])
+            found += self._row(store) if plain else self._by_element([store], alone=alone and len(ordered) == 1)
         return tuple(found)
 
     def _ordered(self, stores: Sequence[_Stores]) -> list[_Stores] | None:
@@ -372,7 +373,7 @@ class Layering:
 
     # -- element by element -------------------------------------------------------------------------------------------
 
-    def _by_element(self, stores: Sequence[_Stores]) -> t.Layers:
+    def _by_element(self, stores: Sequence[_Stores], *, alone: bool) -> t.Layers:
         """One layer for all writes: what the iterations make of each element."""
         size, type, array = stores[0].size, stores[0].type, stores[0].array
         places = [residue(store.offset, size) for store in stores]
@@ -388,7 +389,7 @@ class Layering:
         if len(writes) < len(hits):
             return self._lost(array, "rows of elements are not aligned")
         if any(store.changes for store in stores):
-            return self._changed(stores, writes, start)
+            return self._changed(stores, writes, start, alone=alone)
         return self._last_written(writes, type, start)
 
     def _last_written(
@@ -455,15 +456,22 @@ class Layering:
         return -1 if not feasible(hit & self.common & slope.ge(0)) else None
 
     def _changed(
-        self, stores: Sequence[_Stores], writes: Sequence[tuple[t.Condition, t.Term | None]], start: t.Term
+        self,
+        stores: Sequence[_Stores],
+        writes: Sequence[tuple[t.Condition, t.Term | None]],
+        start: t.Term,
+        *,
+        alone: bool,
     ) -> t.Layers:
         """Each element is changed by all iterations that write it, one after another. ``writes``: the newest of an
-        iteration first.
+        iteration first. ``alone``: no other writes say what elements hold that these leave as they are.
         """
+        hit = t.disjunction(where for where, _ in writes)
+        there = t.TRUE if alone else t.last(_AT, TIMES, hit).ge(0)
         store = stores[0]
         own, size, type = own_element(store.type), store.size, store.type
         if any(value is None for _, value in writes) or any(other.type != type for other in stores):
-            return (t.Layer(type, start, size, t.TRUE, None),)
+            return (t.Layer(type, start, size, there, None),)
         before = t.read(store.array, start + size * t.INDEX, type)
         if len(writes) == 1:
             where, value = writes[0]
@@ -472,12 +480,12 @@ class Layering:
             added = bare - own
             if own not in added.variables and own not in where.variables:
                 whole = before + t.total(_AT, TIMES, t.ite(where, added, t.ZERO))
-                return (t.Layer(type, start, size, t.TRUE, t.wrap(whole, type)),)
+                return (t.Layer(type, start, size, there, t.wrap(whole, type)),)
         following: t.Term = own
         for where, value in reversed(writes):
             assert value is not None
             following = t.ite(where, t.wrap(value, type), following)
-        return (t.Layer(type, start, size, t.TRUE, t.fold(_AT, TIMES, {own: (before, following)}, own)),)
+        return (t.Layer(type, start, size, there, t.fold(_AT, TIMES, {own: (before, following)}, own)),)
 
 
 def _newest_first(stores: Sequence[_Stores]) -> list[int] | None:

@@ -57,7 +57,9 @@ def with_contents(
     if not (isinstance(outcome, LoopSummary) and outcome.complete):
         again = _anew(ways, outcome)
         if again is not None and (again.complete or isinstance(outcome, Refused)):
-            paths, outcome = again.paths, again
+            # Paths that hold under a condition at the entry are not the loop's.
+            paths = again.paths if len(ways) == 1 and ways[0].entry is t.TRUE else paths
+            outcome = again
     if isinstance(outcome, Refused):
         return paths, outcome
     try:
@@ -74,7 +76,7 @@ def _without(outcome: Outcome, why: str) -> Outcome:
 
 def _ways(way: WritingPaths) -> list[Resolved]:
     """What the loop reads of what it writes, by conditions at the entry under which that is known."""
-    if isinstance(way.paths, NoPaths):
+    if isinstance(way.paths, NoPaths) or not way.paths.iterative:
         return []
     found = resolved(way.paths, way.when)
     for wish in found.wishes[:MAX_WISHES]:
@@ -101,7 +103,8 @@ def _anew(ways: Sequence[Resolved], outcome: Outcome) -> LoopSummary | None:
             every.append(_where(of_entry_elements(again), found.entry))
         else:
             left.append(found.entry)
-    if not every:
+    ends = [[(path.id, path.exit, path.outputs) for path in one.paths.exits] for one in every]
+    if not every or any(other != ends[0] for other in ends):
         return None
     residual = [part for one in every for part in one.residual]
     residual += [Residual(when, why) for when in left if when is not t.FALSE]
