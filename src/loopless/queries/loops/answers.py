@@ -120,13 +120,12 @@ def _answer_from(
     paths, outcome = found, None
     ends = None if question.past_calls else ends_in_calls(graph, name)
     if question.summarize and (ends is None or question.approximate):
-        without = ends or (None if question.exactly else not_asked(name))
-        paths, outcome = _outcome(found, without or begun, assumed, function, question)
+        begun = ends or (begun if question.exactly else not_asked(name))
+        paths, outcome = _outcome(found, begun, assumed, function, question)
 
     def tell(answer: LoopAnswer, *, at_once: bool = False) -> None:
         """What people read is made of the outcome yet, which may take longer than to find it."""
-        late = at_once or clock.now() > started + LOOP_NOTED_AFTER_S
-        if isinstance(outcome, LoopSummary) and late:
+        if isinstance(outcome, LoopSummary) and (at_once or clock.now() > started + LOOP_NOTED_AFTER_S):
             there = replace(answer, paths=relative_paths(paths.uncounted()))
             plain = _summarized(there, outcome, shown, replace(question, merge=False))
             plain = replace(_with_untold(plain, function, question), loop=replace(name, info=None))
@@ -160,8 +159,7 @@ def _answer_from(
         answer = entry_first(answer, outcome, function, question, tell)
     tell(answer)
     with allowance(question):
-        absolute = readable(outcome, assumed if assumed is not None else t.TRUE)
-    return _summarized(answer, absolute, shown, question)
+        return _summarized(answer, readable(outcome, assumed or t.TRUE), shown, question)
 
 
 def _with_paths(answer: LoopAnswer, paths: LoopPaths, question: Question) -> tuple[LoopPaths, LoopAnswer]:
