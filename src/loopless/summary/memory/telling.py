@@ -48,7 +48,7 @@ def with_contents(
     """
     try:
         with budget(CONTENTS_OPERATIONS):
-            ways = [found for way in writing for found in _ways(way)]
+            ways = [found for way in writing for found in known_ways(way)]
     except LIMITS as limit:
         return paths, _without(outcome, str(limit))
     if not ways:
@@ -74,7 +74,7 @@ def _without(outcome: Outcome, why: str) -> Outcome:
     return replace(outcome, untold={"": why}) if isinstance(outcome, LoopSummary) and why else outcome
 
 
-def _ways(way: WritingPaths) -> list[Resolved]:
+def known_ways(way: WritingPaths) -> list[Resolved]:
     """What the loop reads of what it writes, by conditions at the entry under which that is known."""
     if isinstance(way.paths, NoPaths) or not way.paths.iterative:
         return []
