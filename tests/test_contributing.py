@@ -78,7 +78,7 @@ def test_the_method_of_the_recipe_passes_on_what_is_known() -> None:
 
 def test_the_format_of_the_recipe_has_a_row_for_each_loop() -> None:
     row = written("a new format")["row"]
-    source = "int f(int n, int *a) { int i = 0; while (i < n) i++; while (a[i]) a[i++]--; return i; }"
+    source = "int f(int n, int *a) { int i = 0; while (i < n) i++; while (a[a[i] & 7]) a[a[i++] & 7]--; return i; }"
     assert [row(answer).split("\t")[1:] for answer in answers(source)] == [["exact", "2"], ["refused", "0"]]
 
 

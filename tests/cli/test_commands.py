@@ -31,7 +31,7 @@ int g(int n) {
 int h(int n) {
     int c = 0;
     for (int i = 0; i < n; i++)
-        for (int j = 0; held[c & 7]; j++) { held[c & 7]--; c++; }
+        for (int j = 0; held[held[c & 7] & 7]; j++) { held[held[c & 7] & 7]--; c++; }
     return c;
 }
 """

@@ -134,7 +134,7 @@ def test_what_is_not_followed_is_why_a_summary_is_not_exact(answer, tmp_path):
 
 
 def test_a_refusal_does_not_hide_the_paths(answer, tmp_path):
-    text = "int held[8];\nint f(int n) {\n    int i = 0;\n    while (i < n && held[i & 7]) held[i++ & 7]--;\n    return i;\n}\n"
+    text = "int held[8];\nint f(int n) {\n    int i = 0;\n    while (i < n && held[held[i & 7] & 7]) held[held[i++ & 7] & 7]--;\n    return i;\n}\n"
     (tmp_path / "some.c").write_text(text, encoding="utf-8")
     status, document = answer("summarize", "some.c", cwd=tmp_path)
     (loop,) = document["loops"]

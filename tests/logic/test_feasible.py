@@ -74,6 +74,14 @@ def nonlinear(draw: st.DrawFn) -> Condition:
     return relation(t.add(a, t.const(draw(st.integers(-9, 9)))), b)
 
 
+def test_a_remainder_by_zero_is_what_evaluation_takes_it_for() -> None:
+    """Only u == 0 fulfils it, with 0 for the remainder."""
+    c = t.equal(t.mul(X, Y), t.add(t.trunc_rem(Y, U), t.const(1)))
+    both = t.conjunction((c, t.equal(t.trunc_div(U, t.const(5)), t.add(t.add(U, X), t.const(1)))))
+    assert fulfilled(both, TRIPLE)
+    assert logic.feasible(both)
+
+
 @check(60, nonlinear(), st.one_of(nonlinear(), condition((X, U), depth=0)))
 def test_never_denied_where_fulfilled_beyond_presburger(c: Condition, d: Condition) -> None:
     both = t.conjunction((c, d))

@@ -79,7 +79,8 @@ def test_types_paths_and_automata(program):
 def test_a_refusal_is_a_value(tmp_path):
     file = tmp_path / "nested.c"
     file.write_text(
-        "int held[8]; int f(int n) { int c = 0; for (int i = 0; i < n; i++) while (held[c & 7]) held[c++ & 7]--; return c; }\n",
+        "int held[8]; int f(int n) { int c = 0; for (int i = 0; i < n; i++) while (held[held[c & 7] & 7])"
+        " held[held[c++ & 7] & 7]--; return c; }\n",
         encoding="utf-8",
     )
     outer, inner = session.load(file)["f"].loops

@@ -110,7 +110,8 @@ def test_loops_around_what_is_not_exact_have_types(tmp_path: Path) -> None:
     """``i < n`` is an IV condition, and whether the inner loop iterates comes in any order: type 2."""
     file = tmp_path / "case.c"
     file.write_text(
-        "int held[8]; int f(int n) { int c = 0; for (int i = 0; i < n; i++) while (held[c & 7]) held[c++ & 7]--; return c; }\n"
+        "int held[8]; int f(int n) { int c = 0; for (int i = 0; i < n; i++) "
+        "while (held[held[c & 7] & 7]) held[held[c++ & 7] & 7]--; return c; }\n"
     )
     outer, inner = load([file])["f"].loops
     for question in (Question(summarize=False), Question(approximate=True), Question()):

@@ -58,7 +58,7 @@ class TranslatedOperator:
     """An operator in the engines; None where an engine has no words for it."""
 
     integers: SolverWords | None
-    """Over the integers; a quotient by 0 is 0."""
+    """Over the integers; a quotient and a remainder by 0 are 0."""
     bits: SolverWords | None
     """Over signed bit vectors in which nothing overflows; a quotient by 0 is 0."""
     affine: AffineFunction | None
@@ -86,7 +86,7 @@ def _floor_div(made: SolverTerms, term: t.Op, args: Sequence[Any]) -> Any:
 
 
 def _mod(made: SolverTerms, term: t.Op, args: Sequence[Any]) -> Any:
-    return args[0] - args[1] * _floor_div(made, term, args)
+    return _remainder(made, term, args, _floor_div(made, term, args))
 
 
 def _trunc_div(made: SolverTerms, term: t.Op, args: Sequence[Any]) -> Any:
@@ -100,7 +100,14 @@ def _trunc_div(made: SolverTerms, term: t.Op, args: Sequence[Any]) -> Any:
 
 
 def _trunc_rem(made: SolverTerms, term: t.Op, args: Sequence[Any]) -> Any:
-    return args[0] - args[1] * _trunc_div(made, term, args)
+    return _remainder(made, term, args, _trunc_div(made, term, args))
+
+
+def _remainder(made: SolverTerms, term: t.Op, args: Sequence[Any], quotient: Any) -> Any:
+    """What a quotient leaves; 0 where that is by 0, as evaluation has it."""
+    a, b = args
+    left = a - b * quotient
+    return left if _is_positive(term.args[1]) else made.z3.If(b == 0, 0, left)
 
 
 def _entry(made: SolverTerms, term: t.Op, args: Sequence[Any]) -> Any:
