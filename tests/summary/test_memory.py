@@ -12,6 +12,7 @@ from loopless.paths import LoopPaths
 from loopless.refusals import Reason, Refused
 from loopless.summary import LoopSummary, from_entry, paths_of, summarize, summarized, with_memory
 from loopless.summary.model import nodes_of
+from loopless.summary.nests import writing_ways
 from loopless_fuzz.judging.claims import Claims, Judgement, judge_all
 from loopless_fuzz.judging.entries import draw_entries
 from loopless_fuzz.judging.loop_alone import LoopAlone
@@ -178,6 +179,28 @@ def test_unknown_values_of_ways_around_an_inner_loop_stay_unknown() -> None:
     loop = next(loop for loop in g.loops if loop.parent is None)
     _, outcome = summarized(g, paths_of(g, loop))
     assert isinstance(outcome, Refused)
+
+
+def test_rows_of_packed_structures_lie_at_no_multiples_of_their_members() -> None:
+    """Members of 4 bytes every 6 bytes: no row of elements of 4 bytes has them all."""
+    source = """struct __attribute__((packed)) Q { int x; short y; };
+        void f(struct Q *a, int n) { for (int i = 0; i < n; i++) for (int j = 0; j < 3; j++) a[3 * i + j].x = j + 9; }"""
+    _, _, summary = answered(source)
+    found = judged(source, summary)
+    assert not found.mismatches, found.mismatches[0]
+    assert found.compared > 20
+    told = [layers for case in summary.cases for layers in (case.contents or {}).values()]
+    assert any(layer.value is None for layers in told for layer in layers)
+
+
+def test_a_local_array_beside_what_a_pointer_in_memory_leads_to() -> None:
+    """Whether the two are one object no condition on pointers decides, so nothing is told, and the search ends."""
+    source = """struct S { char *p; int n; };
+        int f(struct S *s, int n) {
+            char t[10]; int c = 0; for (int i = 0; i < n && i < 10; i++) { t[i] = s->p[i]; c += t[i]; } return c; }"""
+    g = graph(source)
+    ways = writing_ways(g, g.loops[0])
+    assert len(ways) <= 8
 
 
 def test_a_loop_without_an_iteration() -> None:

@@ -122,10 +122,12 @@ class IterationMemory:
         """The object of an access, or another one that is given to be the same."""
         if not isinstance(owner, t.Var) or owner in self._iteration.moving:
             return owner
-        for name, other in self._owners.items():
-            if other is not owner and owner.eq(other) in self._given and other not in self._iteration.moving:
-                known = self._accessed[name]
-                self._accessed[name] = None if known is None or objects is None else known | objects
+        others = (part.variables - {owner} for part in self._given if owner in part.variables)
+        names = sorted({var for found in others for var in found}, key=lambda var: var.key)
+        numbers = [t.const(number) for number in sorted(objects or ()) if number in self._graph.objects]
+        # Of two variables that are given to be the same the one that comes first stands for both.
+        for other in (*numbers, *(var for var in names if var.key < owner.key)):
+            if owner.eq(other) in self._given and other not in self._iteration.moving:
                 self._iteration.behind.add(owner)
                 return other
         return owner
@@ -149,7 +151,9 @@ class IterationMemory:
                 alike = None if one is None or two is None else one.eq(two)
                 if needed is None and (alike is None or ~alike not in self._given):
                     detail = f"{array} and {other} may be in the same memory, which the loop writes"
-                    raise Unreadable(Refused(Reason.MEMORY, self._iteration.where, detail), alike)
+                    # Where names are of two numbers, they are two objects: it is an address that may be one's own.
+                    undecided = None if isinstance(alike, t.Truth) else alike
+                    raise Unreadable(Refused(Reason.MEMORY, self._iteration.where, detail), undecided)
                 needed = needed or []
                 self._iteration.assumptions |= dict.fromkeys(needed)
 

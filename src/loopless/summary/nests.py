@@ -118,11 +118,18 @@ def writing_ways(
         paths = writing_paths(graph, loop, interest=wanted, given=given & alike, known=known)
         if isinstance(paths, LoopPaths):
             found.append(WritingPaths(alike, paths))
-        elif paths.alike is not None and len(t.conjuncts(alike)) < MAX_ALIASES:
+        elif _is_new(paths.alike, alike):
+            assert paths.alike is not None
             waiting += [alike & paths.alike, alike & ~paths.alike]
         else:
             found.append(WritingPaths(alike, paths))
     return tuple(found)
+
+
+def _is_new(asked: t.Condition | None, decided: t.Condition) -> bool:
+    """Whether a condition on pointers is asked for that is not decided yet, and not too many are."""
+    known = t.conjuncts(decided)
+    return asked is not None and len(known) < MAX_ALIASES and asked not in known and ~asked not in known
 
 
 def _in_context(graph: Flowgraph, loop: LoopInfo, asked: _Question, context: t.Condition, known: KnownLoops) -> Outcome:

@@ -410,7 +410,7 @@ class _Resolution:
         own: dict[t.Var, t.Term] = {}
         for unknown in path.unknowns:
             held = unknown.held
-            if held is not None and unknown.var in found.variables and self._is_fixed(write.offset) is False:
+            if held is not None and unknown.var in found.variables and not self._is_fixed(write.offset):
                 there = of(held.array, held.offset, held.type)
                 if there is not None:
                     own[unknown.var] = there

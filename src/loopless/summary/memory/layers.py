@@ -85,15 +85,13 @@ class _Stores:
         where = t.substitute(self.where, {t.INDEX: row}) & self.when & self.given
         return self.offset + self.stride * row, where
 
-    def hit(self, place: t.Term) -> tuple[t.Condition, t.Term | None] | None:
-        """Where iteration :data:`_AT` writes the element at the byte ``place``, and what; None where that is not known.
-        ``place`` lies on the elements' grid.
+    def hit(self, place: t.Term) -> tuple[t.Condition, t.Term | None]:
+        """Where iteration :data:`_AT` writes the element at the byte ``place``, and what. All elements that it writes
+        lie at multiples of their size from there.
         """
         distance = _without_multiples(place - self.offset, self.stride or 1)
         if not self.stride:
             return self.when & distance.eq(0), self.value
-        if residue(distance, self.size) is None and self.stride != self.size:
-            return None
         index = t.floor_div(place - self.offset, t.const(self.stride))
         aligned = t.mod(distance, t.const(self.stride)).eq(0)
         there: dict[t.Var, t.Term] = {t.INDEX: index}
@@ -377,17 +375,15 @@ class Layering:
         """One layer for all writes: what the iterations make of each element."""
         size, type, array = stores[0].size, stores[0].type, stores[0].array
         places = [residue(store.offset, size) for store in stores]
-        if any(store.size != size for store in stores) or None in places or len(set(places)) > 1:
+        aligned = all(store.size == size and store.stride % size == 0 for store in stores)
+        if not aligned or None in places or len(set(places)) > 1:
             return self._lost(array, "iterations write elements of several sizes, or not aligned ones, over each other")
         start = t.const(places[0] or 0)
         place = start + size * t.INDEX
         order = _newest_first(stores)
         if order is None:
             return self._lost(array, "several ways through an iteration write in other orders")
-        hits = [stores[number].hit(place) for number in order]
-        writes = [hit for hit in hits if hit is not None]
-        if len(writes) < len(hits):
-            return self._lost(array, "rows of elements are not aligned")
+        writes = [stores[number].hit(place) for number in order]
         if any(store.changes for store in stores):
             return self._changed(stores, writes, start, alone=alone)
         return self._last_written(writes, type, start)
