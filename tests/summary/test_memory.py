@@ -9,6 +9,7 @@ import pytest
 
 from loopless import terms as t
 from loopless.paths import LoopPaths
+from loopless.paths.invariants import inductive
 from loopless.refusals import Reason, Refused
 from loopless.summary import LoopSummary, from_entry, paths_of, summarize, summarized, with_memory
 from loopless.summary.model import nodes_of
@@ -242,3 +243,21 @@ def test_what_is_carried_is_told_by_elements_of_the_entry() -> None:
     assert isinstance(told, LoopSummary)
     spoken = frozenset[t.Var]().union(*(node.variables for node in nodes_of(told)))
     assert {var.name for var in spoken - {t.INDEX}} <= {"i", "n"}
+
+
+def test_an_iteration_that_no_path_describes_keeps_no_fact() -> None:
+    """What the two inner loops do is not known from every state, so i == 0 is not known to stay."""
+    source = """void f(unsigned char *a) {
+        for (int i = 0; i < 2; i++) for (int j = 0; j < 3; j++) for (int k = 0; k < 2; k++) a[6*i + 2*j + k] = i + j * k; }"""
+    g = graph(source)
+    loop = next(loop for loop in g.loops if loop.parent is None)
+    first = paths_of(g, loop)
+    assert isinstance(first, LoopPaths)
+    assert any(path.exit is not None and path.exit.kind == "unknown" for path in first.exits)
+    (i,) = (var for var in first.state if var.name == "i")
+    assert inductive(first, [i.eq(0)]) == ()
+    _, told = from_entry(g, first, summarize(first))
+    assert isinstance(told, LoopSummary)
+    regions = [case.when for case in told.cases] + [told.diverges, *(part.when for part in told.residual)]
+    regions += [part.when for part in told.undefined]
+    assert any(t.holds(region, {i: 0}) for region in regions)

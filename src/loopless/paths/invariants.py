@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from loopless import terms as t
 from loopless.logic import feasible
@@ -63,10 +64,21 @@ def inductive(
     paths: LoopPaths, candidates: Iterable[t.Condition], *, given: Iterable[t.Condition] = ()
 ) -> tuple[t.Condition, ...]:
     """The largest subset of ``candidates`` that all iterations of a loop keep, if ``given`` holds in each of them; of a
-    loop whose paths are not exact, those about what it does not change.
+    loop whose paths are not exact, those about what it does not change. An iteration that no path describes
+    (:class:`.Exit`) may change the state in any way.
     """
     if not paths.exact:
         return tuple(candidate for candidate in candidates if candidate.variables <= frozenset(paths.invariants))
     always = t.conjunction(given)
-    steps = (PlaceStep("", "", always & path.condition, path.update) for path in paths.iterative)
+    anything = {var: t.Var(f"|any {var.name}", var.type) for var in paths.state}
+    steps = [PlaceStep("", "", always & path.condition, path.update) for path in paths.iterative]
+    steps += [
+        PlaceStep("", "", always & path.condition, anything)
+        for path in paths.exits
+        if path.exit is not None and path.exit.kind in _BACK_UNSEEN
+    ]
     return inductive_subsets({"": candidates}, steps)[""]
+
+
+_BACK_UNSEEN: Final = ("unknown", "unsupported")
+"""The kinds of exits behind which a run may come to the header again."""
