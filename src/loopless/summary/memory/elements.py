@@ -45,14 +45,14 @@ class Resolved:
     entry: t.Condition = t.TRUE
     """What holds at the loop's entry."""
     wishes: tuple[t.Condition, ...] = ()
-    """Conditions at the entry under which more would be known."""
+    """Conditions at the entry. Under each of them more elements would be known."""
     outside: frozenset[t.Var] = frozenset()
     """The unknown values of all paths."""
 
     @property
     def open(self) -> bool:
-        """Whether anything but what is written depends on memory of which nothing is known, or on what iterations take
-        from outside.
+        """Whether a condition, an update or a result depends on an unknown value: memory of which nothing is known, or
+        an input.
         """
         return any(map(self.is_unknown, (node for path in self.paths.all for node in spoken(path))))
 
@@ -385,8 +385,8 @@ class _Resolution:
         return replace(placed, value=value)
 
     def _with_own(self, value: t.Term, write: Write, path: Path) -> t.Term:
-        """The value of a write, in which what its own element held is called :func:`own_element`, where earlier
-        iterations may have written that.
+        """The value of a write to an element that earlier iterations may have written. :func:`own_element` stands in it
+        for what that element held.
         """
         assert write.offset is not None
         place = write.offset + write.stride * t.INDEX
