@@ -54,6 +54,10 @@ WRITING = {
         void f(struct P *p, int n) { for (int i = 0; i < n; i++) { p[i].x = i; p[i].y = -1; p[i].c = p[i].x; } }""",
     "structures copied": """struct P { int x; short y; };
         void f(struct P *a, const struct P *b, int n) { for (int i = 0; i < n; i++) { a[i] = b[i]; a[i].x = i; } }""",
+    "structures copied and changed": """struct P { unsigned x; short y; };
+        void f(struct P *a, const struct P *b, int n) { for (int i = 0; i < n; i++) { a[i] = b[i]; a[i].x += 2; } }""",
+    "cleared and read": """void f(unsigned short *a, unsigned short *o, int n) {
+        for (int i = 0; i < n; i++) { __builtin_memset(a + 2 * i, i, 3); o[i] = a[2 * i] + 1; } }""",
     "index in memory": """struct S { int n; unsigned char buf[30]; };
         void f(struct S *s, const unsigned char *b, int n) { for (int i = 0; i < n; i++) s->buf[s->n++] = b[i]; }""",
     "rows filled": "void f(char *a, int n) { for (int i = 0; i < n; i++) __builtin_memset(a + 4 * i, i, 4); }",

@@ -19,7 +19,7 @@ from loopless.paths.execution import ExecutionState, Unreadable
 from loopless.paths.model import InnerStep, Write
 from loopless.paths.readings import not_null, read_both_ways
 from loopless.refusals import Reason, Refused
-from loopless.terms.contents import Overlapping, arrays_in, index_at, of_bytes, residue
+from loopless.terms.contents import Overlapping, arrays_in, index_at, of_bytes, residue, size_of
 
 HIDDEN: Final = "|memory"
 """What reads call memory of which nothing is known; no object has this name."""
@@ -161,7 +161,7 @@ class IterationMemory:
         length = self._iteration.inside(state, fill.length)
         byte = t.wrap(self._iteration.inside(state, fill.byte), _BYTE)
         type = self._row_type(array, offset, length)
-        size = _bytes(type)
+        size = size_of(type)
         value = t.wrap(byte * sum(1 << 8 * at for at in range(size)), type)
         return Write(array, offset, type, value, size, _within(length, size))
 
@@ -171,7 +171,7 @@ class IterationMemory:
         if source is None:
             return Write(array, offset, _BYTE, None, 1, _within(length, 1))
         type = self._row_type(array, offset, length, source[1])
-        size = _bytes(type)
+        size = size_of(type)
         value = self.seen(state, t.read(source[0], source[1] + size * t.INDEX, type))
         assert isinstance(value, t.Term)
         return Write(array, offset, type, value, size, _within(length, size))
@@ -339,7 +339,7 @@ def meeting(element: t.Read, write: Write, given: t.Condition) -> tuple[t.Condit
     """
     if write.offset is None or write.type.width is None or element.type.width is None:
         return None
-    size = _bytes(element.type)
+    size = size_of(element.type)
     distance = element.offset - write.offset
     if write.stride:
         row = write.offset + write.stride * _ROW
@@ -391,8 +391,3 @@ _ROW: Final = t.Var("|row", t.INTEGERS)
 def _within(length: t.Term, size: int) -> t.Condition:
     """Which elements of so many bytes are in the first ``length`` bytes, a multiple of these."""
     return t.INDEX.ge(0) & (size * t.INDEX).lt(length)
-
-
-def _bytes(type: t.IntType) -> int:
-    assert type.width is not None
-    return (type.width + 7) // 8

@@ -10,6 +10,7 @@ from loopless.flowgraph.model import LoopInfo, Origin
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.source.ir import Loc
+from loopless.terms.contents import size_of
 from loopless.terms.relation import over
 
 
@@ -57,8 +58,7 @@ class Write:
     @property
     def size(self) -> int:
         """The number of bytes of an element."""
-        assert self.type.width is not None
-        return (self.type.width + 7) // 8
+        return size_of(self.type)
 
     @property
     def nodes(self) -> tuple[t.Node, ...]:

@@ -53,9 +53,7 @@ class Layer:
     @property
     def size(self) -> int:
         """The number of bytes of an element."""
-        found = bytes_of(self.type)
-        assert found is not None, "elements in memory have a width"
-        return found
+        return size_of(self.type)
 
     @property
     def offset(self) -> Term:
@@ -66,6 +64,13 @@ class Layer:
     def nodes(self) -> tuple[Term | Condition, ...]:
         """What it is made of."""
         return (self.start, self.where) if self.value is None else (self.start, self.where, self.value)
+
+
+def size_of(type: IntType) -> int:
+    """The number of bytes of an element of a type, which has a width."""
+    found = bytes_of(type)
+    assert found is not None, "elements in memory have a width"
+    return found
 
 
 Layers = tuple[Layer, ...]
@@ -436,9 +441,7 @@ def arrays_in(contents: Contents) -> frozenset[str]:
 
 def single(type: IntType, offset: Term, value: Term | None, where: Condition = TRUE) -> Layer:
     """The layer of one element that is written at byte ``offset`` where a condition holds."""
-    size = bytes_of(type)
-    assert size is not None
-    return Layer(type, offset, size, conjunction((where, equal(INDEX, const(0)))), value)
+    return Layer(type, offset, size_of(type), conjunction((where, equal(INDEX, const(0)))), value)
 
 
 def unknown(size: int | None = None) -> Layer:

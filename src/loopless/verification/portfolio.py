@@ -101,10 +101,10 @@ def _summaries(seconds: float) -> SafetyMethod:
     return _method("summaries", source, lambda question: question.search.by_summaries(seconds))
 
 
-def _contents(seconds: float, *, simple: bool = False) -> SafetyMethod:
+def _contents(seconds: float) -> SafetyMethod:
     def ask(question: SafetyQuestion) -> Any:
         plain = question.plain()
-        return None if plain is None else question.search.by_contents(plain, seconds, simple=simple)
+        return None if plain is None else question.search.by_contents(plain, seconds)
 
     source = "ours; contents as layers (LoAT, 2026), read at one cell (Monniaux and Gonnord, SAS 2016)"
     return _method("contents of arrays", source, ask, proves=True, where=_follows_cells)
@@ -212,7 +212,6 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _paths(1.0),
     _summaries(8.0),
     _native_runs(1.0),
-    _contents(8.0, simple=True),
     _guided(5.0),
     _cases(2.0),
     _equations(4.0, 2),

@@ -435,22 +435,14 @@ class Search:
             return None
         return None if found is None else self._told(found, f"{SUMMARIES}, with history", seconds)
 
-    def by_contents(self, plain: Flowgraph, seconds: float, *, simple: bool = False) -> Proof | None:
-        """By what loops write to arrays. ``plain``: the flowgraph without the cells that are followed; ``simple``: with
-        simple candidates, too, such as bounds of what loops take from outside.
-        """
+    def by_contents(self, plain: Flowgraph, seconds: float) -> Proof | None:
+        """By what loops write to arrays. ``plain``: the flowgraph without the cells that are followed."""
         try:
             with in_time(clock.now() + seconds):
                 found = content_invariants(self.system, plain)
         except (LimitError, t.TermTooLarge):
             return None
-        if found is None:
-            return None
-        if simple:
-            made = self.proposals()
-            every = {label: (*parts, *made.simple(label)) for label, parts in found.proposed.items()}
-            found = replace(found, proposed=every)
-        return self._told(found, CONTENTS, seconds, elements=True)
+        return None if found is None else self._told(found, CONTENTS, seconds, elements=True)
 
     def _told(self, found: HistoryInvariants, method: str, seconds: float, *, elements: bool = False) -> Proof | None:
         """The proof by what of this is inductive, if that is one. ``elements``: what holds of followed elements is used

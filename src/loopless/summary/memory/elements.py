@@ -20,6 +20,7 @@ from loopless.paths.model import LoopPaths, Path, Unknown, Write
 from loopless.records import dataclass
 from loopless.summary.data.oblivious import Oblivious, oblivious_part
 from loopless.summary.data.possible import possible
+from loopless.terms.contents import size_of
 
 _TICK: Final = t.Var("|tick", t.INTEGERS)
 _NOW: Final = t.position("|now")
@@ -224,7 +225,7 @@ class _Resolution:
             for write in writes:
                 if write.offset is None or not self._is_known_at(write.offset):
                     return False
-                touched = before & self._touches(write, offset, _size(element.type))
+                touched = before & self._touches(write, offset, size_of(element.type))
                 if possible(touched):
                     self._wish(element, write, touched)
                     return False
@@ -436,11 +437,6 @@ class _Resolution:
             return found
 
         return t.with_reads(t.substituted(node, values), of)
-
-
-def _size(type: t.IntType) -> int:
-    assert type.width is not None
-    return (type.width + 7) // 8
 
 
 def _reads(node: t.Node) -> bool:

@@ -24,7 +24,7 @@ from loopless.summary.data.oblivious import oblivious_part
 from loopless.summary.data.possible import possible
 from loopless.summary.data.sequences import Sequences
 from loopless.summary.memory.elements import Resolved, hidden, is_hidden, is_open, own_element
-from loopless.terms.contents import behind, mapped, residue, single, unknown
+from loopless.terms.contents import behind, mapped, residue, single, size_of, unknown
 
 _WHERE: Final = "where it is written depends on elements that iterations may have written, an inner loop or a call"
 _WHAT: Final = "what is written depends on elements that iterations may have written, or is no integer"
@@ -55,8 +55,7 @@ class _Stores:
 
     @property
     def size(self) -> int:
-        assert self.type.width is not None
-        return (self.type.width + 7) // 8
+        return size_of(self.type)
 
     @property
     def moves(self) -> tuple[int, t.Term] | None:
@@ -394,8 +393,7 @@ class Layering:
         """Each element holds what the last iteration wrote that wrote it. ``writes``: of one iteration the newest
         first.
         """
-        assert type.width is not None
-        size = (type.width + 7) // 8
+        size = size_of(type)
         hit = t.disjunction(where for where, _ in writes)
         found = self._last_of(hit)
         if found is None:
