@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import threading
 import time
 
@@ -24,6 +25,26 @@ def test_a_limit_that_ctypes_calls_a_wrong_argument_is_a_limit() -> None:
 def test_work_ends_at_its_limit() -> None:
     with pytest.raises(LimitError), in_time(clock.now() + 0.05):
         sum(number for number in iter(int, 1))
+
+
+def test_a_limit_waits_for_callbacks_of_the_garbage_collector() -> None:
+    """What is raised there is dropped by the collector, so that the block would not end."""
+    done: list[bool] = []
+
+    def slow(phase: str, _: object) -> None:
+        began = time.process_time()
+        while phase == "stop" and not any(done) and time.process_time() < began + 0.1:
+            pass
+        done.append(phase == "stop")
+
+    gc.callbacks.append(slow)
+    try:
+        with pytest.raises(LimitError), in_time(clock.now() + 0.02):
+            gc.collect()
+            sum(number for number in iter(int, 1))
+    finally:
+        gc.callbacks.remove(slow)
+    assert any(done)
 
 
 def test_another_thread_that_gets_the_signal_does_not_break_in() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import signal
 import threading
 from collections.abc import Iterator
@@ -120,9 +121,12 @@ def not_interrupted() -> Iterator[None]:
 
 
 def _finalizes(frame: FrameType | None) -> bool:
-    """Is an object being finalized? What is raised there reaches nobody, and half of the object stays behind."""
+    """Is an object being finalized, or does a callback of the garbage collector run? What is raised there reaches
+    nobody, and half of the object stays behind.
+    """
+    callbacks = [getattr(callback, "__code__", None) for callback in gc.callbacks]
     while frame is not None:
-        if frame.f_code.co_name == "__del__" or frame.f_code.co_qualname in _FINALIZERS:
+        if frame.f_code.co_name == "__del__" or frame.f_code.co_qualname in _FINALIZERS or frame.f_code in callbacks:
             return True
         frame = frame.f_back
     return False
