@@ -40,8 +40,7 @@ def test_a_limit_waits_for_callbacks_of_the_garbage_collector() -> None:
     gc.callbacks.append(slow)
     try:
         with pytest.raises(LimitError), in_time(clock.now() + 0.02):
-            gc.collect()
-            sum(number for number in iter(int, 1))
+            sum(gc.collect() * number for number in iter(int, 1))
     finally:
         gc.callbacks.remove(slow)
     assert any(done)
