@@ -68,7 +68,7 @@ def termination_by(
 ) -> list[Ranked | Trap]:
     """What methods find, in their order: the first answer, which nobody judges, or ``every`` one."""
     heard: list[Ranked | Trap] = []
-    asked = TerminationQuestion(made, lambda found: found, lambda _: nullcontext(), lambda: False)
+    asked = TerminationQuestion(made, lambda found: found, lambda _: nullcontext(), lambda: False, lambda _: None)
     answered(
         [replace(method, applies=lambda _question, _tried: True) for method in methods],
         asked,

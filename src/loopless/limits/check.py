@@ -30,6 +30,17 @@ MAX_SEPARATE_WAYS: Annotated[int, GUESS] = 32
 MAX_REPEATING_STEPS: Annotated[int, GUESS] = 1_000_000
 """Maximum number of back edges and calls of a run that is followed until it repeats itself."""
 
+# check.certificates.all_runs
+
+MAX_ENUMERATED_STEPS: Annotated[int, GUESS] = 2_000_000
+"""Maximum number of back edges and calls of all runs of a program that are taken one by one."""
+
+MAX_ENUMERATED_RUNS: Annotated[int, GUESS] = 2_000
+"""Maximum number of runs that are taken one by one."""
+
+MAX_LISTED_BITS: Annotated[int, ChosenBy("a byte, whose values are listed; more are hopeless")] = 8
+"""Maximum number of bits of an input whose values are taken one by one."""
+
 # check.certificates.theories
 
 MAX_TABLE_ENTRIES: Annotated[int, GUESS] = 256

@@ -38,6 +38,9 @@ MAX_INITIALIZER_BYTES: Annotated[int, GUESS] = 1 << 20
 MAX_LOOKUP_ENTRIES: Annotated[int, GUESS] = 256
 """Maximum number of elements of an array that becomes a look-up table."""
 
+MAX_KNOWN_BYTES: Annotated[int, ChosenBy("as many as the largest look-up table of the widest integers has")] = 2048
+"""Maximum size in bytes of an array whose elements are followed as constants."""
+
 MAX_MEMBER_DEPTH: Annotated[int, GUESS] = 8
 """Maximum depth of arrays and structures inside one another that are followed."""
 

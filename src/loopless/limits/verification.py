@@ -38,6 +38,9 @@ MIN_SAMPLED_RUNS: Annotated[int, GUESS] = 3
 ENTERING_BLOCKS: Annotated[int, GUESS] = 400
 """Maximum number of blocks of a run that leads to the first cutpoint."""
 
+FEW_STEPS: Annotated[int, ChosenBy("a tenth of a second on a usual machine")] = 20_000
+"""Maximum number of back edges and calls of all runs of a program, where these are taken before other methods."""
+
 # Loops as steps
 
 SUMMARY_OPERATIONS: Annotated[int, ChosenBy("a second of isl on small sets")] = 8_000_000

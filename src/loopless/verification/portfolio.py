@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager
 from typing import Any, Final, Generic, TypeVar
 
 from loopless.flowgraph.model import Flowgraph
+from loopless.limits.check import MAX_ENUMERATED_STEPS
+from loopless.limits.verification import FEW_STEPS
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.records import dataclass
 from loopless.verification.proofs import Search
@@ -22,13 +24,15 @@ class PropertyQuestion(Generic[S]):
     """A property of all runs, as methods are asked it, which share what a ``search`` knows.
 
     ``settle``: what an answer of a method comes to, None where it settles nothing. ``timed``: times a method by its
-    name. ``is_late``: whether the time is over.
+    name. ``is_late``: whether the time is over. ``all_runs``: takes all runs of the program
+    one by one, of so many steps in all.
     """
 
     search: S
     settle: Callable[[Any], Any]
     timed: Callable[[str], AbstractContextManager[None]]
     is_late: Callable[[], bool]
+    all_runs: Callable[[int], Any]
 
 
 @dataclass(slots=True)
@@ -112,6 +116,10 @@ def _contents(seconds: float) -> SafetyMethod:
 
 def _single_runs(seconds: float) -> SafetyMethod:
     return _method("single runs", "ours", lambda question: question.search.sampled(seconds))
+
+
+def _all_runs(steps: int) -> SafetyMethod:
+    return _method("all runs", "ours", lambda question: question.all_runs(steps))
 
 
 def _native_runs(seconds: float) -> SafetyMethod:
@@ -199,6 +207,7 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _trivially(),
     _summaries(1.0),
     _single_runs(0.3),
+    _all_runs(FEW_STEPS),
     _contents(2.0),
     _fewest_equations(8.0),
     _plain_equations(2.0, _multiplies),
@@ -209,6 +218,7 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _equations(1.5, 2, _multiplies),
     _spacer(1.0),
     _cases(1.0),
+    _all_runs(MAX_ENUMERATED_STEPS),
     _paths(1.0),
     _summaries(8.0),
     _native_runs(1.0),
@@ -262,6 +272,7 @@ TERMINATION: Final[tuple[TerminationMethod, ...]] = (
     _ranks(3.0, improves=True),
     _recurrent_sets(3.0),
     _ending("repeated states", "ours", lambda asked: asked.repeating(asked.search.steady(), 2.0)),
+    _ending("all runs", "ours", lambda asked: asked.all_runs(MAX_ENUMERATED_STEPS)),
     _ending(
         "linear ranks",
         "Podelski and Rybalchenko (VMCAI 2004); Alias et al. (SAS 2010)",

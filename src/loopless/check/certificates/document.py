@@ -17,7 +17,8 @@ or both, or a loop and a variable) it is of version 2, and speaks of history var
 once, and used of those that are read, too. With "ranks" it is about termination. With "recurrent" (as "invariants")
 and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it is about a set of states that a run never leaves
 which takes these values from outside; with "repeating" ([V, ...]) about a run that takes these inputs, the last one
-again and again, and comes to a state in which it was before. A cutpoint is the label of a block of the flowgraph;
+again and again, and comes to a state in which it was before. With "all_runs" (true) it says that all runs, taken one
+by one, come to their end, and nothing else. A cutpoint is the label of a block of the flowgraph;
 expressions are over unbounded integers and speak of its variables.
 """
 
@@ -105,6 +106,8 @@ def document_of(
         found["chosen"] = [
             {"block": block, "statement": index, "value": value} for (block, index), value in claim.chosen.items()
         ]
+    if claim.all_runs:
+        found["all_runs"] = True
     if claim.repeating is not None:
         found["repeating"] = list(claim.repeating)
     return found
@@ -160,6 +163,8 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     graph = with_history(graph, history)
     if "repeating" in document:
         return judgement_json(_judged_run(program, document, seconds))
+    if document.get("all_runs", False) is True:
+        return judgement_json(_judged_runs(program, document, seconds))
     ranks = document.get("ranks")
     claim = CertifiedClaim(
         {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["invariants"]},
@@ -190,6 +195,8 @@ def _check_form(document: Mapping[str, Any]) -> None:
     if (document["version"] == WITH_HISTORY) != ("history" in document):
         raise UsageError(f"a certificate has history where it is of version {WITH_HISTORY}, and only there")
     endless = "repeating" in document or "recurrent" in document
+    if "all_runs" in document and (endless or document.keys() & {"history", "elements", "ranks", "contracts"}):
+        raise UsageError("a certificate by all runs says nothing else")
     if document.get("history") and endless:
         raise UsageError("a certificate of a run that never ends has no history variables")
     if "elements" in document and (endless or document["property"] != Property.UNREACH_CALL.value):
@@ -205,6 +212,14 @@ def _judged_run(program: SourceProgram, document: Mapping[str, Any], seconds: fl
     mathematical, wrapv = told["integers"] == "mathematical", bool(told["wrapv"])
     inputs = tuple(document["repeating"])
     return judged_run(program, told["entry"], inputs, mathematical=mathematical, wrapv=wrapv, seconds=seconds)
+
+
+def _judged_runs(program: SourceProgram, document: Mapping[str, Any], seconds: float) -> Judgement:
+    from loopless.check.certificates.all_runs import judged_runs  # few certificates need the interpreter
+
+    told = document["program"]
+    mathematical, wrapv = told["integers"] == "mathematical", bool(told["wrapv"])
+    return judged_runs(program, told["entry"], mathematical=mathematical, wrapv=wrapv, seconds=seconds)
 
 
 def judgement_json(found: Judgement) -> dict[str, Any]:

@@ -39,6 +39,7 @@ class CertifiedClaim:
     is about termination, by label what falls lexicographically from one visit of a cutpoint to the next. ``recurrent``:
     by label, a set of states that no run leaves in which the values from outside are the ``chosen`` ones. Or
     ``repeating``: the inputs, the last one again and again, of a run that comes to a state in which it was before.
+    Or ``all_runs``: that all runs, taken one by one, come to their end.
     ``elements``: the invariants are of each element of followed objects, for all of them at once: they are used of
     those that are read, too.
     """
@@ -49,6 +50,7 @@ class CertifiedClaim:
     chosen: Mapping[tuple[str, int], int] = field(default_factory=dict)
     repeating: Sequence[int] | None = None
     elements: bool = False
+    all_runs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from loopless.check.interpreter.services import (
     execute,
 )
 from loopless.check.interpreter.storage import Storage, blank, load_slowly, store_cell, store_slowly
-from loopless.check.interpreter.values import InputStream, MissingValue, Stop
+from loopless.check.interpreter.values import InputStream, MissingValue, Stop, UsedUp
 from loopless.check.outcome import Outcome, Status
 from loopless.errors import UsageError
 from loopless.flowgraph import Options, build
@@ -107,7 +107,8 @@ class InterpreterRun:
     ``iterations`` has the taken back edges by loop name, of all activations; ``nondet_used`` how many inputs were read;
     ``where`` the place at which the run ended, or of several ``return`` statements of the function the one by which it
     returned; ``memory``: of a run that returned, what the pointers among the parameters point to; ``reason`` why it
-    ended, for people; ``calls``: how often each function was called by another or by itself.
+    ended, for people; ``calls``: how often each function was called by another or by itself; ``wanted``: of a run whose
+    inputs were used up, the type of the next one.
     """
 
     outcome: Outcome
@@ -117,6 +118,7 @@ class InterpreterRun:
     reason: str = ""
     calls: Mapping[str, int] = field(default_factory=_no_counts)
     memory: Sequence[WholeObject | None] = ()
+    wanted: t.IntType | None = None
 
     @property
     def status(self) -> Status:
@@ -286,7 +288,7 @@ class Interpreter:
         if needed > limit:
             sys.setrecursionlimit(needed)
         try:
-            outcome, where, reason = self._outcome(services, values, hooked=on_loop is not None)
+            outcome, where, reason, wanted = self._outcome(services, values, hooked=on_loop is not None)
         finally:
             sys.setrecursionlimit(limit)
         memory: list[WholeObject | None] = []
@@ -296,18 +298,22 @@ class Interpreter:
             pairs = zip(parameters, values, strict=True)
             told: list[Storage] = []
             memory = [_memory_of(value, told) if parameter.object is not None else None for parameter, value in pairs]
-        return InterpreterRun(outcome, services.iterations, services.drawn, where, reason, services.calls, memory)
+        counts = services.iterations, services.drawn, where, reason, services.calls
+        return InterpreterRun(outcome, *counts, memory, wanted)
 
-    def _outcome(self, services: Services, values: list[Any], *, hooked: bool) -> tuple[Outcome, Loc | None, str]:
+    def _outcome(
+        self, services: Services, values: list[Any], *, hooked: bool
+    ) -> tuple[Outcome, Loc | None, str, t.IntType | None]:
         try:
             code = self.compiled(self.flowgraph.name, hooked=hooked)
             assert code is not None
             result = execute(services, code, values)
-            return self._returned(result, values, services.world), None, ""
+            return self._returned(result, values, services.world), None, "", None
         except Stop as stop:
-            return Outcome(stop.status, detail=stop.reason), stop.where or _stopped_at(stop), stop.reason
+            wanted = stop.type if isinstance(stop, UsedUp) else None
+            return Outcome(stop.status, detail=stop.reason), stop.where or _stopped_at(stop), stop.reason, wanted
         except Uncompilable as error:
-            return Outcome("unknown", detail=str(error)), None, str(error)
+            reason = str(error)
         except RecursionError:
             reason = "calls are nested too deep for the interpreter"
         except ZeroDivisionError:
@@ -318,7 +324,7 @@ class Interpreter:
             reason = f"an operation without a value that no check of the flowgraph precedes: {error}"
         except MemoryError:
             reason = "the run takes more memory than there is"
-        return Outcome("unknown", detail=reason), None, reason
+        return Outcome("unknown", detail=reason), None, reason, None
 
     def _returned(self, result: Any, values: list[Any], world: World) -> Outcome:
         if isinstance(result, MissingValue):

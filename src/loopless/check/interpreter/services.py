@@ -170,7 +170,8 @@ class Services:
         at = self.inputs.place(self.drawn)
         if at >= len(self.nondet):
             name, loc = place
-            raise UsedUp("unknown", f"the inputs are used up: {name}{_at(loc)} asks for input {at + 1}", loc)
+            reason = f"the inputs are used up: {name}{_at(loc)} asks for input {at + 1}"
+            raise UsedUp(reason, loc, t.IntType(width, signed))
         self.drawn += 1
         return reduced(self.nondet[at], t.IntType(width, signed))
 

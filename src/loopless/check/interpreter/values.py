@@ -26,7 +26,11 @@ class Stop(Exception):
 
 
 class UsedUp(Stop):
-    """The run asks for more inputs than are given."""
+    """The run asks for more inputs than are given: the next one is of ``type``."""
+
+    def __init__(self, reason: str, where: Loc | None, type: t.IntType) -> None:
+        super().__init__("unknown", reason, where)
+        self.type = type
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,20 +14,17 @@ from typing import Final
 from loopless import terms as t
 from loopless.flowgraph.callees.call_graph import CallGraph
 from loopless.flowgraph.memory.cells import OUTSIDE
+from loopless.flowgraph.memory.known_contents import with_tables
 from loopless.flowgraph.memory.mod_ref import facts_of, is_internal
 from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.model import (
     Assign,
-    Block,
     Flowgraph,
     Kind,
-    Load,
     MemoryObject,
-    Pointer,
     Statement,
     VariableInfo,
 )
-from loopless.limits.flowgraph import MAX_LOOKUP_ENTRIES
 from loopless.source import ir
 
 CONSTRUCTORS: Final = ("llvm.global_ctors", "llvm.global_dtors")
@@ -96,12 +93,12 @@ def begun(
     known = {name for name, variable in module.globals.items() if is_defined_here(variable)} if first else fixed
     known = known - free
     contents = {number: (found.content, found) for number, found in graph.objects.items() if found.symbol in known}
-    entry = graph.blocks[graph.entry]
+    plain = {n: content for n, (content, found) in contents.items() if content is not None and not found.relocations}
+    never = {n: content for n, content in plain.items() if graph.objects[n].symbol in fixed}
+    graph = with_tables(graph, {n: content for n, content in plain.items() if n not in never}, never)
     start = tuple(_values(graph, contents))
-    tables = {n: found for n, (content, found) in contents.items() if found.symbol in fixed and content is not None}
-    blocks = {label: _with_tables(block, tables) for label, block in graph.blocks.items()} if tables else graph.blocks
-    entry = blocks[graph.entry]
-    blocks = {**blocks, graph.entry: replace(entry, statements=(*start, *entry.statements))}
+    entry = graph.blocks[graph.entry]
+    blocks = {**graph.blocks, graph.entry: replace(entry, statements=(*start, *entry.statements))}
     return replace(graph, blocks=blocks)
 
 
@@ -155,38 +152,3 @@ def _pointer(
     if any(at < offset + size and offset < at + size for at, _, _ in found.relocations):
         return None
     return {"object": 0, "offset": 0} if not any(content[offset : offset + size]) else None
-
-
-# -- tables -----------------------------------------------------------------------------------------------------------
-
-
-def _with_tables(block: Block, tables: Mapping[int, MemoryObject]) -> Block:
-    if not any(isinstance(statement, Load) for statement in block.statements):
-        return block
-    statements = tuple(_looked_up(s, tables) if isinstance(s, Load) else s for s in block.statements)
-    return replace(block, statements=statements)
-
-
-def _looked_up(load: Load, tables: Mapping[int, MemoryObject]) -> Statement:
-    """The read as a look-up in a table: where it is outside of the array, a check has ended the run before."""
-    address = load.address
-    found = tables.get(address.object.value) if isinstance(address.object, t.Const) else None
-    if found is None or load.target_object is not None or load.type.width is None or found.relocations:
-        return load
-    size = load.type.width // 8
-    content = found.content or b""
-    if load.type.width % 8 or not size or len(content) % size or len(content) // size > MAX_LOOKUP_ENTRIES:
-        return load
-    index = _divided(address, size)
-    if index is None:
-        return load
-    parts = (content[at : at + size] for at in range(0, len(content), size))
-    return Assign(load.target, t.table(index, [load.type.wrap(int.from_bytes(p, "little")) for p in parts]), load.loc)
-
-
-def _divided(address: Pointer, size: int) -> t.Term | None:
-    """The byte offset in units of ``size``, where it is a multiple of that."""
-    items = t.polynomial(address.offset)
-    if any(coefficient % size for coefficient in items.values()):
-        return None
-    return t.from_polynomial({monomial: coefficient // size for monomial, coefficient in items.items()})

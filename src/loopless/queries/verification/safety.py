@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from loopless.portfolio import answered
+from loopless.queries.verification.all_runs import by_all_runs
 from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.native_runs import NativeRuns
 from loopless.queries.verification.question import VerificationQuestion
@@ -28,11 +29,16 @@ def safe(
         lambda found: _verdict(found, system, search, runs, certification),
         question.timed,
         lambda: question.is_late,
+        lambda steps: by_all_runs(question, system, certification, steps),
         runs.violation,
         runs.guided,
         plain=lambda: question.plain_graph,
     )
     return _answer(asked, question, system)
+
+
+def _no_runs(_: int) -> None:
+    """Nothing: runs are those of programs."""
 
 
 def _answer(asked: SafetyQuestion, question: VerificationQuestion, system: TransitionSystem) -> Verdict:
@@ -65,5 +71,7 @@ def proved_safe(question: VerificationQuestion, system: TransitionSystem, certif
         verdict = certification.certified(system, search, found) if isinstance(found, Proof) else None
         return verdict if verdict is not None and verdict.verdict == "true" else None
 
-    asked = SafetyQuestion(search, settle, question.timed, lambda: question.is_late, plain=lambda: question.plain_graph)
+    asked = SafetyQuestion(
+        search, settle, question.timed, lambda: question.is_late, _no_runs, plain=lambda: question.plain_graph
+    )
     return _answer(asked, question, system)

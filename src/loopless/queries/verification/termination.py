@@ -12,6 +12,7 @@ from loopless.check.certificates.judge import CertifiedClaim
 from loopless.check.certificates.property import OVERFLOWS
 from loopless.limits.queries import MAX_INPUT_LISTS, PROVED_SHORTENING_S
 from loopless.portfolio import answered
+from loopless.queries.verification.all_runs import by_all_runs
 from loopless.queries.verification.certification import Certification
 from loopless.queries.verification.evidence import claim_of, told
 from loopless.queries.verification.native_runs import NativeRuns
@@ -49,6 +50,7 @@ class Termination:
             lambda found: self._settled(search, found),
             question.timed,
             lambda: question.is_late,
+            lambda steps: by_all_runs(question, self.system, self.certification, steps),
             self._repeating,
         )
         tried = answered(
