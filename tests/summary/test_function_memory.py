@@ -13,6 +13,7 @@ from functions_that_write import (
     CALLS,
     LOOPS,
     OWN,
+    SENTINELS,
     STRAIGHT,
     Argument,
     element_of,
@@ -26,7 +27,7 @@ from loopless.flowgraph.transfer import ALLOCATION
 from loopless.queries import program as session
 from loopless.queries.functions import summarize_whole
 from loopless.summary import CallSummary, FunctionCase
-from loopless.terms import EvaluationError, IntType, Var, evaluate, holds
+from loopless.terms import Aggregate, EvaluationError, IntType, Var, evaluate, holds, walk_inside
 from loopless.terms.contents import reader_behind
 
 
@@ -138,6 +139,17 @@ def test_elements_are_those_of_native_runs(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LOOPS)
 def test_elements_behind_loops_are_those_of_native_runs(name: str, tmp_path: Path) -> None:
     compare(LOOPS[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", SENTINELS)
+def test_a_search_ends_where_an_element_was_written(name: str, tmp_path: Path) -> None:
+    compare(SENTINELS[name], tmp_path)
+
+
+def test_a_search_looks_no_further_than_to_what_was_written(tmp_path: Path) -> None:
+    """What lies behind it is not known, and not asked for."""
+    _, summary = whole(SENTINELS["behind what was filled"], tmp_path)
+    assert not any(isinstance(part, Aggregate) for case in summary.cases for part in walk_inside(case.result))
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -68,6 +68,23 @@ LOOPS = {
 }  # fmt: skip
 
 
+SMALL = "if (n < 0 || n > 10) n = 5; "
+SENTINELS = {
+    "behind what was filled": f"int f(int n) {{ char b[12]; {SMALL} for (int i = 0; i < n; i++) b[i] = 'x'; b[n] = 0; int k = 0; while (b[k]) k++; return k; }}",
+    "from within": f"int f(int n, int k) {{ char b[12]; {SMALL} for (int i = 0; i < n; i++) b[i] = 'x'; b[n] = 0; k &= 15; if (k > n) k = n;"
+    " while (b[k]) k++; return k; }",
+    "a value that is sought": f"int f(int *a, int n, int x) {{ {SMALL} a[n] = x; int k = 0; while (a[k] != x) k++; return k; }}",
+    "down to it": f"int f(int n) {{ int b[12]; {SMALL} b[0] = 7; for (int i = 1; i <= n; i++) b[i] = i + 10; int k = n; while (b[k] != 7) k--; return n - k; }}",
+    "in every second place": f"int f(int n) {{ short b[24]; {SMALL} for (int i = 0; i < n; i++) b[2 * i] = i + 1; b[2 * n] = 0; int k = 0;"
+    " while (b[k]) k += 2; return k; }",
+    "of a row of them": f"int f(int n, unsigned m) {{ int b[24]; {SMALL} m %= 9; int i; for (i = 0; i < n; i++) b[i] = i + 1; for (; i < n + (int)m; i++) b[i] = -1;"
+    " b[i] = 0; int k = 0, l = 0; while (b[k] > 0) k++; while (b[l]) l++; return 100 * k + l; }",
+    "one before it, perhaps": f"#include <string.h>\nint f(int *a, int n) {{ char s[12]; {SMALL} memset(s, 1, 12); if (n > 0) s[n - 1] = a[0] > 0; s[n] = 0; int k = 0;"
+    " while (s[k]) k++; return k; }",
+    "overwritten since": f"int f(int *a, int n, int m) {{ {SMALL} a[11] = 0; a[n] = 0; a[m & 7] = 1; int k = 0; while (a[k]) k++; return k; }}",
+}  # fmt: skip
+
+
 OWN = {
     "an array of variable length": f"int f(int n) {{ if (n < 1) return 7; {TEN} int b[n]; for (int i = 0; i < n; i++) b[i] = 2 * i;"
     " int s = 0; for (int i = 0; i < n; i++) s += b[i]; return s; }",

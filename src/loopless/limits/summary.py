@@ -72,6 +72,9 @@ MAX_JOINED_CONDITIONS: Annotated[int, GUESS] = 40
 
 # summary.function_memory
 
+MAX_SENTINELS: Annotated[int, GUESS] = 8
+"""Maximum number of places at which it is asked whether a search surely ends there."""
+
 MAX_LAYERS: Annotated[int, GUESS] = 64
 """Maximum number of layers that say what memory holds where ways through a function meet. Ways that would need more
 stay apart."""

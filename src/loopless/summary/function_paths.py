@@ -49,6 +49,7 @@ from loopless.summary.followed_calls import Caller, FollowedCall, NotFollowed, a
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
 from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
+from loopless.summary.sentinels import PLACE, borders, ended, positions_decided, searches
 from loopless.terms.contents import INDEX, Layer, unknown
 from loopless.terms.substitute import with_reads_where
 
@@ -426,6 +427,45 @@ class FunctionPaths(Execution[FunctionPath]):
         """``node``, which speaks of the values in ``state`` and of what memory holds there, over the entry's values,
         where ``given`` holds; None where it reads what is not known.
         """
+        try:
+            deciding = self.deciding(state, given)
+            decided = deciding.without_decided(node, state.values)
+            ends = dict(self._ends(state, decided, given)) if state.memory.contents else {}
+            if not ends:
+                return self._read(state, decided, state.values, given)
+            shorter, values = ended(decided, ends)
+            seen = self._read(state, shorter, {**state.values, **values}, given)
+            return None if seen is None else positions_decided(seen, deciding)
+        except t.TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
+
+    def _ends(self, state: FunctionPath, node: t.Node, given: t.Condition) -> Iterator[tuple[t.Aggregate, t.Term]]:
+        """The searches in ``node`` that surely find an element, with the first place of which that is known."""
+        deciding = self.deciding(state, given)
+        for search in searches(node):
+            length = self._read(state, search.outside[0], state.values, given)
+            best: t.Term | None = None
+            if not isinstance(length, t.Term):
+                continue
+            for place in borders(search, state.memory.contents, state.values):
+                inside = place.lt(length) if best is None else place.le(best)
+                if deciding(place.ge(0) & inside) is t.TRUE and self._finds(state, search, place, given):
+                    best = t.ZERO if deciding(place.le(0)) is t.TRUE else place
+            if best is not None:
+                yield search, best
+
+    def _finds(self, state: FunctionPath, search: t.Aggregate, place: t.Term, given: t.Condition) -> bool:
+        """Whether the search finds an element at a place."""
+        there = t.substituted(search.inside[0], {search.bound[0]: PLACE})
+        found = self._read(state, there, {**state.values, PLACE: place}, given)
+        return isinstance(found, t.Condition) and self.deciding(state, given)(found) is t.TRUE
+
+    def _read(
+        self, state: FunctionPath, node: t.Node, values: Mapping[t.Var, t.Term], given: t.Condition
+    ) -> t.Node | None:
+        """``node`` where its variables hold these ``values``, and memory what it holds in ``state``; None where that is
+        not known.
+        """
         is_known = True
 
         def of(array: str, offset: t.Term, type: t.IntType, given: t.Condition) -> t.Term:
@@ -441,11 +481,7 @@ class FunctionPaths(Execution[FunctionPath]):
             is_known = is_known and found is not None
             return t.read(array, offset, type) if found is None else found
 
-        try:
-            decided = self.deciding(state, given).without_decided(node, state.values)
-            result = with_reads_where(decided, of, state.values, given)
-        except t.TermTooLarge as error:
-            raise Unreadable(self._too_large(error)) from error
+        result = with_reads_where(node, of, values, given)
         return without_closed(result) if is_known else None
 
     def _under_seen(self, state: FunctionPath, condition: t.Condition) -> FunctionPath | None:

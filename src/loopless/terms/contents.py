@@ -125,8 +125,8 @@ def element(contents: Contents, array: str, offset: Term, type: IntType, decide:
                 value = _as(value, type, under(decide, there))
         if there is FALSE:
             continue
-        if there is TRUE:
-            last = value
+        if there is TRUE or (found and decide(disjunction((there, *(newer for newer, _ in found)))) is TRUE):
+            last = value  # where no newer one says what it holds, this one does
             break
         found.append((there, value))
     value = read(array, offset, type) if last is None else last
