@@ -16,9 +16,8 @@ def promotable(
     """Per object the offsets whose scalar is a variable, with a sample access.
 
     No pointer of unknown origin of this function reaches the object, nor, where it is a local one, a pointer that was
-    loaded from memory; what calls change of it, they say (:mod:`.effects`). A local
-    object qualifies as a whole: every access has a constant offset and is plain, and accesses at different offsets do
-    not overlap. Of others each scalar does for which this holds of the accesses that overlap with it.
+    loaded from memory; what calls change of it, they say (:mod:`.effects`). A scalar qualifies if each access that
+    may overlap with it is plain, at its offset, and of its size.
     ``hidden``: the objects that no pointer of unknown origin points to.
     """
     by_base: dict[Base, list[MemoryAccess]] = {}
@@ -44,7 +43,7 @@ def promotable(
         if (state.unknown_access or (own and state.formal_access)) and not unseen and not hidden(base):
             continue
         found = _scalars(accesses, layout_sizes.get(base))
-        if found is not None and (base.kind != "local" or is_whole(accesses, found)):
+        if found is not None:
             result[base] = found
     return result
 
