@@ -266,6 +266,12 @@ def test_what_others_may_read_or_write_is_no_variable(state: dict, variables: se
         ("int f(int n) { int x = n, y = 1, *p = n ? &x : &y; return *p; }", False),
         ("int f(int n) { int x = n, *p = n ? &x : 0; return *p; }", True),  # null is never read
         ("void *memset(void *, int, unsigned long); int f(int n) { int x; memset(&x, n, 4); return x; }", False),
+        ("void *memset(void *, int, unsigned long); int f(int n) { int x; memset(&x, 0, 4); return x; }", True),
+        (
+            "void *memset(void *, int, unsigned long); int f(int n) { int x = n; memset((char *)&x + 1, 0, 2); return x; }",
+            False,
+        ),
+        ("void *memset(void *, int, unsigned long); int f(int n) { int x = n; memset(&x, 0, 8); return x; }", False),
         ("int f(int n) { int x = n; return (&x)[1]; }", True),  # which is undefined,
         ("int h(int *); int f(int n) { int x = n; h(&x); return x; }", True),
         ("int *h(int *); int f(int n) { int x = n; *h(&x) = 1; return x; }", False),

@@ -15,6 +15,7 @@ from functions_that_write import (
     OWN,
     SENTINELS,
     STRAIGHT,
+    STRUCTURES,
     Argument,
     element_of,
     of_calls,
@@ -139,6 +140,11 @@ def test_elements_are_those_of_native_runs(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", LOOPS)
 def test_elements_behind_loops_are_those_of_native_runs(name: str, tmp_path: Path) -> None:
     compare(LOOPS[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_members_of_own_structures_are_variables_beside_arrays(name: str, tmp_path: Path) -> None:
+    compare(STRUCTURES[name], tmp_path)
 
 
 @pytest.mark.parametrize("name", SENTINELS)

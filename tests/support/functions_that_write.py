@@ -85,6 +85,26 @@ SENTINELS = {
 }  # fmt: skip
 
 
+QUEUE = "struct q { int items[16]; int head, tail; }; "
+MIXED = "#include <string.h>\nstruct s { int n; int a[4]; short m; char c[6]; _Bool b; int *p; struct { long x; unsigned char t[3]; } in; }; "
+STRUCTURES = {
+    "a queue": QUEUE + f"int f(int n) {{ struct q q; q.head = q.tail = 0; {SMALL} for (int i = 0; i < n; i++) q.items[q.tail++] = i * i;"
+    " unsigned s = 0; while (q.head != q.tail) s = s * 3 + q.items[q.head++]; return s & 0xffff; }",
+    "a queue of functions": QUEUE + "static void push(struct q *q, int x) { q->items[q->tail++] = x; } static int pop(struct q *q) { return q->items[q->head++]; } "
+    f"int f(int *a, int n) {{ struct q q = {{0}}; {SMALL} for (int i = 0; i < n; i++) push(&q, a[i] & 15); int s = 0; while (q.head < q.tail) s += pop(&q); return s; }}",
+    "a stack": QUEUE + f"void f(int *a, int n) {{ struct q q = {{0}}; {SMALL} for (int i = 0; i < n; i++) q.items[q.head++] = a[i]; for (int i = 0; i < n; i++)"
+    " a[i] = q.items[--q.head]; }",
+    "zeros": MIXED + "int f(int i) { struct s s = {0}; s.a[i & 3] = 9; s.n += 3; s.c[i & 3]++; s.in.t[i & 1] = 5; return s.n + s.a[1] + s.m + s.c[2] + s.b + 10 * s.in.t[0] + (int)s.in.x; }",
+    "cleared behind a pointer": "#include <string.h>\nstruct s { int n; int a[4]; int m; char c[8]; }; "
+    "int f(int *a, int i) { struct s *s = (struct s *)a; memset(s, 0, sizeof *s); s->n += i & 7; s->a[i & 3] = 2; s->m--; return s->m + s->a[1]; }",
+    "cleared again": MIXED + "int f(int i) { struct s s; int r = 0; for (int k = 0; k < 3; k++) { memset(&s, 0, sizeof s); s.a[k] = k; s.n += k; r += s.n + s.a[i & 3]; } return r; }",
+    "some of it cleared": MIXED + "int f(int i) { struct s t; memset(&t.m, 0, sizeof t.m); memset(t.a, 0, sizeof t.a); memset(&t.in, 0, sizeof t.in); t.n = 2; t.m++; t.a[i & 3] = 4; return t.n + t.m + t.a[2] + (int)t.in.x; }",
+    "by turns": MIXED + "int f(int n, int i) { struct s s, r; s.n = r.n = 1; s.a[0] = s.a[1] = s.a[2] = s.a[3] = 0; r.a[0] = r.a[1] = r.a[2] = r.a[3] = 5;"
+    " s.a[n & 3] = 3; r.a[i & 3] += s.a[i & 3]; if (n > 0) s.n = r.a[1]; else r.n = 7; return s.n + 10 * r.n + 100 * r.a[2]; }",
+    "a pointer to a member": MIXED + "int f(int n) { struct s s; s.n = 1; s.m = 2; s.a[n & 3] = 6; int *p = &s.n; *p += n & 7; short *m = &s.m; *m = *p; return s.n * 10 + s.m + s.a[n & 3]; }",
+}  # fmt: skip
+
+
 OWN = {
     "an array of variable length": f"int f(int n) {{ if (n < 1) return 7; {TEN} int b[n]; for (int i = 0; i < n; i++) b[i] = 2 * i;"
     " int s = 0; for (int i = 0; i < n; i++) s += b[i]; return s; }",

@@ -14,10 +14,12 @@ from loopless.flowgraph.memory.mod_ref import NOT_MAIN, Touched, is_internal
 from loopless.flowgraph.memory.objects import Slot
 from loopless.flowgraph.memory.own_heap import is_address
 from loopless.flowgraph.memory.places import Base
+from loopless.flowgraph.memory.points_to import zeroed_by
 from loopless.flowgraph.model import (
     ASSEMBLY,
     THROUGH_POINTER,
     Allocate,
+    Assign,
     Assume,
     Call,
     Copy,
@@ -478,6 +480,23 @@ def _intrinsic(translator: Translator, instruction: ir.Instruction, name: str) -
     translator.define(instruction, value)
 
 
+def _clear(
+    translator: Translator, instruction: ir.Instruction, pointer: Pointer, base: Base, start: int, length: int
+) -> None:
+    """Bytes become 0, of which some are variables: these, and what lies between them."""
+    memory, loc, end = translator.memory, instruction.loc, start + length
+    inside = sorted((at, slot.var) for (held, at), slot in memory.slots.items() if held == base and start <= at < end)
+    for _, var in inside:
+        translator.emit(Assign(var, t.ZERO, loc))
+    if base in memory.promoted and base.kind == "local" and base not in memory.points.lent:
+        return
+    behind = [at + memory.variables[var].size for at, var in inside]
+    for low, high in zip((start, *behind), (*(at for at, _ in inside), end), strict=True):
+        if low < high:
+            place = Pointer(pointer.object, pointer.offset + (low - start))
+            translator.emit_access(Fill(place, t.ZERO, t.const(high - low), loc), instruction.operands[0])
+
+
 def _block_operation(translator: Translator, instruction: ir.Instruction, name: str) -> None:
     loc = instruction.loc
     target = translator.address(instruction.operands[0], loc)
@@ -494,7 +513,10 @@ def _block_operation(translator: Translator, instruction: ir.Instruction, name: 
     pointer = Pointer(target.object, target.offset)
     if name.startswith("llvm.memset"):
         byte = translator.number(instruction.operands[1])
-        if byte is not None:
+        cleared = zeroed_by(instruction, translator.memory.points)
+        if cleared is not None and any(base == cleared[0] for base, _ in translator.memory.slots):
+            _clear(translator, instruction, pointer, *cleared)
+        elif byte is not None:
             filled = Fill(pointer, byte.read(signed=False), length.read(signed=False), loc)
             translator.emit_access(filled, instruction.operands[0])
         return

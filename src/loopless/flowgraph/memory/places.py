@@ -117,6 +117,8 @@ class PointsTo:
     units, or as a block. What they hold has escaped."""
     touched: set[Base] = field(default_factory=set)
     """Objects that library calls or block operations read or write as a whole."""
+    zeroed: dict[Base, set[tuple[int, int]]] = field(default_factory=dict)
+    """The bytes of objects that ``memset`` makes 0, each from the first to before the second."""
     parameters: dict[str, Base] = field(default_factory=dict)
     """The object of each pointer parameter; parameters that are compared or subtracted share one."""
     shared: set[str] = field(default_factory=set)

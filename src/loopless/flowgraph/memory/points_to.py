@@ -440,7 +440,10 @@ def _record(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> 
             kind = call_kind(instruction, module)
             state.defined_calls |= kind == "defined"
             state.unknown_calls |= kind == "unknown"
-            if kind == "block" or (kind == "reads" and _is_computed(instruction)):
+            cleared = zeroed_by(instruction, state) if kind == "block" else None
+            if cleared is not None:
+                state.zeroed.setdefault(cleared[0], set()).add((cleared[1], cleared[1] + cleared[2]))
+            elif kind == "block" or (kind == "reads" and _is_computed(instruction)):
                 _touch(state, instruction.operands)
             elif kind == "reads":
                 # What the call may read of variables is told by what is known around the function.
@@ -449,6 +452,24 @@ def _record(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> 
             _touch(state, instruction.operands)
         case _:
             pass
+
+
+def zeroed_by(instruction: ir.Instruction, points: PointsTo) -> tuple[Base, int, int] | None:
+    """The object of which a ``memset`` makes bytes 0, with the first of them and how many; None where that is not
+    known, or another instruction.
+    """
+    if not (instruction.callee_name or "").startswith("llvm.memset"):
+        return None
+    address, byte, length, volatile = instruction.operands
+    target = points.of(address)
+    if target.unknown or len(target.places) != 1 or not isinstance(length, ir.IntConst):
+        return None
+    ((base, offset),) = target.places
+    if not isinstance(byte, ir.IntConst) or not isinstance(volatile, ir.IntConst):
+        return None
+    if byte.unsigned or volatile.unsigned or offset is None or base.kind not in ("local", "global", "parameter"):
+        return None
+    return base, offset, length.unsigned
 
 
 def _is_computed(instruction: ir.Instruction) -> bool:

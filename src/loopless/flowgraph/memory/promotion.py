@@ -17,7 +17,7 @@ def promotable(
 
     No pointer of unknown origin of this function reaches the object, nor, where it is a local one, a pointer that was
     loaded from memory; what calls change of it, they say (:mod:`.effects`). A scalar qualifies if each access that
-    may overlap with it is plain, at its offset, and of its size.
+    may overlap with it is plain, at its offset, and of its size, or makes all of it 0, and it is no pointer.
     ``hidden``: the objects that no pointer of unknown origin points to.
     """
     by_base: dict[Base, list[MemoryAccess]] = {}
@@ -25,6 +25,8 @@ def promotable(
         if access.place is not None:
             by_base.setdefault(access.place[0], []).append(access)
     several, touched = state.several | state.touched, set(state.touched)
+    touched |= state.zeroed.keys() & set(state.alike).union(*state.alike.values())
+    touched |= {base for base, parts in state.zeroed.items() if not _inside(parts, layout_sizes.get(base))}
     for base, alike in state.alike.items():
         for other in alike if base in by_base or base in touched else ():
             if other in by_base or other in touched:
@@ -42,10 +44,14 @@ def promotable(
         unseen = own and base not in state.lent
         if (state.unknown_access or (own and state.formal_access)) and not unseen and not hidden(base):
             continue
-        found = _scalars(accesses, layout_sizes.get(base))
+        found = _scalars(accesses, layout_sizes.get(base), state.zeroed.get(base, ()))
         if found is not None:
             result[base] = found
     return result
+
+
+def _inside(parts: Iterable[tuple[int, int]], size: int | None) -> bool:
+    return all(low >= 0 and (size is None or high <= size) for low, high in parts)
 
 
 def is_whole(accesses: Iterable[MemoryAccess], scalars: Mapping[int, MemoryAccess]) -> bool:
@@ -53,7 +59,9 @@ def is_whole(accesses: Iterable[MemoryAccess], scalars: Mapping[int, MemoryAcces
     return all(access.place is not None and access.place[1] in scalars for access in accesses)
 
 
-def _scalars(accesses: Iterable[MemoryAccess], size: int | None) -> dict[int, MemoryAccess] | None:
+def _scalars(
+    accesses: Iterable[MemoryAccess], size: int | None, zeroed: Iterable[tuple[int, int]] = ()
+) -> dict[int, MemoryAccess] | None:
     """The scalars that nothing overlaps, None where there are none."""
     alike: dict[int, list[MemoryAccess]] = {}
     taken: list[tuple[int, float]] = []
@@ -78,6 +86,9 @@ def _scalars(accesses: Iterable[MemoryAccess], size: int | None) -> dict[int, Me
     for (low, one), (high, other) in itertools.pairwise(sorted(found.items())):
         if low + one.size > high:
             taken += ((low, low + one.size), (high, high + other.size))
+    for low, high in zeroed:
+        hit = ((at, at + one.size, one) for at, one in found.items() if low < at + one.size and at < high)
+        taken += ((at, end) for at, end, one in hit if one.pointer or at < low or end > high)
     return {
         offset: access
         for offset, access in found.items()
