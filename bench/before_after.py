@@ -3,8 +3,8 @@
     python bench/before_after.py --before CHECKOUT --after CHECKOUT --keep DIR QUESTION:FOLDER...
     python bench/before_after.py --keep DIR --report [--every]
 
-A question is ``summaries``, ``bounds`` or ``integers``. ``summaries`` asks for the summary and the type of every loop, ``bounds`` for how often every
-loop of every function runs, ``integers`` the same over the integers for the function that nobody calls, as
+A question is ``summaries``, ``functions``, ``bounds`` or ``integers``. ``summaries`` asks for the summary and the type of every loop, ``functions`` for
+that of every whole function, ``bounds`` for how often every loop of every function runs, ``integers`` the same over the integers for the function that nobody calls, as
 ``bench/tpdb.py`` does. ``--half`` takes a pseudo-random half of the files of a suite, always the same one.
 
 Each file is read by one version and then by the other, in turns who is first, so that other work on the machine meets both;
@@ -18,6 +18,7 @@ bound that is larger at one of them, or says nothing of it, is looser. The work 
 from __future__ import annotations
 
 import argparse
+import collections
 import hashlib
 import importlib
 import json
@@ -50,7 +51,7 @@ def answered(question: str, file: Path, limit: float) -> Row:
     """What the package that is loaded says of one file: a row for each loop."""
     from loopless.errors import LooplessError
 
-    asked = {"summaries": summaries, "bounds": bounds, "integers": integers}[question]
+    asked = {"summaries": summaries, "functions": functions, "bounds": bounds, "integers": integers}[question]
     try:
         with tempfile.TemporaryDirectory() as folder:
             return {"rows": asked(_plain(file, Path(folder)), limit)}
@@ -103,6 +104,26 @@ def summaries(file: Path, limit: float) -> dict[str, Row]:
     return rows
 
 
+def functions(file: Path, limit: float) -> dict[str, Row]:
+    """The summary of each whole function, as ``loopless summarize --whole`` asks for it."""
+    from loopless.queries.program import load
+    from loopless.queries.settings import Settings
+
+    Question = _named("Question", "queries.loops.answer", "queries.loop_answer", "queries.program")  # noqa: N806
+    settings = Settings(workers=1, loop_timeout_s=limit)
+    program = load([file], settings)
+    rows = {}
+    for answer in _named("answer_functions", "queries.functions")(program.functions, Question(classify=False), settings):
+        rows[answer.name] = {
+            "kind": _kind_of_summary(answer),
+            "parts": bool(answer.summary and answer.summary.cases),
+            "type": None,
+            "codes": _codes(answer),
+            "seconds": round(answer.time_ms / 1000, 3),
+        }
+    return rows
+
+
 def _place(name: Any) -> str:
     """A loop by file, function and line, without the folder of the file."""
     return str(name.name).rsplit("/", 1)[-1]
@@ -111,7 +132,8 @@ def _place(name: Any) -> str:
 def _kind_of_summary(answer: Any) -> str:
     if answer.refused is not None or answer.summary is None:
         return "refused"
-    if answer.complete and answer.summary.exact:
+    complete = answer.complete if hasattr(answer, "complete") else answer.summary.complete
+    if complete and answer.summary.exact:
         return "complete"
     return "over-approximate" if getattr(answer.summary, "approximation", None) is not None else "in part"
 
@@ -407,6 +429,18 @@ def _always(row: Row) -> bool:
     )
 
 
+def by_code(suites: Mapping[str, Compared]) -> Iterator[str]:
+    """How many answers lack something for each reason, before and after."""
+    for name, suite in suites.items():
+        counts = [
+            collections.Counter(why[:4] for row in rows for why in {one[:4]: one for one in row.get("codes", ())})
+            for rows in zip(*((old, new) for _, old, new in suite.rows), strict=True)
+        ]
+        for code in sorted(set().union(*counts)):
+            before, after = (count[code] for count in counts)
+            yield f"{name}: {code}: {before} → {after}"
+
+
 def lists(suites: Mapping[str, Compared], *, every: bool) -> Iterator[str]:
     """What was lost, and with ``every`` what was gained."""
     for name, suite in suites.items():
@@ -471,7 +505,7 @@ def main() -> int:
     kept = kept_rows(options.keep)
     suites = compared(kept)
     print(table(suites))
-    print("\n".join(["", *alike(suites), *lists(suites, every=options.every), *slowed(kept, options.slowest)]))
+    print("\n".join(["", *alike(suites), *by_code(suites), *lists(suites, every=options.every), *slowed(kept, options.slowest)]))
     return 0
 
 

@@ -1,10 +1,23 @@
-"""Aggregates of tables alone: what they come to is a number, which a look at few positions tells."""
+"""Aggregates that are simple, once it is known what they read: numbers, closed forms, searches that find nothing.
+
+Of tables alone a look at few positions tells the number. A sum of a polynomial has a closed form. What a search looks
+for may be decided by where its positions lie.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 from loopless import terms as t
 from loopless.limits.flowgraph import MAX_LOOKUP_ENTRIES
+from loopless.recurrences.expoly import NoClosedForm
+from loopless.recurrences.sums import sum_over
 from loopless.stepping import enumerating
+from loopless.summary.function_memory import Deciding
+
+PLACE: Final = t.Var(f"{t.OPENED}place", t.INTEGERS)
+"""A position of an aggregate."""
 
 
 def without_closed(node: t.Node) -> t.Node:
@@ -41,3 +54,49 @@ def _number(node: t.Aggregate) -> int | None:
         return t.evaluate(node, {})
     except t.EvaluationError:
         return None
+
+
+def aggregates_in(node: t.Node, kind: str) -> Iterator[t.Aggregate]:
+    """The aggregates of a kind in ``node``, but for those inside others."""
+    return (part for part in t.walk(node) if isinstance(part, t.Aggregate) and part.kind == kind)
+
+
+def simplified(node: t.Node, decide: Deciding) -> t.Node:
+    """``node``, in whose searches comparisons are decided by where their positions lie, and whose sums are closed forms
+    where these are known; comparisons with what is left are decided.
+    """
+    found: dict[t.Term, t.Term] = {search: _by_position(search, decide) for search in aggregates_in(node, "first")}
+    found |= {total: _closed_sum(total, decide) for total in aggregates_in(node, "sum")}
+    found = {old: new for old, new in found.items() if old is not new}
+    if not found:
+        return node
+    left = t.replace_terms(node, found)
+    return t.with_comparisons(left, decide) if isinstance(left, t.Condition) else left
+
+
+def _by_position(search: t.Aggregate, decide: Deciding) -> t.Term:
+    """A search for what is left of its condition at its positions."""
+    (length,), (at,), (condition,) = search.outside, search.bound, search.inside
+    there = t.substituted(condition, {at: PLACE})
+    inside = decide.under(PLACE.ge(0) & PLACE.lt(length))
+    simple = simplified(there, inside)
+    assert isinstance(simple, t.Condition)
+    left = t.with_comparisons(simple, lambda one: one if _looks(one) else inside(one))
+    return search if left is there else t.first(PLACE, length, left)
+
+
+def _closed_sum(total: t.Aggregate, decide: Deciding) -> t.Term:
+    """A sum as a closed form, where it has one."""
+    (length,), (at,), (summand,) = total.outside, total.bound, total.inside
+    if _looks(summand) or decide(length.ge(0)) is not t.TRUE:
+        return total
+    there = t.substituted(summand, {at: PLACE})
+    assert isinstance(there, t.Term)
+    try:
+        return sum_over(there, PLACE, t.ZERO, length)
+    except NoClosedForm:
+        return total
+
+
+def _looks(node: t.Node) -> bool:
+    return any(isinstance(part, t.Read | t.Aggregate) for part in t.walk_inside(node))

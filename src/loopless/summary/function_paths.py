@@ -44,12 +44,12 @@ from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.ir import Loc
 from loopless.source.vocabulary import meaning_of
-from loopless.summary.closed_aggregates import without_closed
+from loopless.summary.closed_aggregates import PLACE, simplified, without_closed
 from loopless.summary.followed_calls import Caller, FollowedCall, NotFollowed, as_type
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
 from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
-from loopless.summary.sentinels import PLACE, borders, ended, positions_decided, searches
+from loopless.summary.sentinels import borders, ended, searches
 from loopless.terms.contents import INDEX, Layer, unknown
 from loopless.terms.substitute import with_reads_where
 
@@ -430,12 +430,11 @@ class FunctionPaths(Execution[FunctionPath]):
         try:
             deciding = self.deciding(state, given)
             decided = deciding.without_decided(node, state.values)
-            ends = dict(self._ends(state, decided, given)) if state.memory.contents else {}
-            if not ends:
+            if not state.memory.contents:
                 return self._read(state, decided, state.values, given)
-            shorter, values = ended(decided, ends)
+            shorter, values = ended(decided, dict(self._ends(state, decided, given)))
             seen = self._read(state, shorter, {**state.values, **values}, given)
-            return None if seen is None else positions_decided(seen, deciding)
+            return None if seen is None else simplified(seen, deciding)
         except t.TermTooLarge as error:
             raise Unreadable(self._too_large(error)) from error
 

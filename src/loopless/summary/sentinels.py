@@ -8,20 +8,16 @@ it looks at no element behind it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from loopless import terms as t
 from loopless.limits.summary import MAX_SENTINELS
-from loopless.summary.function_memory import Deciding
+from loopless.summary.closed_aggregates import aggregates_in
 from loopless.terms.contents import INDEX, Contents
-
-PLACE: Final = t.Var(f"{t.OPENED}place", t.INTEGERS)
-"""A place in a search."""
 
 
 def searches(node: t.Node) -> Iterator[t.Aggregate]:
     """The searches for a first position in ``node`` that read elements."""
-    return (search for search in searches_in(node) if any(_reads(search)))
+    return (search for search in aggregates_in(node, "first") if any(_reads(search)))
 
 
 def _reads(search: t.Aggregate) -> Iterator[t.Read]:
@@ -74,29 +70,3 @@ def ended(node: t.Node, ends: Mapping[t.Aggregate, t.Term]) -> tuple[t.Node, dic
         assert isinstance(condition, t.Condition)
         shorter[search], values[end] = t.first(search.bound[0], end, condition), place
     return t.replace_terms(node, shorter), values
-
-
-def positions_decided(node: t.Node, decide: Deciding) -> t.Node:
-    """``node``, in whose searches comparisons are decided by where their positions lie, and itself by what is left."""
-    found: dict[t.Term, t.Term] = {search: _by_position(search, decide) for search in searches_in(node)}
-    left = t.replace_terms(node, found) if found else node
-    if not isinstance(left, t.Condition):
-        return left
-    return t.with_comparisons(left, lambda one: decide(one) if any(searches_in(one)) else one)
-
-
-def _by_position(search: t.Aggregate, decide: Deciding) -> t.Term:
-    (length,), (at,), (condition,) = search.outside, search.bound, search.inside
-    there = t.substituted(condition, {at: PLACE})
-    assert isinstance(there, t.Condition)
-    inside = decide.under(PLACE.ge(0) & PLACE.lt(length))
-    return t.first(PLACE, length, t.with_comparisons(there, lambda one: one if _looks(one) else inside(one)))
-
-
-def searches_in(node: t.Node) -> Iterator[t.Aggregate]:
-    """The searches for a first position in ``node``."""
-    return (part for part in t.walk(node) if isinstance(part, t.Aggregate) and part.kind == "first")
-
-
-def _looks(node: t.Node) -> bool:
-    return any(isinstance(part, t.Read | t.Aggregate) for part in t.walk_inside(node))
