@@ -129,8 +129,27 @@ def test_other_numbers_stay_as_they_are(body: str) -> None:
 def test_what_clang_made_has_the_members_of_what_is_copied_there() -> None:
     copy = "  call void @llvm.memcpy.p0.p0.i64(ptr %made, ptr %from, i64 8, i1 false)\n"
     loaded = "  %x = load i64, ptr %made\n  store i64 %x, ptr %to"
-    assert len(list(read(copy + loaded))) == 8
+    assert len(list(read(copy + loaded))) == 8 + 2 * 3  # and those of the copy, but for the room between
     assert len(list(read(loaded))) == 2
+
+
+@pytest.mark.parametrize(
+    ("copy", "loads"),
+    [
+        ("llvm.memcpy.p0.p0.i64(ptr %to, ptr %other, i64 8, i1 false)", 3),
+        ("llvm.memcpy.p0.p0.i64(ptr %other, ptr %to, i64 8, i1 false)", 3),
+        ("llvm.memcpy.p0.p0.i64(ptr %to, ptr %other, i64 4, i1 false)", 1),
+        ("llvm.memcpy.p0.p0.i64(ptr %to, ptr %other, i64 5, i1 false)", 2),
+        ("llvm.memcpy.p0.p0.i64(ptr %to, ptr %other, i64 7, i1 false)", 0),  # a part of a number
+        ("llvm.memcpy.p0.p0.i64(ptr %to, ptr %other, i64 16, i1 false)", 0),  # more than there is
+        ("llvm.memcpy.p0.p0.i64(ptr %to, ptr %other, i64 8, i1 true)", 0),
+        ("llvm.memcpy.p0.p0.i64(ptr %to, ptr %to, i64 8, i1 false)", 0),
+        ("llvm.memmove.p0.p0.i64(ptr %to, ptr %other, i64 8, i1 false)", 0),
+    ],
+)
+def test_a_structure_is_assigned_member_by_member(copy: str, loads: int) -> None:
+    found = list(read(f"  call void @{copy}\n"))
+    assert [i.op for i in found] == ["load"] * loads + ["store"] * loads
 
 
 def test_parts_of_a_value_are_read_where_the_whole_is() -> None:

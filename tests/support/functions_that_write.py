@@ -101,6 +101,17 @@ STRUCTURES = {
     "some of it cleared": MIXED + "int f(int i) { struct s t; memset(&t.m, 0, sizeof t.m); memset(t.a, 0, sizeof t.a); memset(&t.in, 0, sizeof t.in); t.n = 2; t.m++; t.a[i & 3] = 4; return t.n + t.m + t.a[2] + (int)t.in.x; }",
     "by turns": MIXED + "int f(int n, int i) { struct s s, r; s.n = r.n = 1; s.a[0] = s.a[1] = s.a[2] = s.a[3] = 0; r.a[0] = r.a[1] = r.a[2] = r.a[3] = 5;"
     " s.a[n & 3] = 3; r.a[i & 3] += s.a[i & 3]; if (n > 0) s.n = r.a[1]; else r.n = 7; return s.n + 10 * r.n + 100 * r.a[2]; }",
+    "assigned": "struct p { int x, y; }; int f(int *a, int n) { struct p *p = (struct p *)a, best = p[0]; n &= 3; for (int i = 1; i <= n; i++)"
+    " if (p[i].x > best.x) best = p[i]; return best.x; }",
+    "swapped as a whole": "struct p { int x, y; }; int f(int *a, int n) { struct p *p = (struct p *)a, h = p[n & 3]; p[n & 3] = p[2]; p[2] = h; return h.y; }",
+    "tables of structures": "struct code { unsigned char op, bits; unsigned short val; }; int f(int *a, int n) { const struct code *t = (const struct code *)a, *u; struct code here;"
+    " int s = 0; n &= 7; for (int i = 0; i < n; i++) { here = t[i]; s += here.bits & 3; here.val = s; if (here.op & 1) s += here.val & 1; } return s; }",
+    "with an array inside": "struct v { int n; int a[3]; short k; }; int f(int i) { struct v v = {1, {2, 3, 4}, 5}, w; v.a[i % 3 < 0 ? 0 : i % 3] = 9; w = v; w.n += v.k; v = w;"
+    " return v.n + 10 * v.k; }",
+    "a union inside": "struct v { int n; union { unsigned u; unsigned char c[4]; } a; long l; }; int f(int i) { struct v v, w; v.n = i & 7; v.a.u = 0x01020304; v.l = 4; w = v;"
+    " return w.n + (int)w.l; }",
+    "returned and passed": "struct v { long a, b, c; int d; }; static struct v make(int n) { struct v v = {n, 2, n & 3, 4}; return v; } static int of(struct v v) { v.a = v.c + v.d; return v.a; }"
+    " int f(int n) { struct v v = make(n), w = make(n + 1 > n ? 3 : 4); w = v; return of(w) * 10 + (int)v.b; }",
     "a pointer to a member": MIXED + "int f(int n) { struct s s; s.n = 1; s.m = 2; s.a[n & 3] = 6; int *p = &s.n; *p += n & 7; short *m = &s.m; *m = *p; return s.n * 10 + s.m + s.a[n & 3]; }",
 }  # fmt: skip
 

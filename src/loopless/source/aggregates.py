@@ -3,7 +3,8 @@
 A structure that fits into two registers is returned, and passed, as ``i64`` or ``{ i64, i64 }`` (System V ABI for
 x86-64, 3.2.3): clang reads the callee's object in one ``load``, takes values of several parts apart by ``extractvalue``
 and stores them into an object of the caller. Where the callee is inlined, all of that stands in one function, and is a
-copy of the object. What is followed are numbers, so each member is copied by itself.
+copy of the object. An assignment of a structure is a ``memcpy``. What is followed are numbers and pointers, so each
+member is copied by itself.
 """
 
 from __future__ import annotations
@@ -14,16 +15,21 @@ from dataclasses import replace
 from typing import Final
 
 from loopless.source.ir import (
+    Access,
     ArrayT,
     Gep,
+    GlobalRef,
     Instruction,
+    IntConst,
     IntT,
     Local,
     Param,
+    PtrT,
     SourceBlock,
     StructT,
     Type,
     Value,
+    VoidT,
 )
 from loopless.source.layout import DataLayout
 
@@ -40,7 +46,7 @@ def in_parts(blocks: tuple[SourceBlock, ...], params: Sequence[Param], layout: D
 
     ``params``: those of the function, which may point to structures.
     """
-    return _with_pieces(_with_parts(blocks, layout), params, layout)
+    return _with_members(_with_pieces(_with_parts(blocks, layout), params, layout), params, layout)
 
 
 def _is_plain(access: Instruction) -> bool:
@@ -214,6 +220,64 @@ def _copies(blocks: tuple[SourceBlock, ...], objects: _Objects) -> dict[str, lis
     return found
 
 
+# ------------------------------------------------------------------------------------- structures that are assigned
+
+
+def _with_members(
+    blocks: tuple[SourceBlock, ...], params: Sequence[Param], layout: DataLayout
+) -> tuple[SourceBlock, ...]:
+    """The blocks, in which a copy into a structure of the function's own, or out of one, is one member by member."""
+    if not any(_copied_bytes(i) for block in blocks for i in block.instructions):
+        return blocks
+    objects = _Objects(blocks, params, layout)
+    copies = itertools.count(1)
+
+    def lowered(i: Instruction) -> Iterator[Instruction]:
+        runs = objects.runs(i.operands[0], i.operands[1], _copied_bytes(i)) if _copied_bytes(i) else []
+        if not any(piece is not None for _, _, piece in runs):
+            yield i
+            return
+        name = f"{_base_name(i.operands[0])}.copy.{next(copies)}"
+        stores = list[Instruction]()  # behind all loads, as a copy reads all of it first
+        for number, (offset, length, piece) in enumerate(runs):
+            to, source = i.operands[:2]
+            for at in _there(i, to, offset, f"{name}.{number}.to"):
+                yield at
+                to = at.value
+            for at in _there(i, source, offset, f"{name}.{number}.from"):
+                yield at
+                source = at.value
+            if piece is None:
+                stores.append(replace(i, operands=(to, source, IntConst(64, length), i.operands[3])))
+                continue
+            member, access = Local(f"{name}.{number}", piece), Access(piece, align=1)
+            yield Instruction("load", member.name, piece, (source,), access=access, loc=i.loc)
+            stores.append(Instruction("store", None, VoidT(), (member, to), access=access, loc=i.loc))
+        yield from stores
+
+    return tuple(replace(b, instructions=tuple(n for i in b.instructions for n in lowered(i))) for b in blocks)
+
+
+def _copied_bytes(i: Instruction) -> int:
+    """How many bytes a ``memcpy`` copies, where it is one of constant length that is not volatile; else 0."""
+    if i.op != "call" or not (i.callee_name or "").startswith("llvm.memcpy.") or len(i.operands) != 4:
+        return 0
+    _, _, length, volatile = i.operands
+    plain = isinstance(length, IntConst) and isinstance(volatile, IntConst) and not volatile.value
+    return length.value if plain and isinstance(length, IntConst) else 0
+
+
+def _base_name(value: Value) -> str:
+    return value.name if isinstance(value, Local | GlobalRef) else "address"
+
+
+def _there(i: Instruction, address: Value, offset: int, name: str) -> Iterator[Instruction]:
+    """The address so many bytes behind an operand, as an instruction; none for 0."""
+    if offset:
+        gep = Gep(address, offset, (), IntT(8))
+        yield Instruction("getelementptr", name, address.type, (address,), frozenset({"inbounds"}), gep=gep, loc=i.loc)
+
+
 def _stored(i: Instruction) -> str | None:
     """The number that a plain ``store`` writes."""
     value = i.operands[0] if i.op == "store" and _is_plain(i) else None
@@ -269,6 +333,37 @@ class _Objects:
         first, at = self._behind.get(address.name, (address.name, 0))
         return self._as.get(first, self._into.get(first)), at
 
+    def runs(self, to: Value, source: Value, length: int) -> list[tuple[int, int, Type | None]]:
+        """The members of a structure that is copied, and what lies between them: where each begins, how many bytes it
+        has, and its type, None for bytes that are no number and no pointer. Nothing where the copy is of no structure.
+        """
+        first, second = self._root(to), self._root(source)
+        whole, at = self._object(to)
+        if not isinstance(whole, StructT):
+            whole, at = self._object(source)
+        if first == second or not isinstance(whole, StructT) or at < 0 or at + length > self.layout.size_of(whole):
+            return []
+        found: list[tuple[int, int, Type | None]] = []
+        next_ = at
+        for start, piece in _scalars(whole, 0, self.layout):
+            end = start + self.layout.store_size(piece)
+            if end <= at or start >= at + length:
+                continue
+            if start < at or end > at + length:
+                return []
+            if next_ < start:
+                found.append((next_ - at, start - next_, None))
+            found.append((start - at, end - start, piece))
+            next_ = end
+        if next_ < at + length:
+            found.append((next_ - at, at + length - next_, None))
+        return found if len(found) <= MOST_PIECES else []
+
+    def _root(self, address: Value) -> str:
+        """The name of the object, or the pointer, that an address is reckoned from."""
+        name = address.name if isinstance(address, Local | GlobalRef) else ""
+        return self._behind.get(name, (name, 0))[0]
+
     def members(self, address: Value, read: Type) -> list[Piece]:
         """The members, and the bytes between them, that a number of type ``read`` at ``address`` consists of; nothing
         where that is not known.
@@ -291,6 +386,17 @@ class _Objects:
             next_ = end
         found += [(byte - at, IntT(8)) for byte in range(next_, at + size)]
         return found if len(found) <= MOST_PIECES else []
+
+
+def _scalars(whole: Type, base: int, layout: DataLayout) -> Iterator[Piece]:
+    """The numbers and pointers in a type at ``base``, but for those in arrays and unions, and others than of 8, 16, 32
+    and 64 bits.
+    """
+    if isinstance(whole, StructT) and not (whole.name or "").startswith("union."):
+        for offset, field in zip(layout.offsets_of(whole), whole.fields, strict=True):
+            yield from _scalars(field, base + offset, layout)
+    elif isinstance(whole, PtrT) or (isinstance(whole, IntT) and whole.bits in (8, 16, 32, 64)):
+        yield base, whole
 
 
 def _is_made(there: Type) -> bool:

@@ -443,6 +443,8 @@ def _record(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> 
             cleared = zeroed_by(instruction, state) if kind == "block" else None
             if cleared is not None:
                 state.zeroed.setdefault(cleared[0], set()).add((cleared[1], cleared[1] + cleared[2]))
+            elif kind == "block" and isinstance(instruction.operands[2], ir.IntConst):
+                _block(state, instruction, instruction.operands[2].unsigned)
             elif kind == "block" or (kind == "reads" and _is_computed(instruction)):
                 _touch(state, instruction.operands)
             elif kind == "reads":
@@ -452,6 +454,19 @@ def _record(instruction: ir.Instruction, state: PointsTo, module: ir.Module) -> 
             _touch(state, instruction.operands)
         case _:
             pass
+
+
+def _block(state: PointsTo, instruction: ir.Instruction, length: int) -> None:
+    """Note that so many bytes are read or written as a block."""
+    for number, operand in enumerate(instruction.operands[:2]):
+        if is_pointer(operand):
+            target = state.of(operand)
+            state.unknown_access |= target.unknown
+            state.formal_access |= target.is_formal
+            for place in sorted(target.living, key=lambda p: (p[0], p[1] is None, p[1] or 0)):
+                span = state.span(operand, place[0]) if place[1] is None else None
+                writes = number == 0
+                state.accesses.append(MemoryAccess(place, length, False, False, writes, 8 * length, span))
 
 
 def zeroed_by(instruction: ir.Instruction, points: PointsTo) -> tuple[Base, int, int] | None:
