@@ -411,6 +411,25 @@ KINDS: Final = (
         ("a[i] = b[i];", "a[i] = i == 1 ? 0 : 3;"),
     ),
     Kind(
+        "search-text-length",
+        "int a[SIZE + 1];",
+        f"{FOR} a[i] = 1; a[n] = 0; i = 0; while (a[i] != 0) i++; __VERIFIER_assert(i == n);",
+        ("i == n)", "i < n)"),
+    ),
+    Kind(
+        "search-written-value",
+        "int a[SIZE + 1];",
+        "int x = __VERIFIER_nondet_int(); a[n] = x; i = 0; while (a[i] != x) i++; __VERIFIER_assert(i <= n);",
+        ("i <= n)", "i < n)"),
+    ),
+    Kind(
+        "queue-of-structure",
+        "int a[SIZE];",
+        f"struct {{ int items[SIZE], head, tail; }} q; q.head = q.tail = 0; {FOR} {{ q.items[q.tail] = 3; q.tail++; }} int s = 0; "
+        "while (q.head < q.tail) { s += q.items[q.head]; q.head++; } __VERIFIER_assert(s == 3 * n);",
+        ("= 3; q.tail++", "= 3 + (q.tail == 1); q.tail++"),
+    ),
+    Kind(
         "search-sentinel",
         "int a[SIZE + 1];",
         f"{FOR} a[i] = 1; a[n] = 0; i = 0; while (a[i] != 0) {{ __VERIFIER_assert(i < n); i++; }}",

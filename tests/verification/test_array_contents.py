@@ -77,17 +77,37 @@ KINDS = {
 }
 
 
+SEARCHES = {
+    "behind a text": (
+        "int k = 0, m = n < 999 ? n : 999; for (i = 0; i < m; i++) a[i] = 7; a[m] = 0; while (a[k]) k++; n = 1;",
+        "k == m",
+        ("a[m] = 0", "a[m] = m == 5 ? 3 : 0"),
+    ),
+    "a sentinel": (
+        "int k = 0, x = __VERIFIER_nondet_int(), m = n; if (n > 999) return 0; a[n] = x; while (a[k] != x) k++; n = 1;",
+        "k <= m",
+        ("a[n] = x", "a[n + (n > 7 && n < 900)] = x"),
+    ),
+    "a queue of its own": (
+        "struct { int items[1000], head, tail; } q = {0}; for (i = 0; i < n; i++) q.items[q.tail++] = 3; while (q.head < q.tail) s += q.items[q.head++]; i = n = 1;",
+        "s == 3 * q.tail",
+        ("q.items[q.tail++] = 3", "q.items[q.tail++] = 3 + (i == 4)"),
+    ),
+}
+"""Proofs that need simple candidates beside what loops write."""
+
+
 def of(kind: str, *, wrong: bool = False) -> str:
-    code, wanted, change = KINDS[kind]
+    code, wanted, change = (KINDS | SEARCHES)[kind]
     if wrong:
         assert change[0] in code
         code = code.replace(*change)
     return BEGIN + code + CHECKED.format(wanted) + END
 
 
-def found(source: str) -> Proof | None:
+def found(source: str, *, simple: bool = False) -> Proof | None:
     plain = graph_of(program(source), "main", Property.UNREACH_CALL, cells=False)
-    return search(source).by_contents(plain, 10.0)
+    return search(source).by_contents(plain, 10.0, simple=simple)
 
 
 def accepted(source: str, proof: Proof, claim: CertifiedClaim | None = None) -> bool:
@@ -101,6 +121,15 @@ def test_what_loops_write_is_a_proof_that_the_judge_accepts(kind):
     proof = found(of(kind))
     assert isinstance(proof, Proof)
     assert accepted(of(kind), proof)
+
+
+@pytest.mark.parametrize("kind", SEARCHES)
+def test_a_search_ends_at_what_was_written(kind):
+    proof = found(of(kind), simple=True)
+    assert isinstance(proof, Proof)
+    assert accepted(of(kind), proof)
+    assert max(len(parts) for parts in proof.invariants.values()) < 25
+    assert found(of(kind, wrong=True), simple=True) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)

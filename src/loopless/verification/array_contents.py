@@ -309,8 +309,9 @@ class _Making:
     def _begun(self, step: Step, label: str) -> Iterator[t.Condition]:
         """What the beginning of a run gives to the variables of a loop's entry, in the cases in which that is known."""
         inputs = self._inputs(step)
+        cells = {cell.cell for cell in self.cells}
         for var, held in self.entries[label].items():
-            if var in step.update and _history(held):
+            if var in step.update and (_history(held) or (var in self.fixed and var in cells)):
                 for when, value in _cases(t.substitute(step.update[var], inputs)):
                     if (when.variables | value.variables) <= self.fixed:
                         yield ~when | held.eq(value)

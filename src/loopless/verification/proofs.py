@@ -18,6 +18,7 @@ from loopless.check.certificates.history import HistoryVariable
 from loopless.deadline import in_time
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph, Origin
+from loopless.limits.queries import PROVED_SHORTENING_S
 from loopless.limits.verification import (
     COVERS_S,
     ENTERING_BLOCKS,
@@ -115,7 +116,7 @@ class Search:
         """``known``: what is inductive. ``deadline``, and all seconds here, are of counted work
         (:func:`loopless.clock.counted`).
         """
-        self.system, self.deadline = system, deadline
+        self.system, self.violates, self.deadline = system, violates, deadline
         self.runner = Runner(system.graph, violates, system.state)
         self.seen: dict[str, list[dict[t.Var, int]]] = {label: [] for label in system.cutpoints}
         self.found: dict[str, tuple[t.Condition, ...]] = {
@@ -435,18 +436,33 @@ class Search:
             return None
         return None if found is None else self._told(found, f"{SUMMARIES}, with history", seconds)
 
-    def by_contents(self, plain: Flowgraph, seconds: float) -> Proof | None:
-        """By what loops write to arrays. ``plain``: the flowgraph without the cells that are followed."""
+    def by_contents(self, plain: Flowgraph, seconds: float, *, simple: bool = False) -> Proof | None:
+        """By what loops write to arrays. ``plain``: the flowgraph without the cells that are followed; ``simple``: with
+        simple candidates beside, as what stops a search is an element that was written.
+        """
         try:
             with in_time(clock.now() + seconds):
                 found = content_invariants(self.system, plain)
         except (LimitError, t.TermTooLarge):
             return None
-        return None if found is None else self._told(found, CONTENTS, seconds, elements=True)
+        if found is None:
+            return None
+        if simple:
+            made = self.proposals()
+            cells = frozenset[t.Var]().union(*(cell.variables for cell in self.system.graph.cells.values()))
+            beside = {
+                label: [one for one in made.simple(label) if one.variables.isdisjoint(cells)]
+                for label in self.system.cutpoints
+            }
+            every = {label: (*parts, *beside[label]) for label, parts in found.proposed.items()}
+            found = replace(found, proposed=every)
+        return self._told(found, CONTENTS, seconds, elements=True, shorten=simple)
 
-    def _told(self, found: HistoryInvariants, method: str, seconds: float, *, elements: bool = False) -> Proof | None:
+    def _told(
+        self, found: HistoryInvariants, method: str, seconds: float, *, elements: bool = False, shorten: bool = False
+    ) -> Proof | None:
         """The proof by what of this is inductive, if that is one. ``elements``: what holds of followed elements is used
-        of those that are read.
+        of those that are read; ``shorten``: what the proof does not need is left out.
         """
         graph, variables = instrumented(self.system.graph, found.history)
         kept_everywhere = variables | found.also
@@ -458,6 +474,9 @@ class Search:
         kept = inductive_subset(inner, proposed, min(self.deadline, clock.counted() + seconds))
         if not all(self.excluded(step, kept) for step in told.transitions if step.target in GOALS):
             return None
+        if shorten:
+            search = Search(told, self.violates, self.deadline)
+            kept = search.shortened(kept, search.safety_goals(), PROVED_SHORTENING_S)
         return Proof(dict(kept), method, found.history, elements)
 
     def run_along(self, path: SystemPath, values: Mapping[t.Var, int], leaps: Leaps) -> ProgramRun:
