@@ -79,7 +79,7 @@ def effects(text: str, function: str = "f") -> tuple[set[str], set[str]]:
          "void f(int *p) { struct bits v; memcpy(&v, &p, 8); g(v); }", set(), {"outside"}),
         ("struct three { int *x, *y, *z; }; static void g(struct three v) { *v.y = 1; }"  # as a copy in memory
          "void f(int *p) { struct three v = {p, p, p}; g(v); }", set(), {"outside"}),
-        ("static struct s g(int x) { struct s v = {x}; return v; } void f(void) { box = g(1); }", set(), {"box+0:32"}),
+        ("static struct s g(int x) { struct s v = {x}; return v; } void f(void) { box = g(1); }", set(), {"box+0:4", "box+4:4", "box+8:8", "box+16:16"}),
         # Blocks, library functions.
         ("void f(struct s *p) { memset(&p->a, 0, 8); }", set(), {"p+0:8"}),
         ("void f(struct s *p, size_t n) { memcpy(p->t, &box.b, n); }", {"box+4:"}, {"p+16:"}),

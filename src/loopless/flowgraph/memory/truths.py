@@ -94,7 +94,7 @@ class Truths:
         match i.op:
             case "store" if not self._is_truth(i.operands[0]):
                 size = layout.store_size(i.operands[0].type)
-                yield _Write(points.of(i.operands[1]), i.operands[1], size, size > 1), None
+                yield _Write(points.of(i.operands[1]), i.operands[1], size, size > 1), self._read_from(i.operands[0])
             case "cmpxchg" | "atomicrmw" if not all(self._is_truth(op) for op in i.operands[1:]):
                 size = layout.store_size(i.operands[1].type)
                 yield _Write(points.of(i.operands[0]), i.operands[0], size, size > 1), None
@@ -124,6 +124,11 @@ class Truths:
         if isinstance(value, ir.IntConst):
             return value.bits == 8 and value.unsigned in (0, 1)
         return isinstance(value, ir.Local) and value.name in self.booleans
+
+    def _read_from(self, value: ir.Value) -> ir.Value | None:
+        """Where a byte was read that goes elsewhere as it is; None for other values."""
+        made = self.definitions.get(value.name) if isinstance(value, ir.Local) else None
+        return made.operands[0] if made is not None and made.op == "load" and made.type == ir.IntT(8) else None
 
     def _begins_with_truths(self, source: ir.Value) -> bool:
         """Whether a copy from there leaves truth values where its target has such, if no write is in the way."""
