@@ -136,6 +136,8 @@ class IterationMemory:
         """Whether the loop may write an object, by its name: those of pointers it may where it writes unnumbered ones,
         as long as nothing else is known.
         """
+        if read_at_header(array) is not None:
+            return False  # what it was called is said already
         return array in self._changing or (array not in self._names and self._iteration.written.anything)
 
     def check(self) -> None:

@@ -62,6 +62,8 @@ def kind_of(graph: Flowgraph, number: int) -> str:
 def may_be_one(graph: Flowgraph, one: int, other: int) -> bool:
     """Whether two objects are different only by what is taken for granted."""
     kinds = {kind_of(graph, one), kind_of(graph, other)}
+    if any(number in graph.objects and graph.objects[number].private for number in (one, other)):
+        return False
     return not kinds.isdisjoint(STANDING_IN) or kinds in ({"parameter"}, {"parameter", "global"})
 
 

@@ -373,11 +373,11 @@ class Layering:
     def _by_element(self, stores: Sequence[_Stores], *, alone: bool) -> t.Layers:
         """One layer for all writes: what the iterations make of each element."""
         size, type, array = stores[0].size, stores[0].type, stores[0].array
-        places = [residue(store.offset, size) for store in stores]
+        places = {_beside_multiples(store.offset, size) for store in stores}
+        start = next(iter(places))
         aligned = all(store.size == size and store.stride % size == 0 for store in stores)
-        if not aligned or None in places or len(set(places)) > 1:
+        if not aligned or len(places) > 1 or _AT in start.variables:
             return self._lost(array, "iterations write elements of several sizes, or not aligned ones, over each other")
-        start = t.const(places[0] or 0)
         place = start + size * t.INDEX
         order = _newest_first(stores)
         if order is None:
@@ -522,6 +522,11 @@ def _without_multiples(term: t.Term, modulus: int) -> t.Term:
         return term
     kept = {part: factor for part, factor in t.polynomial(term).items() if factor % modulus or not part}
     return t.from_polynomial(kept)
+
+
+def _beside_multiples(term: t.Term, modulus: int) -> t.Term:
+    """What of a term is no multiple of a number, by its form: it differs from the term by multiples of that."""
+    return t.from_polynomial({part: rest for part, factor in t.polynomial(term).items() if (rest := factor % modulus)})
 
 
 def _aligned(begins: t.Term, stride: int, array: str) -> tuple[t.Term, t.Term]:
