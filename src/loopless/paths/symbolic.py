@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless import terms as t
@@ -34,6 +34,7 @@ from loopless.paths.execution import Execution, ExecutionState, Finished, TooMan
 from loopless.paths.iteration_memory import IterationMemory
 from loopless.paths.model import Exit, Inner, InnerStep, Unknown, Write
 from loopless.paths.relevance import Relevance
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.terms.contents import nodes_in, placed
 
@@ -41,6 +42,16 @@ ENDING: Final = ("endless", "unknown", "undefined")
 """The kinds of exits behind which no values are asked for."""
 UNSEEN: Final = (Origin.MEMORY, Origin.UNINITIALISED)
 """Where unknown values come from that need not be told of where nothing depends on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """Memory that an execution does not follow. ``moving``: the objects of pointers that iterations may change;
+    ``together``: by objects without a number, in words, what is lost where these are.
+    """
+
+    moving: frozenset[t.Var] = frozenset()
+    together: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class Body(Execution[ExecutionState]):
@@ -55,13 +66,15 @@ class Body(Execution[ExecutionState]):
         steps: Callable[[LoopInfo, t.Condition], Inner | Refused],
         given: t.Condition = t.TRUE,
         *,
-        moving: frozenset[t.Var] = frozenset(),
+        doubtful: Doubtful | None = None,
     ) -> None:
         """``steps`` gives what an inner loop does where some condition holds; ``given`` holds at the header;
-        ``moving``: the objects of pointers that may change.
+        ``doubtful``: what earlier executions found that is not followed.
         """
         super().__init__(graph, live, loop.blocks, str(loop.loc) if loop.loc is not None else loop.name)
-        self.moving = moving
+        doubtful = doubtful or Doubtful()
+        self.moving = doubtful.moving
+        self.together = doubtful.together
         self.loop = loop
         self.relevant = relevant
         self.inner = {info.header: info for info in graph.loops if info.parent == loop.header}

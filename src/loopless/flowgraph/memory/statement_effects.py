@@ -49,6 +49,18 @@ def written_by(statement: Statement) -> Objects:
             return NOWHERE
 
 
+def written_in(graph: Flowgraph, labels: Iterable[str]) -> Objects:
+    """The objects that the statements of these blocks may write, or bring to the end of their lives."""
+    found: set[int] = set()
+    for label in labels:
+        for statement in graph.blocks[label].statements:
+            objects = frozenset((statement.object,)) if isinstance(statement, Expire) else written_by(statement)
+            if objects is None:
+                return None
+            found |= objects
+    return frozenset(found)
+
+
 # -- which objects may be one -----------------------------------------------------------------------------------------
 
 

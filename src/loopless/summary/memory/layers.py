@@ -141,7 +141,8 @@ class Layering:
             placed = None if write.offset is None else write.of(lambda node: self._there(node, times))
             above = found.get(write.array, ())
             if placed is None or placed.offset is None or is_open(placed.offset) or is_open(placed.where):
-                found[write.array] = (*self._lost(write.array, _WHERE), *above)
+                why = f"{write.by} may write it" if write.by else _WHERE
+                found[write.array] = (*self._lost(write.array, why), *above)
                 continue
             value = placed.value
             if value is not None and (is_open(value) or own_element(write.type) in value.variables):
@@ -186,7 +187,7 @@ class Layering:
         """The layers of an object, those of others being ``known``."""
         stores = self._stores(array, known)
         if stores is None:
-            return self._lost(array, _WHERE)
+            return self._lost(array, self._why_anywhere(array))
         if any(store.value is None for store in stores):
             self.why.setdefault(array, _WHAT)
         fixed = [store for store in stores if (moves := store.moves) is not None and moves[0] == 0]
@@ -195,6 +196,12 @@ class Layering:
             return self._lost(array, _WHAT)
         groups = self._apart([store for store in stores if store not in fixed])
         return (*cells, *(layer for group in groups for layer in self._moving(group, alone=len(groups) == 1)))
+
+    def _why_anywhere(self, array: str) -> str:
+        """Why it is not known where iterations write an object."""
+        every = (write for path in self.paths.iterative for write in path.writes if write.array == array)
+        called = next((write.by for write in every if write.offset is None and write.by), "")
+        return f"{called} may write it" if called else _WHERE
 
     def _apart(self, stores: Sequence[_Stores]) -> list[list[_Stores]]:
         """The writes in groups of which no two write the same bytes."""

@@ -497,25 +497,23 @@ class _Writer:
         return [*lines, *self.loop(body), f"s = {way}at;"]
 
     def _called(self) -> Lines:
-        """Calls of functions that are not inlined, which read memory, write it, or neither."""
+        """Calls of functions that read memory, write it, or neither; those that call themselves nobody inlines."""
         to, source = self.array(), self.array()
         kind, other = self.arrays[to].name, self.arrays[source].name
         name = self.fresh("g")
-        head = "static __attribute__((noinline))"
         roll = self.rng.random()
-        if roll < 0.35:
-            text = f"{head} int {name}(int v) {{ return v {self.pick('+ 3', '& 7', '^ 1')}; }}"
-            call = f"{name}(i)"
-        elif roll < 0.7:
-            text = f"{head} int {name}(const {other} *p, int v) {{ return p[v & 7] & 15; }}"
-            call = f"{name}({source}, {self.pick('i', '0', 's')})"
+        if roll < 0.3:
+            given, body, args = "", f"return v {self.pick('+ 3', '& 7', '^ 1')};", ""
+        elif roll < 0.55:
+            given, body, args = f"const {other} *p, ", "return p[v & 7] & 15;", f"{source}, "
         else:
             written = self.pick("p[v & 7] = 1;", "p[0]++;", "p[v & 3] = p[v & 7];", "if (v & 1) p[2] = 5;")
-            text = f"{head} int {name}({other} *p, int v) {{ {written} return v & 3; }}"
-            call = f"{name}({source}, i)"
-        self.helpers.append(text)
-        used = self.pick(
-            f"{to}[i] = {call};", f"s = {call};", f"{to}[{call} & 7] = i;", f"{to}[i] = ({kind}) (s + {call});"
-        )
-        more = self.write() if self.rng.random() < 0.6 else []
+            given, body, args = f"{other} *p, ", f"{written} return v & 3;", f"{source}, "
+        again = f"if (v < -1) return {name}({'p, ' if given else ''}v / 2); " if self.rng.random() < 0.7 else ""
+        self.helpers.append(f"static __attribute__((noinline)) int {name}({given}int v) {{ {again}{body} }}")
+        call = f"{name}({args}{self.pick('i', 'i', '0', 's & 7')})"
+        used = self.pick(f"{to}[i] = {call};", f"s = {call};", f"{to}[{call} & 7] = i;", f"{call};", f"{call};")
+        if self.rng.random() < 0.2:
+            used = f"{to}[i] = ({kind}) (s + {call});"
+        more = self.write() if self.rng.random() < 0.8 else []
         return self.loop([used, *more] if self.rng.random() < 0.5 else [*more, used])
