@@ -337,7 +337,7 @@ def _known(translator: Translator, instruction: ir.Instruction, name: str, kind:
     own = kind == "defined"
     outside = not own and name != ITSELF
     call = Call(name, arguments, target, owner, own, loc, refused, reads=reads, changes=changes, outside=outside)
-    if own:
+    if own or (kind == "reads" and translator.memory.around is not None):
         _emit(translator, call, touched)
     else:
         translator.emit(call)

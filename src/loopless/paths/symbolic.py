@@ -7,8 +7,8 @@ from dataclasses import field, replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.def_use import defined_by
-from loopless.flowgraph.memory.statement_effects import written_by
+from loopless.flowgraph.def_use import assigned_in, defined_by
+from loopless.flowgraph.memory.statement_effects import apart, read_by, written_by, written_in
 from loopless.flowgraph.model import (
     Assume,
     Block,
@@ -23,6 +23,7 @@ from loopless.flowgraph.model import (
     Load,
     LoopInfo,
     Origin,
+    Pointer,
     Store,
 )
 from loopless.flowgraph.transfer import Source
@@ -36,6 +37,7 @@ from loopless.paths.model import Exit, Inner, InnerStep, Unknown, Write
 from loopless.paths.relevance import Relevance
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
+from loopless.source.vocabulary import WORKED_OUT
 from loopless.terms.contents import nodes_in, placed
 
 ENDING: Final = ("endless", "unknown", "undefined")
@@ -203,6 +205,19 @@ class Body(Execution[ExecutionState]):
             return self._memory.stays(state, nodes)
         return all(self.known_content(node, state) for node in nodes)
 
+    def keeps_behind(self, pointer: t.Var) -> bool:
+        if super().keeps_behind(pointer):
+            return True
+        blocks = [self.graph.blocks[label] for label in self.loop.blocks]
+        accesses = [s for b in blocks for s in b.statements if isinstance(s, Load | Call) and _reads_at(s, pointer)]
+        objects = [found for access in accesses if (found := read_by(access)) is not None]
+        if not accesses or len(objects) < len(accesses) or pointer in assigned_in(blocks):
+            return False
+        written = written_in(self.graph, self.loop.blocks)
+        needed = apart(self.graph, written, frozenset[int]().union(*objects))
+        self.assumptions |= dict.fromkeys(needed or ())
+        return needed is not None
+
     def _as_called_here(self, step: InnerStep, state: ExecutionState) -> InnerStep:
         """A step where the memory that it reads is called as it is at the entry of the inner loop."""
         result = () if step.result is None else (step.result,)
@@ -343,6 +358,14 @@ class Body(Execution[ExecutionState]):
         else:
             return [(edge.target, self.along(state, edge))]
         return []
+
+
+def _reads_at(access: Load | Call, pointer: t.Var) -> bool:
+    """Whether an access surely reads what a pointer leads to, by the variable that says which object that is."""
+    if isinstance(access, Load):
+        return access.address.object is pointer
+    reads = access.outside and access.callee in WORKED_OUT
+    return reads and any(isinstance(at, Pointer) and at.object is pointer for at in access.arguments)
 
 
 def counter_of(loop: str) -> t.Var:

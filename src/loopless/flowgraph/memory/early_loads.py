@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any, Final, TypeVar
 
 from loopless import terms as t
 from loopless.flowgraph.def_use import assigned_in
@@ -19,6 +20,7 @@ from loopless.flowgraph.model import (
     Assign,
     Block,
     Edge,
+    End,
     Expire,
     Flowgraph,
     Kind,
@@ -64,6 +66,8 @@ class _Moves:
         """By the identity of a load inside, the one in front that replaces it."""
         self._same: dict[t.Var, t.Term] = {}
         """What loads inside give, by the variables in front."""
+        self._inside: dict[str, dict[t.Var, t.Term]] = {}
+        """The same, by the blocks of the loop: behind it, a later load in front says something else."""
         self._granted: dict[str, None] = dict.fromkeys(graph.assumptions)
         self._variables: dict[t.Var, VariableInfo] = dict(graph.variables)
         self._names = {var.name for var in graph.variables}
@@ -111,7 +115,10 @@ class _Moves:
         self._moved[id(load)] = early
         assert load.target_object is not None
         assert early.target_object is not None
-        self._same |= {load.target: early.target, load.target_object: early.target_object}
+        same: dict[t.Var, t.Term] = {load.target: early.target, load.target_object: early.target_object}
+        self._same |= same
+        for label in loop.blocks:
+            self._inside.setdefault(label, {}).update(same)
 
     def _apart(self, writer: Statement, cell: _Cell) -> list[str] | None:
         """What is taken for granted where a statement does not write the cell; None where it may."""
@@ -150,7 +157,7 @@ class _Moves:
         """The function with these loads in front of loops."""
         if not self._moved:
             return self._graph
-        blocks = {label: self._inside(block) for label, block in self._graph.blocks.items()}
+        blocks = {label: self._rewritten(block) for label, block in self._graph.blocks.items()}
         fronts = {header: _free(f"{header}.front", blocks) for header in self._loaded}
         ordered: dict[str, Block] = {}
         for label, block in blocks.items():
@@ -164,18 +171,23 @@ class _Moves:
             self._graph, blocks=ordered, loops=loops, variables=self._variables, assumptions=tuple(self._granted)
         )
 
-    def _inside(self, block: Block) -> Block:
+    def _rewritten(self, block: Block) -> Block:
+        """The block with what is loaded in front in place of its own loads of that."""
+        values = self._inside.get(block.label)
+        if values is None:
+            return block
         statements: list[Statement] = []
         for statement in block.statements:
             early = self._moved.get(id(statement))
             if early is None or not isinstance(statement, Load):
-                statements.append(statement)
+                statements.append(_with_values(statement, values))
                 continue
             assert statement.target_object is not None
             assert early.target_object is not None
             statements.append(Assign(statement.target_object, early.target_object, statement.loc))
             statements.append(Assign(statement.target, early.target, statement.loc))
-        return replace(block, statements=tuple(statements))
+        end = None if block.end is None else _with_values(block.end, values)
+        return Block(block.label, tuple(statements), tuple(_with_values(edge, values) for edge in block.edges), end)
 
     def _edge(self, source: str, edge: Edge, fronts: Mapping[str, str]) -> Edge:
         """An edge into a loop from outside leads to the loads in front of it."""
@@ -190,6 +202,38 @@ class _Moves:
         """A loop with the blocks in front of the loops inside it."""
         more = {front for header, front in fronts.items() if header in loop.blocks and header != loop.header}
         return replace(loop, blocks=loop.blocks | more) if more else loop
+
+
+_Part = TypeVar("_Part", Statement, Edge, End)
+_ASSIGNED: Final = ("target", "target_object", "changes")
+"""Where a statement has the variables that it assigns; a copy has an address there."""
+
+
+def _with_values(part: _Part, values: Mapping[t.Var, t.Term]) -> _Part:
+    """A part of a block where variables that it reads have these values."""
+    changed: dict[str, Any] = {}
+    for name in part.__slots__:
+        old = getattr(part, name)
+        if name not in _ASSIGNED or isinstance(old, Pointer):
+            new = _substituted(old, values)
+            if new is not old:
+                changed[name] = new
+    return replace(part, **changed) if changed else part
+
+
+def _substituted(value: object, values: Mapping[t.Var, t.Term]) -> object:
+    match value:
+        case t.Term() | t.Condition():
+            return t.substitute(value, values) if values.keys() & value.variables else value
+        case Pointer(object=owner, offset=offset):
+            if not values.keys() & (owner.variables | offset.variables):
+                return value
+            return Pointer(t.substitute(owner, values), t.substitute(offset, values))
+        case tuple():
+            parts = tuple(_substituted(part, values) for part in value)
+            return value if all(one is other for one, other in zip(parts, value, strict=True)) else parts
+        case _:
+            return value
 
 
 def _writes(statement: Statement) -> bool:
