@@ -113,7 +113,9 @@ def functions(file: Path, limit: float) -> dict[str, Row]:
     settings = Settings(workers=1, loop_timeout_s=limit)
     program = load([file], settings)
     rows = {}
-    for answer in _named("answer_functions", "queries.functions")(program.functions, Question(classify=False), settings):
+    for answer in _named("answer_functions", "queries.functions")(
+        program.functions, Question(classify=False), settings
+    ):
         rows[answer.name] = {
             "kind": _kind_of_summary(answer),
             "parts": bool(answer.summary and answer.summary.cases),
@@ -505,7 +507,11 @@ def main() -> int:
     kept = kept_rows(options.keep)
     suites = compared(kept)
     print(table(suites))
-    print("\n".join(["", *alike(suites), *by_code(suites), *lists(suites, every=options.every), *slowed(kept, options.slowest)]))
+    print(
+        "\n".join(
+            ["", *alike(suites), *by_code(suites), *lists(suites, every=options.every), *slowed(kept, options.slowest)]
+        )
+    )
     return 0
 
 
