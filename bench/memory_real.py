@@ -1,10 +1,11 @@
 """Loops of real code that write memory: of how many all writes are told.
 
-    python bench/memory_real.py FILE... [--seconds 8]
+    python bench/memory_real.py FILE... [--together] [--seconds 8]
 
 Each loop of the files once (inlined copies left out) that writes memory by its own body, not only in loops inside. *told*:
 all elements behind it; *partly*: some object is not told, or some elements of one; *untold*: nothing is, for the reason
-that is printed most often; *time*: the limit of processor time was over. No summary is asked for.
+that is printed most often; *time*: the limit of processor time was over. No summary is asked for. ``--together``: the
+files are one program, so that the bodies of functions of other files are known, and not each file one.
 """
 
 from __future__ import annotations
@@ -59,14 +60,15 @@ def main() -> None:
     """Print a line for each loop, and the totals."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("files", nargs="+", type=Path)
+    options.add_argument("--together", action="store_true", help="take the files for one program")
     options.add_argument("--seconds", type=float, default=8.0, help="limit of processor time for one loop")
     asked = options.parse_args()
     signal.signal(signal.SIGVTALRM, _over)
     counts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     seen: set[tuple[str, int, int]] = set()
-    for file in asked.files:
-        program = load([file])
+    for files in [asked.files] if asked.together else [[file] for file in asked.files]:
+        program = load(files)
         for function in program.inlined.functions.values():
             if function.is_declaration:
                 continue

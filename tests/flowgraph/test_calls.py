@@ -143,15 +143,15 @@ def test_calls_through_pointers_and_assembly_are_not_followed() -> None:
 
 def test_library_functions_change_what_their_effects_say() -> None:
     head = (
-        "int puts(const char *), atoi(const char *), rand(void), abs(int), g; char *strcpy(char *, const char *);"
+        "int puts(const char *), atoi(const char *), rand(void), abs(int), g; char *strncat(char *, const char *, unsigned long);"
         "int sprintf(char *, const char *, ...); unsigned long strlen(const char *);\n"
     )
     for body, writes, lost in [
         ('g = n; puts("x"); return g;', False, set()),
         ("g = n; return g + rand() + abs(n);", False, set()),
         ("g = n; return atoi(s) + g;", False, set()),
-        ("g = n; *s = n; strcpy(s, s + 1); return g + *s;", True, {"*s"}),
-        ("char t[4]; t[0] = n; t[1] = n; strcpy(t + 1, s); return t[0] + t[1];", True, {"t[1]"}),
+        ("g = n; *s = n; strncat(s, s + 1, 1); return g + *s;", True, {"*s"}),
+        ("char t[4]; t[0] = n; t[1] = n; strncat(t + 1, s, 2); return t[0] + t[1];", True, {"t[1]"}),
     ]:
         g = flowgraph(f"{head}int f(int n, char *s) {{ {body} }}")
         assert forgotten(g) == lost, body

@@ -325,7 +325,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i32 @llvm.smin.i32(i32, i32)
 declare i32 @abs(i32)
 declare i64 @strlen(ptr)
-declare ptr @strcpy(ptr, ptr)
+declare ptr @strncat(ptr, ptr, i64)
 declare ptr @malloc(i64)
 declare void @free(ptr)
 declare i32 @stranger(ptr)
@@ -345,7 +345,7 @@ define void @f(ptr %p, ptr %q) {
   %1 = call i32 @llvm.smin.i32(i32 1, i32 2)
   %2 = call i32 @abs(i32 1)
   %3 = call i64 @strlen(ptr %p)
-  %4 = call ptr @strcpy(ptr %p, ptr %q)
+  %4 = call ptr @strncat(ptr %p, ptr %q, i64 2)
   %5 = call ptr @malloc(i64 4)
   call void @free(ptr %p)
   %6 = call i32 @stranger(ptr %p)
@@ -368,7 +368,7 @@ def test_kinds_of_calls() -> None:
         ("llvm.smin.i32", "ignored"),
         ("abs", "ignored"),
         ("strlen", "reads"),
-        ("strcpy", "unknown"),
+        ("strncat", "unknown"),
         ("malloc", "ignored"),
         ("free", "ignored"),
         ("stranger", "unknown"),

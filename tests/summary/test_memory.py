@@ -82,6 +82,20 @@ WRITING = {
     "distance in one object": "void f(int *a, int k, int n) { for (int i = 0; i < n; i++) a[i] = a[i + k]; }",
     "two pointers into one": """void f(char *w, int d, int n) {
         char *p = w - d; for (int i = 0; i < n; i++) *w++ = *p++; }""",
+    "two bytes at a time from a little before": """void f(unsigned char *a, int d, int n) {
+        for (int i = 0; i + 1 < n; i += 2) { a[i + d] = a[i]; a[i + 1 + d] = a[i + 1]; } }""",
+    "three elements at a time from behind": """void f(short *a, int d, int n) {
+        for (int i = n; i > 2; i -= 3) { a[i] = a[i + d]; a[i - 1] = a[i - 1 + d]; a[i - 2] = a[i - 2 + d]; } }""",
+    "three bytes at a time between pointers": """void f(char *w, int d, int n) {
+        char *p = w - d; while (n > 2) { *w++ = *p++; *w++ = *p++; *w++ = *p++; n -= 3; } }""",
+    "heads and chains": """void f(unsigned short *prev, unsigned short *head, const unsigned char *w, unsigned n) {
+        for (unsigned i = 0; i < n; i++) { unsigned h = w[i] & 7; prev[i & 7] = head[h]; head[h] = i; } }""",
+    "heads at any byte": """void f(char *p, int at, const unsigned char *w, unsigned n) {
+        unsigned short *head = (unsigned short *)(p + at); for (unsigned i = 0; i < n; i++) head[w[i] & 7] = i; }""",
+    "places in a table": """struct S { int have; short lens[12]; }; static const unsigned char order[6] = {3, 1, 4, 0, 5, 2};
+        void f(struct S *s, short x) { while (s->have < 6 && s->have >= 0) s->lens[order[s->have++]] = x; }""",
+    "a counter that wraps on one way": """void f(unsigned char *a, unsigned char i, unsigned char m, unsigned char n) {
+        while (n) { n--; i++; if (i <= m) a[i] = n; } }""",
 }
 # fmt: on
 

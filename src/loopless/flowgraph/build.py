@@ -14,6 +14,7 @@ from loopless.flowgraph.liveness import without_dead
 from loopless.flowgraph.loops import loop_forest
 from loopless.flowgraph.memory.access import alloca, constant_address, gep, lifetime, load, store, with_objects
 from loopless.flowgraph.memory.covered import with_covered
+from loopless.flowgraph.memory.early_loads import with_early_loads
 from loopless.flowgraph.memory.mod_ref import with_points
 from loopless.flowgraph.memory.objects import FunctionMemory, Options, describe_memory
 from loopless.flowgraph.memory.places import Base
@@ -87,7 +88,7 @@ class _Builder:
         blocks = self._with_uninitialised(blocks, live[self.function.entry.label])
         places = {label: self._first_place(by_label.get(label)) for label in blocks}
         loops, irreducible = loop_forest(blocks, self.function.entry.label, self.function, places, self.jumps)
-        return Flowgraph(
+        graph = Flowgraph(
             self.function.name,
             self.function.source_name,
             self.parameters,
@@ -107,6 +108,7 @@ class _Builder:
             self.memory.unnumbered,
             self.memory.holders,
         )
+        return with_early_loads(graph)
 
     # -- parameters -----------------------------------------------------------------------------------------------
 

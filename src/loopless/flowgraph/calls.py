@@ -36,6 +36,7 @@ from loopless.refusals import Reason, Refused
 from loopless.source import ir
 from loopless.source.function_names import in_source
 from loopless.source.inlining import recursive_functions
+from loopless.source.string_copies import APART
 from loopless.source.vocabulary import (
     ABSOLUTE_VALUES,
     DIVISIONS,
@@ -336,7 +337,7 @@ def _known(translator: Translator, instruction: ir.Instruction, name: str, kind:
     own = kind == "defined"
     outside = not own and name != ITSELF
     call = Call(name, arguments, target, owner, own, loc, refused, reads=reads, changes=changes, outside=outside)
-    if own:
+    if own or (kind == "reads" and translator.memory.around is not None):
         _emit(translator, call, touched)
     else:
         translator.emit(call)
@@ -524,10 +525,13 @@ def _block_operation(translator: Translator, instruction: ir.Instruction, name: 
     size = length.read(signed=False)
     known = isinstance(target.object, t.Const) and isinstance(source.object, t.Const)
     moves = name.startswith("llvm.memmove")
+    to, at = target.offset, source.offset
+    # The same place is fine: clang assigns a structure to itself in this way. The library does not.
+    same = t.FALSE if APART in instruction.flags else to.eq(at)
     if known and not moves and target.object is source.object:
-        # The same place is fine: clang assigns a structure to itself in this way.
-        to, at = target.offset, source.offset
         behind = ((to + size).le(at), (at + size).le(to))
-        translator.check(t.disjunction((size.eq(0), to.eq(at), *behind)), "overlap", loc)
+        translator.check(t.disjunction((size.eq(0), same, *behind)), "overlap", loc)
+    elif not known and same is t.FALSE:
+        translator.check(t.disjunction((size.eq(0), target.object.ne(source.object), to.ne(at))), "overlap", loc)
     copied = Copy(pointer, Pointer(source.object, source.offset), size, loc, apart=not moves and not known)
     translator.emit_access(copied, instruction.operands[0])

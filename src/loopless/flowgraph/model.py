@@ -82,7 +82,8 @@ class MemoryObject:
     the type of its elements where it is an array of integers; ``constant``: writing to it is undefined, or nobody
     writes to it; ``content`` the initial bytes of a global (None: unknown or zero-initialised by ``zero``); ``own``: a
     global that only the functions of its module write; ``extent``: the size in bytes of a local object whose size
-    varies, over variables that keep their values from its :class:`Begin` on.
+    varies, over variables that keep their values from its :class:`Begin` on; ``private``: a local whose address is
+    kept nowhere, so that no pointer of unknown origin leads there.
     """
 
     number: int
@@ -101,6 +102,7 @@ class MemoryObject:
     """Of a "pointee": the object and the offset of the pointer that points to it when the function begins."""
     own: bool = False
     extent: t.Term | None = None
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,9 @@ class Load:
 
     A ``type`` of one bit is a truth value in a byte of its own; another byte than 0 and 1 there is undefined behaviour.
     ``objects`` as of :class:`Store`; ``shown``: how C names the place, empty where it has no name;
-    ``signed``: whether it is declared so, None where that is not known.
+    ``signed``: whether it is declared so, None where that is not known. ``early``: it stands in front of a loop for
+    loads inside (:mod:`loopless.flowgraph.memory.early_loads`); where nothing can be read there, the targets hold
+    anything.
     """
 
     target: t.Var
@@ -180,6 +184,7 @@ class Load:
     objects: frozenset[int] | None = None
     shown: str = ""
     signed: bool | None = None
+    early: bool = False
 
 
 @dataclass(frozen=True, slots=True)

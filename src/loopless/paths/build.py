@@ -26,11 +26,12 @@ from loopless.flowgraph.model import (
 from loopless.logic import Intervals, feasible
 from loopless.paths.checks import with_checks
 from loopless.paths.execution import ExecutionState, Finished, TooManyPaths, Unreadable
+from loopless.paths.iteration_memory import LostTogether
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown, Write
 from loopless.paths.readings import not_null
 from loopless.paths.relevance import relevance
-from loopless.paths.symbolic import ENDING, Body, spoken_of, terms_of
+from loopless.paths.symbolic import ENDING, Body, Doubtful, spoken_of, terms_of
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.function_names import in_source
@@ -90,7 +91,9 @@ def loop_paths(
         return found
 
     try:
-        body, finished = _executed(lambda moving: Body(graph, loop, relevant, inside, steps, given, moving=moving))
+        body, finished = _executed(
+            lambda doubtful: Body(graph, loop, relevant, inside, steps, given, doubtful=doubtful)
+        )
     except TooManyPaths:
         detail = "the body has too many different paths; ask for fewer variables with --vars"
         return NoPaths(loop, Refused(Reason.BUDGET, _where(loop), detail))
@@ -126,15 +129,21 @@ def _occurring(paths: Iterable[Path]) -> set[t.Var]:
     return found
 
 
-def _executed(body: Callable[[frozenset[t.Var]], Body]) -> tuple[Body, list[Finished[ExecutionState]]]:
-    """One iteration; what is read through pointers that iterations let point into other objects is not followed.
+def _executed(body: Callable[[Doubtful], Body]) -> tuple[Body, list[Finished[ExecutionState]]]:
+    """One iteration; what is read through pointers that iterations let point into other objects is not followed, nor
+    what may lie in an object that is lost.
 
     Where an iteration makes a pointer null, nothing is read through it from then on.
     """
-    moving: frozenset[t.Var] = frozenset()
+    doubtful = Doubtful()
     while True:
-        executed = body(moving)
-        finished = executed.run()
+        executed = body(doubtful)
+        try:
+            finished = executed.run()
+        except LostTogether as lost:
+            others = doubtful.together.get(lost.words, frozenset()) | {lost.array}
+            doubtful = replace(doubtful, together={**doubtful.together, lost.words: others})
+            continue
         again = [path.state.values for path in finished if path.exit is None]
         moved = {
             owner
@@ -143,7 +152,7 @@ def _executed(body: Callable[[frozenset[t.Var]], Body]) -> tuple[Body, list[Fini
         }
         if not moved:
             return executed, finished
-        moving |= moved
+        doubtful = replace(doubtful, moving=doubtful.moving | moved)
 
 
 def _by_name(var: t.Var) -> str:

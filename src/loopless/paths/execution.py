@@ -303,10 +303,14 @@ class Execution(Domain[_S], ABC, Generic[_S]):
             return False
         for name in sorted(arrays - {o.name for o in held}):
             pointer = self.graph.pointer_called(name)
-            if self.written.some or pointer is None or state.values.get(pointer, pointer) is not pointer:
+            if pointer is None or state.values.get(pointer, pointer) is not pointer or not self.keeps_behind(pointer):
                 return False
             self.behind.add(pointer)
         return True
+
+    def keeps_behind(self, pointer: t.Var) -> bool:  # noqa: ARG002
+        """Whether nothing writes the object that a pointer leads to, by the variable that says which it is."""
+        return not self.written.some
 
     def arrays_at(self, state: ExecutionState, nodes: Iterable[t.Node]) -> dict[str, str]:
         """What the objects are called here that ``nodes`` call as pointers are that lead to them."""

@@ -7,13 +7,23 @@ it. What inner loops read of rows of elements has names of its own: :func:`at_he
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
 
 from loopless import terms as t
-from loopless.flowgraph.memory.statement_effects import Objects, Written, apart, changed_in, objects_at, written_by
+from loopless.flowgraph.def_use import assigned_in
+from loopless.flowgraph.memory.statement_effects import (
+    Objects,
+    Written,
+    apart,
+    changed_in,
+    objects_at,
+    written_by,
+    written_in,
+)
 from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, Load, LoopInfo, Pointer, Store
+from loopless.flowgraph.words import function_in_words
 from loopless.logic import feasible
 from loopless.paths.execution import ExecutionState, Unreadable
 from loopless.paths.model import InnerStep, Write
@@ -37,6 +47,16 @@ def read_at_header(array: str) -> str | None:
     return array.removesuffix(_HEADER) if array.endswith(_HEADER) else None
 
 
+class LostTogether(Exception):
+    """Where an object without a number is lost, what is read through a pointer is lost, too."""
+
+    def __init__(self, words: str, array: str) -> None:
+        """``words``: of the object; ``array``: what reads call the object that the pointer leads to."""
+        super().__init__(words, array)
+        self.words = words
+        self.array = array
+
+
 class Iteration(Protocol):
     """What is asked of the execution of an iteration."""
 
@@ -45,6 +65,7 @@ class Iteration(Protocol):
     written: Written
     moving: frozenset[t.Var]
     behind: set[t.Var]
+    together: Mapping[str, frozenset[str]]
     assumptions: dict[str, None]
 
     def inside(self, state: ExecutionState, term: t.Term) -> t.Term: ...
@@ -71,6 +92,8 @@ class IterationMemory:
         """By the names of the objects that the iteration accesses, which objects they may be."""
         self._stored: set[str] = set()
         self._owners: dict[str, t.Term] = {}
+        self._unnumbered = {words: number for number, words in iteration.graph.unnumbered.items() if words}
+        """By what they are called in words, the objects without a number, which are lost as a whole only."""
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -136,6 +159,8 @@ class IterationMemory:
         """Whether the loop may write an object, by its name: those of pointers it may where it writes unnumbered ones,
         as long as nothing else is known.
         """
+        if read_at_header(array) is not None:
+            return False  # what it was called is said already
         return array in self._changing or (array not in self._names and self._iteration.written.anything)
 
     def check(self) -> None:
@@ -144,11 +169,15 @@ class IterationMemory:
         """
         for array in sorted(self._stored):
             for other in sorted(self._accessed):
-                if other == array:
+                if other == array or self._is_lost_with(array, other):
                     continue
+                if array in self._unnumbered and other in self._unnumbered:
+                    continue  # nothing is told of either
                 needed = apart(self._graph, self._accessed[array], self._accessed[other])
                 one, two = self._owners.get(array), self._owners.get(other)
                 alike = None if one is None or two is None else one.eq(two)
+                if needed is None and (array in self._unnumbered or other in self._unnumbered):
+                    raise LostTogether(*((array, other) if array in self._unnumbered else (other, array)))
                 if needed is None and (alike is None or ~alike not in self._given):
                     detail = f"{array} and {other} may be in the same memory, which the loop writes"
                     # Where names are of two numbers, they are two objects: it is an address that may be one's own.
@@ -156,6 +185,11 @@ class IterationMemory:
                     raise Unreadable(Refused(Reason.MEMORY, self._iteration.where, detail), undecided)
                 needed = needed or []
                 self._iteration.assumptions |= dict.fromkeys(needed)
+
+    def _is_lost_with(self, one: str, other: str) -> bool:
+        """Whether of two names one is lost wherever the other one is."""
+        together = self._iteration.together
+        return one in together.get(other, ()) or other in together.get(one, ())
 
     def _fill(self, state: ExecutionState, fill: Fill, array: str, offset: t.Term) -> Write:
         length = self._iteration.inside(state, fill.length)
@@ -185,16 +219,28 @@ class IterationMemory:
 
     def lost(self, state: ExecutionState, objects: Objects, statement: Store | Fill | Copy | Call) -> ExecutionState:
         """The state behind a write of which no more is known than the objects that it may be in."""
-        if objects is None or not objects <= self._graph.objects.keys():
-            place = str(statement.loc) if statement.loc is not None else self._iteration.where
-            raise Unreadable(Refused(Reason.MEMORY, place, "the loop may write objects that are not known"))
-        return self._lost(state, sorted(objects))
+        by = function_in_words(statement.callee) if isinstance(statement, Call) else ""
+        place = str(statement.loc) if statement.loc is not None else self._iteration.where
+        return self._lost(state, self._named(objects, place, by), by)
 
-    def _lost(self, state: ExecutionState, numbers: Sequence[int]) -> ExecutionState:
-        names = [self._graph.objects[number].name for number in numbers]
+    def _named(self, objects: Objects, place: str, by: str = "") -> Sequence[int]:
+        """The objects, all of which have names. Raises :class:`.Unreadable` where they may be any."""
+        if objects is None or not all(self._name(number) for number in objects):
+            who = f"{by} may write" if by else "the loop may write"
+            raise Unreadable(Refused(Reason.MEMORY, place, f"{who} objects that are not known"))
+        return sorted(objects)
+
+    def _name(self, number: int) -> str:
+        """What is lost is called as the object, or as the words for it are where it has no number."""
+        held = self._graph.objects.get(number)
+        return self._graph.unnumbered.get(number, "") if held is None else held.name
+
+    def _lost(self, state: ExecutionState, numbers: Sequence[int], by: str = "") -> ExecutionState:
+        names = [self._name(number) for number in numbers]
         self._stored.update(names)
         self._accessed |= {name: frozenset((number,)) for name, number in zip(names, numbers, strict=True)}
-        writes = tuple(Write(name, None, _BYTE, None) for name in names)
+        others = (other for name in names for other in sorted(self._iteration.together.get(name, ())))
+        writes = tuple(Write(name, None, _BYTE, None, by=by) for name in dict.fromkeys((*names, *others)))
         return replace(state, writes=(*state.writes, *writes))
 
     # -- inner loops --------------------------------------------------------------------------------------------------
@@ -219,11 +265,27 @@ class IterationMemory:
         accesses = [s for s in statements if isinstance(s, Load | Store | Fill | Copy)]
         open_ = [s.objects for s in accesses if not isinstance(_address(s).object, t.Const)]
         some = None if None in open_ else frozenset[int]().union(*(found for found in open_ if found is not None))
+        own = self._objects_by_name(loop, accesses)
         for array in arrays:
             number = self._names.get(array)
             known = self._accessed.get(array, frozenset())
-            found = some if number is None else frozenset((number,))
+            found = own.get(array, some) if number is None else frozenset((number,))
             self._accessed[array] = None if known is None or found is None else known | found
+
+    def _objects_by_name(
+        self, loop: LoopInfo, accesses: Iterable[Load | Store | Fill | Copy]
+    ) -> dict[str, frozenset[int]]:
+        """By what reads call the object that a pointer leads to, the objects that it may be by the accesses through it,
+        as far as an inner loop leaves the pointer as it is.
+        """
+        assigned = assigned_in(self._graph.blocks[label] for label in loop.blocks)
+        found: dict[str, frozenset[int]] = {}
+        for access in accesses:
+            owner = _address(access).object
+            name = self._graph.pointee_name(owner) if isinstance(owner, t.Var) and owner not in assigned else None
+            if name is not None and access.objects is not None:
+                found[name] = found.get(name, frozenset()) | access.objects
+        return found
 
     def behind_step(
         self, before: ExecutionState, after: ExecutionState, loop: LoopInfo, step: InnerStep
@@ -236,14 +298,14 @@ class IterationMemory:
         if not changed.some and not changed.anything:
             return after
         told = step.contents
+        lost = [number for words, number in self._unnumbered.items() if told is not None and words in told]
+        told = None if told is None else {name: layers for name, layers in told.items() if name not in self._unnumbered}
         if told is not None:
             self._access(loop, (*told, *arrays_in(told)))
             self._stored.update(told)
         if told is None or not all(self._is_kept(before, array) for array in (*told, *arrays_in(told))):
-            if changed.anything:
-                place = str(loop.loc) if loop.loc is not None else self._iteration.where
-                raise Unreadable(Refused(Reason.MEMORY, place, "the loop may write objects that are not known"))
-            return self._lost(after, sorted(number for number in changed if number in self._graph.objects))
+            place = str(loop.loc) if loop.loc is not None else self._iteration.where
+            return self._lost_in(loop, after, self._named(written_in(self._graph, loop.blocks), place))
 
         def there(node: t.Node) -> t.Node:
             if isinstance(node, t.Term):
@@ -256,7 +318,17 @@ class IterationMemory:
             for array, layers in sorted(told.items())
             for layer in reversed(layers)
         ]
-        return replace(after, writes=(*after.writes, *writes))
+        return self._lost_in(loop, replace(after, writes=(*after.writes, *writes)), sorted(lost))
+
+    def _lost_in(self, loop: LoopInfo, state: ExecutionState, numbers: Sequence[int]) -> ExecutionState:
+        """The state behind an inner loop that may have written these objects anywhere."""
+        calls = [
+            s for label in sorted(loop.blocks) for s in self._graph.blocks[label].statements if isinstance(s, Call)
+        ]
+        for number in numbers:
+            called = next((call for call in calls if number in (written_by(call) or ())), None)
+            state = self._lost(state, [number], "" if called is None else function_in_words(called.callee))
+        return state
 
     # -- reading ------------------------------------------------------------------------------------------------------
 

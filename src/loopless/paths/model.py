@@ -45,7 +45,8 @@ class Write:
     is known of it, ``offset`` is None where it may be anywhere in the object.
 
     With a ``stride`` a row of elements, all at once: for each j that ``where`` and ``value`` call :data:`.INDEX` the
-    one at ``offset`` + ``stride``·j, where ``where`` holds.
+    one at ``offset`` + ``stride``·j, where ``where`` holds. ``by``: the function called that writes it, where nothing
+    else is known.
     """
 
     array: str
@@ -54,6 +55,7 @@ class Write:
     value: t.Term | None
     stride: int = 0
     where: t.Condition = t.TRUE
+    by: str = ""
 
     @property
     def size(self) -> int:

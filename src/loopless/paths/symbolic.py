@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.def_use import defined_by
-from loopless.flowgraph.memory.statement_effects import written_by
+from loopless.flowgraph.def_use import assigned_in, defined_by
+from loopless.flowgraph.memory.statement_effects import apart, read_by, written_by, written_in
 from loopless.flowgraph.model import (
     Assume,
     Block,
@@ -23,6 +23,7 @@ from loopless.flowgraph.model import (
     Load,
     LoopInfo,
     Origin,
+    Pointer,
     Store,
 )
 from loopless.flowgraph.transfer import Source
@@ -34,13 +35,25 @@ from loopless.paths.execution import Execution, ExecutionState, Finished, TooMan
 from loopless.paths.iteration_memory import IterationMemory
 from loopless.paths.model import Exit, Inner, InnerStep, Unknown, Write
 from loopless.paths.relevance import Relevance
+from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
+from loopless.source.vocabulary import WORKED_OUT
 from loopless.terms.contents import nodes_in, placed
 
 ENDING: Final = ("endless", "unknown", "undefined")
 """The kinds of exits behind which no values are asked for."""
 UNSEEN: Final = (Origin.MEMORY, Origin.UNINITIALISED)
 """Where unknown values come from that need not be told of where nothing depends on them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """Memory that an execution does not follow. ``moving``: the objects of pointers that iterations may change;
+    ``together``: by objects without a number, in words, what is lost where these are.
+    """
+
+    moving: frozenset[t.Var] = frozenset()
+    together: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class Body(Execution[ExecutionState]):
@@ -55,13 +68,15 @@ class Body(Execution[ExecutionState]):
         steps: Callable[[LoopInfo, t.Condition], Inner | Refused],
         given: t.Condition = t.TRUE,
         *,
-        moving: frozenset[t.Var] = frozenset(),
+        doubtful: Doubtful | None = None,
     ) -> None:
         """``steps`` gives what an inner loop does where some condition holds; ``given`` holds at the header;
-        ``moving``: the objects of pointers that may change.
+        ``doubtful``: what earlier executions found that is not followed.
         """
         super().__init__(graph, live, loop.blocks, str(loop.loc) if loop.loc is not None else loop.name)
-        self.moving = moving
+        doubtful = doubtful or Doubtful()
+        self.moving = doubtful.moving
+        self.together = doubtful.together
         self.loop = loop
         self.relevant = relevant
         self.inner = {info.header: info for info in graph.loops if info.parent == loop.header}
@@ -189,6 +204,19 @@ class Body(Execution[ExecutionState]):
         if self._memory is not None:
             return self._memory.stays(state, nodes)
         return all(self.known_content(node, state) for node in nodes)
+
+    def keeps_behind(self, pointer: t.Var) -> bool:
+        if super().keeps_behind(pointer):
+            return True
+        blocks = [self.graph.blocks[label] for label in self.loop.blocks]
+        accesses = [s for b in blocks for s in b.statements if isinstance(s, Load | Call) and _reads_at(s, pointer)]
+        objects = [found for access in accesses if (found := read_by(access)) is not None]
+        if not accesses or len(objects) < len(accesses) or pointer in assigned_in(blocks):
+            return False
+        written = written_in(self.graph, self.loop.blocks)
+        needed = apart(self.graph, written, frozenset[int]().union(*objects))
+        self.assumptions |= dict.fromkeys(needed or ())
+        return needed is not None
 
     def _as_called_here(self, step: InnerStep, state: ExecutionState) -> InnerStep:
         """A step where the memory that it reads is called as it is at the entry of the inner loop."""
@@ -330,6 +358,14 @@ class Body(Execution[ExecutionState]):
         else:
             return [(edge.target, self.along(state, edge))]
         return []
+
+
+def _reads_at(access: Load | Call, pointer: t.Var) -> bool:
+    """Whether an access surely reads what a pointer leads to, by the variable that says which object that is."""
+    if isinstance(access, Load):
+        return access.address.object is pointer
+    reads = access.outside and access.callee in WORKED_OUT
+    return reads and any(isinstance(at, Pointer) and at.object is pointer for at in access.arguments)
 
 
 def counter_of(loop: str) -> t.Var:

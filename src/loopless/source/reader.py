@@ -35,6 +35,7 @@ from loopless.source.layout import DataLayout
 from loopless.source.lexer import Cursor, Unread, name_of, tokenize, unescape
 from loopless.source.metadata import Metadata
 from loopless.source.records import read_record
+from loopless.source.string_copies import with_string_copies
 
 _LINKAGES: Final = frozenset(
     {
@@ -147,7 +148,8 @@ class _ModuleReader:
                 self._alias(line, aliases, resolved)
         for line in self.global_lines:
             self._global(line, globals_)
-        functions = {f.name: f for f in (self._function(head, body) for head, body in self.functions)}
+        read = {f.name: f for f in (self._function(head, body) for head, body in self.functions)}
+        functions = with_string_copies(read, self.layout.pointer_bits())
         types = self.metadata.types
         overflows = folding.marked(self.text)
         return Module(

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 
 from loopless import terms as t
+from loopless.flowgraph.memory.statement_effects import written_in
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.limits.summary import MAX_ALIASES
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_paths
@@ -21,7 +22,7 @@ from loopless.summary.approximation.method import approximation
 from loopless.summary.entry import Entry
 from loopless.summary.memory.telling import WritingPaths, of_entry_elements, with_contents, writes_memory
 from loopless.summary.methods.entry_invariants import about, inductive_facts
-from loopless.summary.model import LoopSummary, Outcome
+from loopless.summary.model import LoopSummary, Outcome, nodes_of
 from loopless.summary.portfolio import ENTRY_METHODS, summarize
 from loopless.summary.transitions.system import place_of
 
@@ -71,13 +72,22 @@ def paths_of(
     def inner(within: LoopInfo, used: tuple[t.Var, ...], context: t.Condition, checks: bool) -> Inner | Refused:  # noqa: FBT001  passed on
         asked = _Question(within.header, used, checks, t.TRUE)
         outcome = _in_context(graph, within, asked, context, inside)
-        if approximate and not (isinstance(outcome, LoopSummary) and outcome.complete):
+        told = isinstance(outcome, LoopSummary) and outcome.complete and not _reads_written(graph, loop, outcome)
+        if approximate and not told:
             loose = paths_of(graph, within, used, all_checks=checks, known=inside, approximate=True)
             if isinstance(loose, LoopPaths):
                 return _approximate_steps(loose, context, graph)
         return outcome if isinstance(outcome, Refused) else _steps(outcome, graph)
 
     return loop_paths(graph, loop, interest, inner, all_checks=all_checks, given=given)
+
+
+def _reads_written(graph: Flowgraph, loop: LoopInfo, inner: LoopSummary) -> bool:
+    """Whether the summary of an inner loop speaks of memory, and the loop around it may write any."""
+    if written_in(graph, loop.blocks) is not None:
+        return False
+    reads = (part for node in nodes_of(inner) for part in t.walk_inside(node) if isinstance(part, t.Read))
+    return any(not part.array.endswith(t.STREAM) for part in reads)
 
 
 def writing_paths(

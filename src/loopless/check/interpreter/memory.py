@@ -279,6 +279,14 @@ class ActivationMemory:
         storage, at = self.pointer(number, offset)
         return self.number_of(*load_pointer_from(self._exists(storage), at, size))
 
+    def load_early(self, place: Callable[[], tuple[int, int]], size: int) -> tuple[Value, Value]:
+        """The pointer at a place (object, offset), or unknown values that say why there is none, or no such place."""
+        try:
+            return self.load_pointer(*place(), size)
+        except Stop as stop:
+            missing = MissingValue(stop.reason, stop.where, absent=stop.status == "undefined")
+            return missing, missing
+
     def store_pointer(self, number: int, offset: int, size: int, object: Value, value: Value) -> None:
         """The pointer goes there."""
         storage, at = self.pointer(number, offset)

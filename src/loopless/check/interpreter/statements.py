@@ -223,6 +223,11 @@ class StatementWriter:
         target = self.names[statement.target]
         if statement.target_object is not None:
             size = byte_size(type) or self.pointer_size
+            if statement.early:
+                self.out(
+                    f"{self.names[statement.target_object]}, {target} = fr.load_early(lambda: ({address}), {size})"
+                )
+                return
             self.out(f"{self.names[statement.target_object]}, {target} = ldp({address}, {size})")
         else:
             self.out(f"{target} = ld({address}, {byte_size(type)}, {type.signed})")

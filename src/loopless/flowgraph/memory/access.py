@@ -29,6 +29,7 @@ from loopless.flowgraph.model import (
 from loopless.flowgraph.translate import Translator
 from loopless.flowgraph.values import FLAG_TYPE, Address, Flag, Number, UnfollowedValue, Value, flag_of, number_of_flag
 from loopless.source import ir, marks
+from loopless.source.string_copies import INSIDE
 
 
 def load(translator: Translator, instruction: ir.Instruction) -> None:
@@ -462,7 +463,8 @@ def gep(translator: Translator, instruction: ir.Instruction) -> None:
     if not sized and (target.unknown or any(place is None for _, place in target.places)):
         type = translator.memory.offset_type
         unsized = target.unknown or any(translator.memory.extent(base) is None for base, _ in target.places)
-        accessed = known and unsized and translator.accessed_next(instruction.value)
+        accessed = translator.accessed_next(instruction.value) or INSIDE in instruction.flags
+        accessed = known and unsized and accessed
         place = Pointer(made.object, offset) if known and unsized else None
         inside = t.between(type.min, offset, type.max)
         translator.check(inside, "pointer-overflow", instruction.loc, of_access=accessed, place=place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 
 from loopless import terms as t
@@ -298,7 +298,13 @@ class FunctionMemory:
             relocations,
             self._holder(base),
             own,
+            private=base.kind == "local" and base not in self._kept,
         )
+
+    @property
+    def _kept(self) -> Collection[Base]:
+        """The objects whose address somebody may still know."""
+        return self.points.escaped | self.points.lent if self.around is None else self.around.kept
 
     def _holder(self, base: Base) -> tuple[int, int] | None:
         holder, offset = self.pointees.get(base, (None, None))

@@ -49,6 +49,18 @@ def written_by(statement: Statement) -> Objects:
             return NOWHERE
 
 
+def written_in(graph: Flowgraph, labels: Iterable[str]) -> Objects:
+    """The objects that the statements of these blocks may write, or bring to the end of their lives."""
+    found: set[int] = set()
+    for label in labels:
+        for statement in graph.blocks[label].statements:
+            objects = frozenset((statement.object,)) if isinstance(statement, Expire) else written_by(statement)
+            if objects is None:
+                return None
+            found |= objects
+    return frozenset(found)
+
+
 # -- which objects may be one -----------------------------------------------------------------------------------------
 
 
@@ -62,6 +74,8 @@ def kind_of(graph: Flowgraph, number: int) -> str:
 def may_be_one(graph: Flowgraph, one: int, other: int) -> bool:
     """Whether two objects are different only by what is taken for granted."""
     kinds = {kind_of(graph, one), kind_of(graph, other)}
+    if any(number in graph.objects and graph.objects[number].private for number in (one, other)):
+        return False
     return not kinds.isdisjoint(STANDING_IN) or kinds in ({"parameter"}, {"parameter", "global"})
 
 

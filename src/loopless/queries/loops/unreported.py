@@ -96,9 +96,12 @@ def _written(graph: Flowgraph, loop: LoopInfo, summary: LoopSummary | None) -> I
             match statement:
                 case Store() | Fill() | Copy():
                     named = _named(graph, written_by(statement) or ())
-                    yield from _missing(named, summary) if named else ["what a pointer points to"]
+                    yield from _missing(named, summary) if named else _missing_behind_pointers(graph, summary)
                 case Call(outside=False):
-                    yield from _missing(_named(graph, written_by(statement) or ()), summary)
+                    numbers = written_by(statement) or frozenset()
+                    yield from _missing(_named(graph, numbers), summary)
+                    words = sorted(words for number, words in graph.unnumbered.items() if words and number in numbers)
+                    yield from (one for one in words if _is_missing(one, summary))
                 case _:
                     pass
 
@@ -118,6 +121,23 @@ def _missing(objects: Iterable[MemoryObject], summary: LoopSummary | None) -> It
             yield _name(found)
         elif any(layer.value is None for layers in told for layer in layers or ()):
             yield f"part of {_name(found)}"
+
+
+def _missing_behind_pointers(graph: Flowgraph, summary: LoopSummary | None) -> Iterator[str]:
+    """That some case does not tell all elements behind pointers that lead to no named object."""
+    named = {*(found.name for found in graph.objects.values()), *graph.unnumbered.values()}
+    cases = summary.cases if summary is not None and summary.approximation is None else ()
+    contents = [case.contents for case in cases]
+    others = [layers for told in contents if told is not None for array, layers in told.items() if array not in named]
+    if not contents or None in contents or any(layer.value is None for layers in others for layer in layers):
+        yield "what a pointer points to"
+
+
+def _is_missing(array: str, summary: LoopSummary | None) -> bool:
+    """Whether some case does not tell all elements of what is called so."""
+    cases = summary.cases if summary is not None and summary.approximation is None else ()
+    told = [None if case.contents is None else case.contents.get(array, ()) for case in cases]
+    return not told or any(layers is None or any(layer.value is None for layer in layers) for layers in told)
 
 
 def _is_all_unknown(layer: t.Layer) -> bool:

@@ -97,13 +97,20 @@ def _is_kept(part: t.Condition, update: Mapping[t.Var, t.Term], given: t.Conditi
 
 def _alike(paths: LoopPaths, changing: frozenset[t.Var]) -> dict[t.Var, t.Term]:
     """Variables that all paths change alike, without a look at what is read."""
-    first = paths.iterative[0]
     found: dict[t.Var, t.Term] = {}
     for var in sorted(changing):
-        term = first.update.get(var, var)
-        if all(path.update.get(var, var) is term for path in paths.iterative) and not reads_data(term, changing):
+        # A value lies in the range of its variable: where a path knows that nothing wraps around, it does not wrap.
+        terms = sorted({path.update.get(var, var) for path in paths.iterative}, key=lambda term: _is_wrap(term, var))
+        term = terms[-1]
+        alike = len(terms) == 1 or (len(terms) == 2 and isinstance(term, t.Wrap) and terms[0] is term.arg)
+        if alike and (len(terms) == 1 or _is_wrap(term, var)) and not reads_data(term, changing):
             found[var] = term
     return _closed_under(found, changing)
+
+
+def _is_wrap(term: t.Term, var: t.Var) -> bool:
+    """Whether a term is reduced into the range of a variable."""
+    return isinstance(term, t.Wrap) and term.type == var.type
 
 
 def _closed_under(update: dict[t.Var, t.Term], changing: frozenset[t.Var]) -> dict[t.Var, t.Term]:

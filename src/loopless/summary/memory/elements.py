@@ -211,6 +211,8 @@ class _Resolution:
         """Whether no iteration before one by ``path`` writes any byte of ``element``, whose offset is over the values
         at that one's header, wherever ``given`` holds there.
         """
+        if not any(write.array == element.array for other in self.paths.iterative for write in other.writes):
+            return True
         if not self._is_known_at(element.offset):
             return False
         there = self.part.at(_NOW)

@@ -141,7 +141,8 @@ class Layering:
             placed = None if write.offset is None else write.of(lambda node: self._there(node, times))
             above = found.get(write.array, ())
             if placed is None or placed.offset is None or is_open(placed.offset) or is_open(placed.where):
-                found[write.array] = (*self._lost(write.array, _WHERE), *above)
+                why = f"{write.by} may write it" if write.by else _WHERE
+                found[write.array] = (*self._lost(write.array, why), *above)
                 continue
             value = placed.value
             if value is not None and (is_open(value) or own_element(write.type) in value.variables):
@@ -186,7 +187,7 @@ class Layering:
         """The layers of an object, those of others being ``known``."""
         stores = self._stores(array, known)
         if stores is None:
-            return self._lost(array, _WHERE)
+            return self._lost(array, self._why_anywhere(array))
         if any(store.value is None for store in stores):
             self.why.setdefault(array, _WHAT)
         fixed = [store for store in stores if (moves := store.moves) is not None and moves[0] == 0]
@@ -195,6 +196,12 @@ class Layering:
             return self._lost(array, _WHAT)
         groups = self._apart([store for store in stores if store not in fixed])
         return (*cells, *(layer for group in groups for layer in self._moving(group, alone=len(groups) == 1)))
+
+    def _why_anywhere(self, array: str) -> str:
+        """Why it is not known where iterations write an object."""
+        every = (write for path in self.paths.iterative for write in path.writes if write.array == array)
+        called = next((write.by for write in every if write.offset is None and write.by), "")
+        return f"{called} may write it" if called else _WHERE
 
     def _apart(self, stores: Sequence[_Stores]) -> list[list[_Stores]]:
         """The writes in groups of which no two write the same bytes."""
@@ -220,6 +227,7 @@ class Layering:
                         return None  # twice the same in one iteration, with others between
                     places.setdefault(write, {})[path.id] = number
         found: list[_Stores] = []
+        repeated: dict[Write, t.Term] | None = None
         for write, order in places.items():
             if write.offset is None:
                 return None
@@ -231,8 +239,9 @@ class Layering:
             if not isinstance(there, t.Term) or not isinstance(where, t.Condition) or is_hidden(when):
                 return None
             seen = None if value is None else self._read(value, known)
-            if seen is None and value is not None and len(places) == 1 and when is t.TRUE:
-                seen = self._repeated(array, value, there, write)
+            if seen is None and value is not None:
+                repeated = self._repeated(array, places) if repeated is None else repeated
+                seen = repeated.get(write)
             assert seen is None or isinstance(seen, t.Term)
             given = self._given(write, frozenset(order))
             found.append(_Stores(array, write.type, there, seen, when, order, write.stride, where, given))
@@ -259,25 +268,52 @@ class Layering:
         found = t.with_reads(found, plain)
         return None if is_open(found) else found
 
-    def _repeated(self, array: str, value: t.Term, offset: t.Term, write: Write) -> t.Term | None:
-        """What the only write, of every iteration, copies from so many places before it in the same object, as in LZ77:
-        what lay there at the entry, over and over again.
+    def _repeated(self, array: str, places: Mapping[Write, Mapping[str, int]]) -> dict[Write, t.Term]:
+        """What the writes to an object come to that each iteration makes, one behind the other, where they copy from so
+        many places before them in the same object, as in LZ77: what lay there at the entry, over and over again.
         """
-        if not isinstance(value, t.Read) or value.array != at_header(array) or value.type != write.type or write.stride:
-            return None
-        distance = offset - value.offset
-        slope, begin = _slope(value.offset)
-        if (
-            not isinstance(slope, t.Const)
-            or abs(slope.value) != write.size
-            or _AT in distance.variables | begin.variables
-        ):
-            return None
-        behind = distance if slope.value > 0 else -distance
-        if residue(behind, write.size) != 0 or possible(self._resolved.entry & behind.le(0)):
-            return None
-        around = t.mod(_AT, t.floor_div(behind, t.const(write.size)))
-        return t.read(array, begin + slope * around, write.type)
+        every = {path.id for path in self.paths.iterative}
+        writes = sorted(places, key=lambda write: min(places[write].values()))
+        first = next(iter(writes))
+        if any(w.stride or w.type != first.type or w.where is not t.TRUE or places[w].keys() != every for w in writes):
+            return {}
+        placed = [write.of(lambda node: self._there(node, _AT)) for write in writes]
+        offsets = [write.offset for write in placed if write.offset is not None]
+        held = placed[0].value
+        if len(offsets) < len(writes) or not isinstance(held, t.Read) or held.array != at_header(array):
+            return {}
+        slope, begin = _slope(held.offset)
+        distance, step = offsets[0] - held.offset, first.size * len(writes)
+        if not isinstance(slope, t.Const) or abs(slope.value) != step or _AT in distance.variables | begin.variables:
+            return {}
+        sign = 1 if slope.value > 0 else -1
+        behind = distance * sign
+        beside = all(offset is offsets[0] + sign * first.size * at for at, offset in enumerate(offsets))
+        if not beside or residue(behind, first.size) != 0 or possible(self._resolved.entry & behind.le(0)):
+            return {}
+        if not all(self._copies(array, placed, offsets, distance, at) for at in range(len(writes))):
+            return {}
+        around = t.floor_div(behind, t.const(first.size))
+        numbers = [t.mod(len(writes) * _AT + at, around) for at in range(len(writes))]
+        values = (t.read(array, begin + sign * first.size * number, first.type) for number in numbers)
+        return dict(zip(writes, values, strict=True))
+
+    def _copies(
+        self, array: str, writes: Sequence[Write], offsets: Sequence[t.Term], distance: t.Term, number: int
+    ) -> bool:
+        """Whether a write copies what lies so many bytes before it behind the writes of the iteration before it."""
+        source = offsets[number] - distance
+        left = {at: (source - offsets[at]).eq(0) for at in range(number)}
+        value = writes[number].value
+        while isinstance(value, t.Ite):
+            same = next((at for at, there in left.items() if there is value.condition), None)
+            if same is None or value.then is not writes[same].value:
+                return False
+            del left[same]
+            value = value.otherwise
+        if any(possible(self._resolved.entry & self.common & there) for there in left.values()):
+            return False
+        return value is t.read(at_header(array), source, writes[number].type)
 
     def _given(self, write: Write, paths: frozenset[str]) -> t.Condition:
         """What all these paths say of the offset of a write, in iteration :data:`_AT`."""
@@ -373,11 +409,11 @@ class Layering:
     def _by_element(self, stores: Sequence[_Stores], *, alone: bool) -> t.Layers:
         """One layer for all writes: what the iterations make of each element."""
         size, type, array = stores[0].size, stores[0].type, stores[0].array
-        places = [residue(store.offset, size) for store in stores]
+        places = {_beside_multiples(store.offset, size) for store in stores}
+        start = next(iter(places))
         aligned = all(store.size == size and store.stride % size == 0 for store in stores)
-        if not aligned or None in places or len(set(places)) > 1:
+        if not aligned or len(places) > 1 or _AT in start.variables:
             return self._lost(array, "iterations write elements of several sizes, or not aligned ones, over each other")
-        start = t.const(places[0] or 0)
         place = start + size * t.INDEX
         order = _newest_first(stores)
         if order is None:
@@ -522,6 +558,11 @@ def _without_multiples(term: t.Term, modulus: int) -> t.Term:
         return term
     kept = {part: factor for part, factor in t.polynomial(term).items() if factor % modulus or not part}
     return t.from_polynomial(kept)
+
+
+def _beside_multiples(term: t.Term, modulus: int) -> t.Term:
+    """What of a term is no multiple of a number, by its form: it differs from the term by multiples of that."""
+    return t.from_polynomial({part: rest for part, factor in t.polynomial(term).items() if (rest := factor % modulus)})
 
 
 def _aligned(begins: t.Term, stride: int, array: str) -> tuple[t.Term, t.Term]:

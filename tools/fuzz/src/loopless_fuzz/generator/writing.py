@@ -1,5 +1,6 @@
 """Random functions whose loops write memory: fills, copies, maps, in place, guarded, strided, carried, swapped, cells,
-compaction, scatter, histograms, rings, nests over rows, structures, bytes of wider elements, one array under two names.
+compaction, scatter, histograms, rings, nests over rows, structures, bytes of wider elements, one array under two names,
+pointers that iterations load from memory, calls of functions that are not inlined.
 
 A program is text of one statement a line, so that it can be made smaller line by line.
 """
@@ -94,6 +95,8 @@ class _Writer:
         self.counter = rng.choice(BYTES if narrow else _COUNTERS)
         self.scalars: dict[str, CType] = {}
         self.made = 0
+        self.helpers: Lines = []
+        """What the function needs in front of it: types, and functions that it calls."""
         self.before = False
         """Whether the element before that of the index is there."""
 
@@ -136,13 +139,12 @@ class _Writer:
         parameters = ((given[first], True), *((one, False) for one in numbers.values()))
         return Writing(text, parameters, (*shapes, "aliases"))
 
-    @staticmethod
-    def _head(name: str, given: dict[str, CType], numbers: dict[str, CType], lines: Lines) -> str:
+    def _head(self, name: str, given: dict[str, CType], numbers: dict[str, CType], lines: Lines) -> str:
         params = [f"{kind.name} *{array}" for array, kind in given.items()]
         params += [f"{kind.name} {number}" for number, kind in numbers.items()]
         body = "\n".join(f"  {line}" for line in lines)
         structure = "struct pair { int key; short low; unsigned char tag[2]; };\n"
-        head = f"#include <string.h>\n#include <stddef.h>\n{structure}"
+        head = "\n".join((f"#include <string.h>\n#include <stddef.h>\n{structure}", *self.helpers, ""))
         return f"{head}{name}({', '.join(params)}) {{\n{body}\n}}\n"
 
     def _declared(self) -> Lines:
@@ -165,7 +167,8 @@ class _Writer:
         """The names of loops, some more than once."""
         often = ("sweep",) * 6 + ("carried", "guarded", "strided", "cell", "overlap", "overlap") * 2
         rare = ("swap", "pointers", "string", "compaction", "scatter", "ring", "rows", "rows", "structure", "bytes")
-        return (*often, *rare, "shift", "insertion", "down", "library", "triangle")
+        more = ("shift", "insertion", "down", "library", "triangle")
+        return (*often, *rare, *more, "loaded", "loaded", "called", "called")
 
     # -- expressions --------------------------------------------------------------------------------------------------
 
@@ -465,3 +468,52 @@ class _Writer:
             more = self.write() if self.rng.random() < 0.5 else []
             return self.loop([*inside, *more])
         return [f"memset({to}, {byte}, n * {size});", *self._sweep()]
+
+    def _loaded(self) -> Lines:
+        """Writes through pointers that lie in a structure, which each iteration loads anew: in one whose address nobody
+        keeps, or in one that is known elsewhere.
+        """
+        to, source = self.array(), self.array()
+        kind, other = self.arrays[to].name, self.arrays[source].name
+        z, held = self.fresh("z"), self.fresh("held")
+        self.helpers.append(f"struct {held} {{ {kind} *to; int at; {other} *from; short left; {kind} **again; }};")
+        known = self.rng.random() < 0.7
+        way = f"{z}->" if known else f"{z}."
+        lines = [f"struct {held} {z} = {{{to}, 0, {source}, 3, 0}};"]
+        if known:
+            self.helpers.append(f"static struct {held} *kept_{held};")
+            keeps = f"static __attribute__((noinline)) void keep_{held}(struct {held} *p) {{ kept_{held} = p; }}"
+            self.helpers.append(keeps)
+            lines = [f"struct {held} of_{z} = {{{to}, 0, {source}, 3, 0}};", f"keep_{held}(&of_{z});"]
+            lines += [f"struct {held} *{z} = kept_{held};"] if self.rng.random() < 0.5 else []
+            way = f"{z}->" if len(lines) == 3 else f"kept_{held}->"
+        index = self.pick("i", "i", f"{way}at++", f"{way}at++", f"({way}from[i] & 7)")
+        value = self.pick("i", f"{way}from[i]", f"{way}from[i] + 1", f"{way}to[i]", "s")
+        body = [f"{way}to[{index}] = {value};"]
+        if self.rng.random() < 0.2:
+            body.append(self.pick(f"{way}left--;", f"if ({self.condition()}) {way}to++;", f"{way}to = {to} + (i & 3);"))
+        if self.rng.random() < 0.3:
+            body += self.write()
+        return [*lines, *self.loop(body), f"s = {way}at;"]
+
+    def _called(self) -> Lines:
+        """Calls of functions that read memory, write it, or neither; those that call themselves nobody inlines."""
+        to, source = self.array(), self.array()
+        kind, other = self.arrays[to].name, self.arrays[source].name
+        name = self.fresh("g")
+        roll = self.rng.random()
+        if roll < 0.3:
+            given, body, args = "", f"return v {self.pick('+ 3', '& 7', '^ 1')};", ""
+        elif roll < 0.55:
+            given, body, args = f"const {other} *p, ", "return p[v & 7] & 15;", f"{source}, "
+        else:
+            written = self.pick("p[v & 7] = 1;", "p[0]++;", "p[v & 3] = p[v & 7];", "if (v & 1) p[2] = 5;")
+            given, body, args = f"{other} *p, ", f"{written} return v & 3;", f"{source}, "
+        again = f"if (v < -1) return {name}({'p, ' if given else ''}v / 2); " if self.rng.random() < 0.7 else ""
+        self.helpers.append(f"static __attribute__((noinline)) int {name}({given}int v) {{ {again}{body} }}")
+        call = f"{name}({args}{self.pick('i', 'i', '0', 's & 7')})"
+        used = self.pick(f"{to}[i] = {call};", f"s = {call};", f"{to}[{call} & 7] = i;", f"{call};", f"{call};")
+        if self.rng.random() < 0.2:
+            used = f"{to}[i] = ({kind}) (s + {call});"
+        more = self.write() if self.rng.random() < 0.8 else []
+        return self.loop([used, *more] if self.rng.random() < 0.5 else [*more, used])
