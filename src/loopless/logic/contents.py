@@ -339,7 +339,7 @@ class _Filling:
             raise _NotFilledError
         own = [read for read in _reads(self.plain) if read.array == array]
         types = {read.type: None for read in (*own, *(read for stretch in mine for read in _reads(stretch.condition)))}
-        is_stream = array.endswith(t.STREAM)
+        is_stream = t.counts_values(array)
         if not is_stream and len({type_.width for type_ in types}) != 1:
             raise _NotFilledError
         size = 1 if is_stream else (next(iter(types)).width or 8) // 8

@@ -156,6 +156,6 @@ def _checked(condition: t.Condition, translation: IntegerTranslation | BitTransl
 def _one_memory(elements: Mapping[tuple[str, int, t.IntType], int]) -> bool:
     """Whether no two elements of one object overlap without being the same one; values of streams are 1 apart."""
     spans = sorted(
-        (array, offset, 1 if array.endswith(t.STREAM) else (type_.width or 8) // 8) for array, offset, type_ in elements
+        (array, offset, 1 if t.counts_values(array) else (type_.width or 8) // 8) for array, offset, type_ in elements
     )
     return all(a[0] != b[0] or a[1] + a[2] <= b[1] for a, b in pairwise(spans))

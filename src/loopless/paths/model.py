@@ -15,12 +15,28 @@ from loopless.terms.relation import over
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """What an iteration reads through a pointer, of memory that the loop does not write: an integer of ``type``, or
+    half of a pointer (``part`` as :attr:`.VariableInfo.pointer_part`), at byte ``offset`` of the object ``owner``, over
+    the values at the header and other unknown values. ``name``: how C names it behind the pointer, empty where it does
+    not.
+    """
+
+    owner: t.Var
+    offset: t.Term
+    type: t.IntType
+    part: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unknown:
     """A value that one iteration takes from outside: an input, the result of a call, memory that is not followed.
 
     ``refused``: the construct that is in the way, where the value is no input of the program. ``held``: the element of
     memory whose value it is, as that is when the iteration begins, where that is known; its offset is over the values
-    at the header and other unknown values.
+    at the header and other unknown values. ``member``: what is read through which pointer, where the loop does not
+    write that.
     """
 
     var: t.Var
@@ -29,6 +45,7 @@ class Unknown:
     loc: Loc | None
     refused: Refused | None = None
     held: t.Read | None = None
+    member: Member | None = None
 
     @property
     def words(self) -> str:

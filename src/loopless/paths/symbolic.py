@@ -8,7 +8,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.def_use import assigned_in, defined_by
-from loopless.flowgraph.memory.statement_effects import apart, read_by, written_by, written_in
+from loopless.flowgraph.memory.statement_effects import apart, read_by, read_type, written_by, written_in
 from loopless.flowgraph.model import (
     Assume,
     Block,
@@ -33,7 +33,8 @@ from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.paths.context import common_facts
 from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
 from loopless.paths.iteration_memory import IterationMemory
-from loopless.paths.model import Exit, Inner, InnerStep, Unknown, Write
+from loopless.paths.model import Exit, Inner, InnerStep, Member, Unknown, Write
+from loopless.paths.readings import not_null
 from loopless.paths.relevance import Relevance
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
@@ -332,7 +333,19 @@ class Body(Execution[ExecutionState]):
         refused = source.refused if isinstance(source, Havoc | Call) else None
         called = unknown_in_words(self.graph.variables, target, origin, name, line_of(source.loc), shown)
         var = t.Var(self._unknowns.name(called), target.type)
-        return self.take(state, Unknown(var, origin, name, source.loc, refused), target)
+        member = self._member(state, source, target) if isinstance(source, Load) else None
+        return self.take(state, Unknown(var, origin, name, source.loc, refused, member=member), target)
+
+    def _member(self, state: ExecutionState, load: Load, target: t.Var) -> Member | None:
+        """What a load reads through a pointer; None where the loop may write that."""
+        owner = not_null(self.inside(state, load.address.object))
+        if not isinstance(owner, t.Var) or not self._is_kept(load):
+            return None
+        offset = self.inside(state, load.address.offset)
+        name = load.shown.rpartition("->")[2] if "->" in load.shown else ""
+        if load.target_object is None:
+            return Member(owner, offset, read_type(load), "", name)
+        return Member(owner, offset, target.type, "object" if target is load.target_object else "offset", name)
 
     def _edges(self, block: Block, state: ExecutionState) -> list[tuple[str, ExecutionState]]:
         result: list[tuple[str, ExecutionState]] = []
@@ -386,6 +399,8 @@ def spoken_of(unknowns: Iterable[Unknown], nodes: Iterable[t.Node]) -> tuple[Unk
     for unknown in reversed(unknowns):  # where an element lies, earlier ones may say
         if unknown.held is not None and unknown.var in spoken:
             spoken |= unknown.held.variables
+        if unknown.member is not None and unknown.var in spoken:
+            spoken |= unknown.member.offset.variables | {unknown.member.owner}
     return tuple(unknown for unknown in unknowns if unknown.origin not in UNSEEN or unknown.var in spoken)
 
 

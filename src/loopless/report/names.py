@@ -141,7 +141,9 @@ class Names:
             owner, place = self._named(term), values[whole[offset]]
             if term is t.ZERO and place is t.ZERO:
                 left_out.add(whole[offset])
-            elif isinstance(owner, t.Var) and self._style.halves.get(owner, owner) in self._named(place).variables:
+            elif t.offset_in_list(owner) == _place(self._named(place)) or (
+                isinstance(owner, t.Var) and self._style.halves.get(owner, owner) in self._named(place).variables
+            ):
                 left_out.add(var)
         return [self.becomes(var, term) for var, term in values.items() if var not in left_out]
 
@@ -276,6 +278,11 @@ def _halves(known: Collection[t.Var], pointers: Mapping[t.Var, str]) -> dict[t.V
     return {owner: offset for owner, offset in owners if offset is not None}
 
 
+def _place(node: t.Node) -> tuple[str, t.Term] | bool:
+    """What is read, whatever its type; False where nothing is."""
+    return (node.array, node.offset) if isinstance(node, t.Read) else False
+
+
 def _shortened(long: str, short: Mapping[str, str]) -> str:
     """What a name stands for, by the other names."""
     for other, name in sorted(short.items(), key=lambda pair: -len(pair[0])):
@@ -295,7 +302,9 @@ def _has_name(part: t.Node) -> bool:
     """
     if isinstance(part, t.Op) and part.op in ("floor_div", "mod"):
         return not isinstance(part.args[1], t.Const)
-    return isinstance(part, t.Aggregate) or (isinstance(part, t.Op) and part.op in _NAMED)
+    if isinstance(part, t.Aggregate):
+        return t.length_in_words(part) is None
+    return isinstance(part, t.Op) and part.op in _NAMED
 
 
 def nodes_of(answer: LoopAnswer | None) -> Iterator[t.Node]:

@@ -46,7 +46,7 @@ class DataFunctions:
         """An element of a type, by its byte offset; a value of a stream, by its number."""
         found = self._reads.get((node.array, node.type))
         if found is None:
-            stream = node.array.endswith(t.STREAM)
+            stream = t.counts_values(node.array)
             found = self._new(f"{node.array}: {'signed' if node.type.signed else 'unsigned'} {node.type.width}")
             self._reads[node.array, node.type] = found
             what = "a value of the stream, by its number" if stream else "what is read, by its byte offset"
@@ -182,7 +182,7 @@ def made_of_bytes(nodes: Iterable[t.Node]) -> frozenset[str]:
     types: dict[str, set[t.IntType]] = {}
     found: set[str] = set()
     for read in (part for node in dict.fromkeys(nodes) for part in t.walk_inside(node) if isinstance(part, t.Read)):
-        if read.array.endswith(t.STREAM) or read.type.width is None:
+        if t.counts_values(read.array) or read.type.width is None:
             continue
         types.setdefault(read.array, set()).add(read.type)
         size = (read.type.width + 7) // 8

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import field, replace
 from typing import TypeVar
 
@@ -282,6 +282,59 @@ def nodes_of(summary: LoopSummary) -> Iterator[t.Term | t.Condition]:
         yield from nodes_in(case.contents or {})
     yield from (undefined.when for undefined in summary.undefined)
     yield from (residual.when for residual in summary.residual)
+
+
+def said(summary: LoopSummary, of: Callable[[t.Node], t.Node], left_out: Collection[t.Var] = ()) -> LoopSummary:
+    """The summary with ``of`` applied to all that it says of the entry, but to contents of memory. It does not tell
+    what variables ``left_out`` hold at the exit. Raises :class:`loopless.terms.TermTooLarge`.
+    """
+
+    def term(node: t.Term) -> t.Term:
+        found = of(node)
+        assert isinstance(found, t.Term)
+        return found
+
+    def where(condition: t.Condition) -> t.Condition:
+        found = of(condition)
+        assert isinstance(found, t.Condition)
+        return found
+
+    def step(one: Step) -> Step:
+        times = None if one.times is None else term(one.times)
+        if isinstance(one, Cycle):
+            return replace(one, body=tuple(map(step, one.body)), times=times)
+        return replace(one, times=times)
+
+    def in_case(case: Case) -> Case:
+        return replace(
+            case,
+            when=where(case.when),
+            then={var: term(value) for var, value in case.then.items() if var not in left_out},
+            iterations=term(case.iterations),
+            per_path={path: term(count) for path, count in case.per_path.items()},
+            totals={loop: term(count) for loop, count in case.totals.items()},
+            trace=tuple(map(step, case.trace)),
+            result=None if case.result is None else term(case.result),
+            facts=where(case.facts),
+        )
+
+    about = summary.approximation
+    if about is not None:
+        about = Approximation(
+            tuple(map(in_case, about.cases)),
+            where(about.may_diverge),
+            tuple(replace(part, when=where(part.when)) for part in about.may_be_undefined),
+            tuple(replace(part, when=where(part.when)) for part in about.may_be_lost),
+        )
+    return replace(
+        summary,
+        cases=tuple(map(in_case, summary.cases)),
+        diverges=where(summary.diverges),
+        undefined=tuple(replace(part, when=where(part.when)) for part in summary.undefined),
+        residual=tuple(replace(part, when=where(part.when)) for part in summary.residual),
+        entered=where(summary.entered),
+        approximation=about,
+    )
 
 
 def with_arrays(summary: LoopSummary, names: Mapping[str, str]) -> LoopSummary:

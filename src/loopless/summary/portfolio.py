@@ -18,6 +18,7 @@ from loopless.refusals import Reason, Refused
 from loopless.summary.case_builder import CaseBuilder
 from loopless.summary.data.inside import leaves_objects
 from loopless.summary.entry import Entry, EntrySummary
+from loopless.summary.lists import along_lists
 from loopless.summary.methods import (
     aggregation,
     bounded_unrolling,
@@ -86,6 +87,9 @@ def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, Lo
     if isinstance(paths, NoPaths):
         return paths.refused
     inputs = [u for path in paths.all for u in path.unknowns]
+    walking = along_lists(paths) if inputs else None
+    if walking is not None:
+        return walking.told(summarize(walking.paths, methods))
     if inputs:
         first = inputs[0]
         if first.refused is not None:

@@ -10,7 +10,22 @@ from typing import Final
 
 from loopless.records import dataclass
 from loopless.terms.build import Polynomial, from_polynomial, polynomial
-from loopless.terms.nodes import STREAM, Compare, Condition, Monomial, Node, Read, Term, Var, Wrap
+from loopless.terms.nodes import (
+    LIST,
+    OBJECT_IN_LIST,
+    Aggregate,
+    And,
+    Compare,
+    Condition,
+    Monomial,
+    Node,
+    Read,
+    Term,
+    Var,
+    Wrap,
+    counts_values,
+    in_list,
+)
 from loopless.terms.types import IntType, type_name
 
 
@@ -97,10 +112,10 @@ def read_as(type: IntType) -> str:
 def reading(term: Term) -> Read | None:
     """The element that a term is, which may read the same bytes with another sign; None for other terms."""
     match term:
-        case Read() if not term.array.endswith(STREAM):
+        case Read() if not counts_values(term.array):
             return term
         case Wrap(arg=Read() as inner, type=type) if inner.type.width == type.width:
-            return None if inner.array.endswith(STREAM) else Read(inner.array, inner.offset, type)
+            return None if counts_values(inner.array) else Read(inner.array, inner.offset, type)
         case _:
             return None
 
@@ -282,6 +297,62 @@ def _is_difference(part: Compare, first: Var, second: Var | None) -> bool:
     expected = {((first, 1),): 1, **({((second, 1),): -1} if second is not None else {})}
     found = {monomial: factor for monomial, factor in polynomial(part.term).items() if monomial or factor}
     return found in (expected, {monomial: -factor for monomial, factor in expected.items()})
+
+
+def offset_in_list(owner: Node) -> tuple[str, Term] | None:
+    """Of what says into which object a pointer in a list points, what reads call its offset there, and the number of
+    the node; None for anything else.
+    """
+    if not isinstance(owner, Read) or in_list(owner.array) is None or not owner.array.endswith(OBJECT_IN_LIST):
+        return None
+    return owner.array.removesuffix(OBJECT_IN_LIST), owner.offset
+
+
+def about_nodes(
+    parts: Sequence[Condition], halves: Mapping[Var, Var], *, all_of: bool
+) -> dict[int, tuple[Term, Term | None, int]]:
+    """As :func:`about_pointers` of pointers that lie in lists: by the number of the first of a pair the objects of both
+    pointers (None: null), and the number of the other one.
+    """
+    compared = {
+        at: frozenset(polynomial(part.term).items())
+        for at, part in enumerate(parts)
+        if isinstance(part, Compare) and part.relation == ("eq" if all_of else "ne")
+    }
+    found: dict[int, tuple[Term, Term | None, int]] = {}
+    for at, items in compared.items():
+        owners = [monomial[0][0] for monomial, _ in items if _is_atom(monomial)]
+        owners.sort(key=lambda owner: (offset_in_list(owner) is None, owner.key))
+        if not 1 <= len(owners) == len(items) <= 2 or offset_in_list(owners[0]) is None:
+            continue
+        wanted = [offset_in_list(owner) or (halves.get(owner) if isinstance(owner, Var) else None) for owner in owners]
+        for other, rest in compared.items():
+            offsets = [_offset(monomial) for monomial, _ in rest]
+            if other != at and None not in wanted and len(rest) == len(wanted) and set(offsets) == set(wanted):
+                found[min(at, other)] = owners[0], (owners[1] if len(owners) > 1 else None), max(at, other)
+    return found
+
+
+def _offset(monomial: Monomial) -> tuple[str, Term] | Term | None:
+    """What is compared, where the type by which it is read does not matter."""
+    atom = monomial[0][0] if _is_atom(monomial) else None
+    return (atom.array, atom.offset) if isinstance(atom, Read) else atom
+
+
+def length_in_words(node: Node) -> str | None:
+    """``p, next``, where ``node`` is the number of nodes from the pointer p on by the member next; else None."""
+    if not isinstance(node, Aggregate) or node.kind != "earliest" or not isinstance(node.inside[0], And):
+        return None
+    (condition,) = node.inside
+    assert isinstance(condition, And)
+    ends = about_nodes(condition.args, {}, all_of=True).get(0)
+    if ends is None or len(condition.args) != 2 or ends[1] is not None:
+        return None
+    owner = ends[0]
+    named = in_list(owner.array) if isinstance(owner, Read) else None
+    if named is None or named[1] != OBJECT_IN_LIST or not isinstance(owner, Read) or owner.offset is not node.bound[0]:
+        return None
+    return named[0].removeprefix(LIST).removesuffix(")")
 
 
 def about_null(node: Compare, pointers: Mapping[Var, str]) -> str | None:

@@ -299,10 +299,40 @@ class Ite(Term):
 STREAM: Final = "()"
 """The names of streams end so, those of objects do not: see :class:`Read`."""
 
+LIST: Final = "list("
+"""The names of what lies in the nodes of lists begin so, those of objects do not: see :func:`list_called`."""
+
+_NODE: Final = ")[]"
+
+
+OBJECT_IN_LIST: Final = " object"
+"""The names of halves of pointers in lists end so that say into which object these point."""
+
+
+def list_called(pointer: str, link: str) -> str:
+    """How reads call the nodes that ``pointer`` leads to by the member ``link``, as they are at the entry of a loop.
+    What lies in one is called so with the name of a member behind.
+    """
+    return f"{LIST}{pointer}, {link}{_NODE}"
+
+
+def in_list(array: str) -> tuple[str, str] | None:
+    """Of a name as of :func:`list_called` what stands before the number of the node, and behind it; else None."""
+    if not array.startswith(LIST) or array.endswith(STREAM) or _NODE not in array:
+        return None
+    head, _, member = array.partition(_NODE)
+    return head + ")", member
+
+
+def counts_values(array: str) -> bool:
+    """Whether reads of this name count values, of which there are any number, and not bytes of an object."""
+    return array.endswith(STREAM) or in_list(array) is not None
+
 
 class Read(Term):
     """The element of ``type`` at byte ``offset`` of the memory object ``array``, which nothing in reach changes; or
-    value number ``offset``, from 0 on, of the stream ``array``: what a function returned, call after call.
+    value number ``offset``, from 0 on, of the stream ``array``: what a function returned, call after call; or what lies
+    in node number ``offset`` of a list.
     """
 
     __match_args__ = ("array", "offset", "type")

@@ -20,16 +20,21 @@ from loopless.terms.functions import coefficients, curve_at
 from loopless.terms.idioms import fitting, searched
 from loopless.terms.memory_names import (
     ReadAs,
+    about_nodes,
     about_null,
     about_pointers,
     declared,
     element_called,
     equal_as_declared,
+    length_in_words,
     located,
+    offset_in_list,
     read_as,
     reading,
 )
 from loopless.terms.nodes import (
+    LIST,
+    OBJECT_IN_LIST,
     ONE,
     STREAM,
     ZERO,
@@ -51,6 +56,7 @@ from loopless.terms.nodes import (
     Truth,
     Var,
     Wrap,
+    in_list,
     walk_inside,
 )
 from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, counts_up, numeral, roundness
@@ -315,6 +321,9 @@ class _Writer:
         """``first(k < n: a[k] == c)``; of a fold ``fold(v = 1; k < n: v' = 31*v + a[k])``. ``called`` another name, and
         ``said`` another condition inside.
         """
+        length = length_in_words(node) if said is None else None
+        if length is not None:
+            return f"{self.style.function('length')}({length})"
         shared = folding(node) if self.style.folds else None
         if shared is not None and shared in self.style.folds:
             chosen = f".{value_names(node, self.style.taken)[node.outside[1].value]}" if len(node.inside) > 1 else ""  # type: ignore[attr-defined]
@@ -328,11 +337,11 @@ class _Writer:
         inside = [self.text(part) for part in told]
         names = [self.bound[variable] for variable in node.bound]
         self.bound = before
-        length = node.outside[0] if node.kind != "earliest" else None
-        if length is None or (isinstance(length, Const) and length.value >= _ENDLESS):
+        limit = node.outside[0] if node.kind != "earliest" else None
+        if limit is None or (isinstance(limit, Const) and limit.value >= _ENDLESS):
             over = k
-        elif isinstance(length, Sum) and polynomial(length).get(()) == 1:
-            over = f"{k} <= {self.text(sub(length, ONE))}"
+        elif isinstance(limit, Sum) and polynomial(limit).get(()) == 1:
+            over = f"{k} <= {self.text(sub(limit, ONE))}"
         else:
             over = f"{k} < {outside[0]}"
         if node.kind == "fold":
@@ -376,6 +385,11 @@ class _Writer:
         """
         if node.array.endswith(STREAM):
             return f"{node.array}[{self.text(node.offset)}]", ATOM
+        node_of = in_list(node.array)
+        if node_of is not None:
+            shown = f"{node_of[0]}[{self.text(node.offset)}]{node_of[1].removesuffix(OBJECT_IN_LIST)}"
+            owner = offset_in_list(node) is not None
+            return f"{self.style.function('object')}({shown})" if owner else shown, ATOM
         return self.element(node)
 
     def element(self, node: Read, mark: str = "") -> tuple[str, int]:
@@ -398,6 +412,9 @@ class _Writer:
         both = isinstance(node, And)
         pairs = fitting(node.args, all_of=both) if self.style.numerals else {}
         pointers = about_pointers(node.args, self.style.halves, self.style.pointers, all_of=both)
+        for at, (left, right, other) in about_nodes(node.args, self.style.halves, all_of=both).items():
+            ends = "NULL" if right is None else self._pointer(right)
+            pointers[at] = f"{self._pointer(left)} {'==' if both else '!='} {ends}", other
         second = {at for _, _, at in pairs.values()} | {at for _, at in pointers.values()}
         shown: list[str] = []
         for at, part in enumerate(node.args):
@@ -416,9 +433,22 @@ class _Writer:
             return shown[0], UNARY
         return (" && ", " || ")[not both].join(shown), (AND if both else OR)
 
+    def _pointer(self, owner: Term) -> str:
+        """The pointer of which ``owner`` says into which object it points."""
+        place = offset_in_list(owner)
+        if place is not None:
+            return self.text(Read(*place, INTEGERS))
+        assert isinstance(owner, Var)
+        return self.style.pointers[owner]
+
     def _comparison(self, node: Compare, others: Sequence[Condition]) -> tuple[str, int]:
         """A comparison; that nothing, or something, is found in a sequence as what all of it, or some of it, is."""
-        found = searched(node, others) if self.style.quantified else None
+        found = searched(node, others)
+        length = None if found is None or found[1] in self.names else length_in_words(found[1])
+        if found is not None and length is not None:
+            return f"{LIST}{length}) {'never ends' if found[0] else 'ends'}", RELATION
+        if not self.style.quantified:
+            found = None
         if found is None or found[1] in self.names:
             return self._compare(node), RELATION
         nothing, search = found

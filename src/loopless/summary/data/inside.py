@@ -107,7 +107,7 @@ def _reads(condition: t.Condition) -> dict[t.Read, None]:
         case _:
             chosen = any(isinstance(part, t.Condition) and part is not condition for part in t.walk(condition))
             reads = (part for part in t.walk(condition) if isinstance(part, t.Read))
-            return {} if chosen else {part: None for part in reads if not part.array.endswith(t.STREAM)}
+            return {} if chosen else {part: None for part in reads if not t.counts_values(part.array)}
 
 
 def _facts(path: Path) -> Iterator[t.Condition]:
@@ -126,7 +126,7 @@ def _unwrapped(path: Path) -> Iterator[tuple[t.Term, t.Term]]:
     """Reads on the path whose offset is reduced to 64 bits, and the same without that."""
     for node in (path.condition, *path.update.values()):
         for part in t.walk(node):
-            if isinstance(part, t.Read) and not part.array.endswith(t.STREAM):
+            if isinstance(part, t.Read) and not t.counts_values(part.array):
                 wraps: dict[t.Term, t.Term] = {
                     inner: inner.arg
                     for inner in t.walk(part.offset)

@@ -17,7 +17,7 @@ from loopless.refusals import Refused
 from loopless.summary.data.possible import possible
 from loopless.summary.memory.elements import Resolved, is_hidden, is_open, resolved, spoken
 from loopless.summary.memory.layers import TIMES, Layering
-from loopless.summary.model import Approximation, Case, Cycle, LoopSummary, Outcome, Residual, Step
+from loopless.summary.model import Case, LoopSummary, Outcome, Residual, said
 from loopless.summary.portfolio import summarize
 from loopless.terms.contents import mapped, nodes_in, variables_in
 from loopless.terms.knowing import Known
@@ -215,46 +215,4 @@ def _is_plain(node: t.Node) -> bool:
 def of_entry_elements(summary: LoopSummary) -> LoopSummary:
     """The summary with elements of the entry in place of the variables that stand for them."""
     start = summary.paths.carried
-    if not start:
-        return summary
-
-    def where(condition: t.Condition) -> t.Condition:
-        return t.substitute(condition, start)
-
-    def in_case(case: Case) -> Case:
-        return replace(
-            case,
-            when=where(case.when),
-            then={var: t.substitute(term, start) for var, term in case.then.items() if var not in start},
-            iterations=t.substitute(case.iterations, start),
-            per_path={path: t.substitute(count, start) for path, count in case.per_path.items()},
-            totals={loop: t.substitute(count, start) for loop, count in case.totals.items()},
-            trace=tuple(_step(step, start) for step in case.trace),
-            result=None if case.result is None else t.substitute(case.result, start),
-            facts=where(case.facts),
-        )
-
-    about = summary.approximation
-    if about is not None:
-        about = Approximation(
-            tuple(map(in_case, about.cases)),
-            where(about.may_diverge),
-            tuple(replace(part, when=where(part.when)) for part in about.may_be_undefined),
-            tuple(replace(part, when=where(part.when)) for part in about.may_be_lost),
-        )
-    return replace(
-        summary,
-        cases=tuple(map(in_case, summary.cases)),
-        diverges=where(summary.diverges),
-        undefined=tuple(replace(part, when=where(part.when)) for part in summary.undefined),
-        residual=tuple(replace(part, when=where(part.when)) for part in summary.residual),
-        entered=where(summary.entered),
-        approximation=about,
-    )
-
-
-def _step(step: Step, start: Mapping[t.Var, t.Term]) -> Step:
-    times = None if step.times is None else t.substitute(step.times, start)
-    if isinstance(step, Cycle):
-        return replace(step, body=tuple(_step(inner, start) for inner in step.body), times=times)
-    return replace(step, times=times)
+    return said(summary, lambda node: t.substituted(node, start), left_out=start.keys()) if start else summary
