@@ -21,42 +21,9 @@ from loopless.flowgraph.model import OBJECT_PART
 from loopless.paths.model import LoopPaths, Member, Path
 from loopless.records import dataclass
 from loopless.refusals import Refused
-from loopless.summary.model import Outcome, said
+from loopless.summary.model import Link, ListValue, Outcome, Walk, said
 
 _COUNT: Final = t.IntType(None, signed=False)
-
-Link = tuple[int, str]
-"""A place behind a pointer: the number of bytes, and how C names it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """The pointer of the halves ``owner`` and ``offset``, which goes along by the ``link``. ``steps``: how far it is
-    ahead of where it was at the entry.
-    """
-
-    owner: t.Var
-    offset: t.Var
-    link: Link
-    steps: t.Var
-
-    @property
-    def pointer(self) -> str:
-        """How users call the pointer."""
-        return self.owner.name.removesuffix(OBJECT_PART)
-
-
-@dataclass(frozen=True, slots=True)
-class ListValue:
-    """What reads of one name stand for: of node number k of the list of ``walk`` what lies at the end of ``way``, where
-    each but the last place holds the pointer that leads on; nothing in ``way`` stands for the node itself. ``part``:
-    the half of a pointer.
-    """
-
-    walk: Walk
-    way: tuple[int, ...]
-    part: str
-
 
 @dataclass(frozen=True, slots=True)
 class Walking:
@@ -83,7 +50,7 @@ class Walking:
         def of(node: t.Node) -> t.Node:
             return t.with_reads(t.substituted(node, start), at_entry)
 
-        return replace(said(outcome, of, left_out=start.keys()), paths=self.original)
+        return replace(said(outcome, of, left_out=start.keys()), paths=self.original, lists=self.values)
 
 
 def along_lists(paths: LoopPaths) -> Walking | None:
@@ -105,6 +72,8 @@ class _Lists:
         self.members = members
         self.walks: dict[t.Var, Walk] = {}
         self.values: dict[str, ListValue] = {}
+        self.names: dict[tuple[t.Var, tuple[int, ...]], str] = {}
+        """What members are called, by the pointer from which they are reached and the places on the way."""
 
     def walking(self) -> Walking | None:
         """The loop by what lies in lists; None where that does not tell all."""
@@ -117,6 +86,10 @@ class _Lists:
         for walk in self.walks.values():
             places[walk.owner] = self._value(walk, (), "object", walk.steps, t.INTEGERS)
             places[walk.offset] = self._value(walk, (), "offset", walk.steps, walk.offset.type)
+        for member in self.members.values():
+            found = self._place(member)
+            if found is not None and member.name:
+                self.names.setdefault((found[0].owner, tuple(at for at, _ in found[2])), member.name)
         for var, member in self.members.items():
             value = self._read(member)
             if value is None:
@@ -188,8 +161,10 @@ class _Lists:
 
     # -- what is read -------------------------------------------------------------------------------------------------
 
-    def _read(self, member: Member) -> t.Term | None:
-        """What is read, as a value of a list; None where it is none."""
+    def _place(self, member: Member) -> tuple[Walk, int, tuple[Link, ...]] | None:
+        """The walk along which something is read, how many nodes ahead, and the way from there; None where there is
+        none.
+        """
         found = self._way_to(member)
         walk = None if found is None else self.walks.get(found[0])
         if found is None or walk is None or found[1] is not walk.offset:
@@ -197,7 +172,19 @@ class _Lists:
         way = found[2]
         most = len(way) if member.part else len(way) - 1
         steps = next((n for n, (at, _) in enumerate(way[:most]) if at != walk.link[0]), most)
-        return self._value(walk, way[steps:], member.part, walk.steps + steps, member.type)
+        return walk, steps, way[steps:]
+
+    def _read(self, member: Member) -> t.Term | None:
+        """What is read, as a value of a list; None where it is none."""
+        found = self._place(member)
+        if found is None:
+            return None
+        walk, steps, way = found
+        places = tuple(at for at, _ in way)
+        named = tuple(
+            (at, self.names.get((walk.owner, places[: number + 1]), name)) for number, (at, name) in enumerate(way)
+        )
+        return self._value(walk, named, member.part, walk.steps + steps, member.type)
 
     def _value(self, walk: Walk, way: tuple[Link, ...], part: str, number: t.Term, type: t.IntType) -> t.Term:
         value = ListValue(walk, tuple(at for at, _ in way), part)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
-from loopless.flowgraph.model import LoopInfo
+from loopless.flowgraph.model import OBJECT_PART, LoopInfo
 from loopless.paths.model import Exit, LoopPaths
 from loopless.records import dataclass
 from loopless.refusals import Refused
@@ -126,6 +126,39 @@ class Approximation:
     may_be_lost: tuple[Residual, ...] = ()
 
 
+Link = tuple[int, str]
+"""A place behind a pointer: the number of bytes, and how C names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The pointer of the halves ``owner`` and ``offset``, which goes along by the ``link``. ``steps``: how far it is
+    ahead of where it was at the entry.
+    """
+
+    owner: t.Var
+    offset: t.Var
+    link: Link
+    steps: t.Var
+
+    @property
+    def pointer(self) -> str:
+        """How users call the pointer."""
+        return self.owner.name.removesuffix(OBJECT_PART)
+
+
+@dataclass(frozen=True, slots=True)
+class ListValue:
+    """What reads of one name stand for: of node number k of the list of ``walk`` what lies at the end of ``way``, where
+    each but the last place holds the pointer that leads on; nothing in ``way`` stands for the node itself. ``part``:
+    the half of a pointer.
+    """
+
+    walk: Walk
+    way: tuple[int, ...]
+    part: str
+
+
 @dataclass(frozen=True, slots=True)
 class LoopSummary:
     """What a loop does, as a function of its entry values.
@@ -135,7 +168,8 @@ class LoopSummary:
     holds wherever the program enters the loop; the summary speaks of such states only. ``approximation``: what runs
     from states in ``residual`` may do. It is apart from the cases and regions, which are as they are without it, so
     that nobody takes it for what surely happens. ``untold``: by object why its elements behind the loop are not told,
-    or by the empty name why those of none are.
+    or by the empty name why those of none are. ``lists``: what reads stand for that are of nodes of lists, by their
+    names; where there are any, all that paths take from outside is such a value.
     """
 
     loop: LoopInfo
@@ -149,6 +183,7 @@ class LoopSummary:
     entered: t.Condition = t.TRUE
     approximation: Approximation | None = None
     untold: Mapping[str, str] = field(default_factory=dict)
+    lists: Mapping[str, ListValue] = field(default_factory=dict)
 
     def __call__(self, reader: t.Reader | None = None, /, **entry: int) -> dict[str, int]:
         """The variables at the exit for these entry values, by name, in time that does not grow with the iterations.

@@ -7,7 +7,7 @@ from itertools import count, islice
 from typing import Final
 
 from loopless.patterns import pattern
-from loopless.terms.nodes import Aggregate, Node, Read, Var, walk_inside
+from loopless.terms.nodes import OBJECT_IN_LIST, Aggregate, Node, Read, Var, walk_inside
 
 _WORD: Final = pattern(r"(?<![\w.>])[^\W\d]\w*")
 
@@ -27,7 +27,7 @@ def words_of(nodes: Iterable[Node]) -> set[str]:
             if isinstance(part, Var):
                 names.add(part.name)
             elif isinstance(part, Read):
-                names.add(part.array)
+                names.add(part.array.removesuffix(OBJECT_IN_LIST))
     return {word for name in names for word in words_in(name)}
 
 
