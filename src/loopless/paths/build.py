@@ -35,7 +35,7 @@ from loopless.paths.symbolic import ENDING, Body, Doubtful, spoken_of, terms_of
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.function_names import in_source
-from loopless.source.vocabulary import WORKED_OUT
+from loopless.source.vocabulary import WORKED_OUT, LibraryEffect, effect_of
 
 _EXIT_ORDER = (
     "normal",
@@ -114,7 +114,15 @@ def loop_paths(
     assumptions += [assumption for assumption in body.assumptions if assumption not in assumptions]
     assumptions += calls_assumptions(graph, loop)
     assumptions += memory_assumptions(graph, loop.blocks, occurring | set(state))
-    return LoopPaths(loop, iterative, exits, state, invariants, wanted, tuple(dict.fromkeys(assumptions)), counters)
+    granted = tuple(dict.fromkeys(assumptions))
+    may_free = _may_free(graph, loop)
+    return LoopPaths(loop, iterative, exits, state, invariants, wanted, granted, counters, may_free=may_free)
+
+
+def _may_free(graph: Flowgraph, loop: LoopInfo) -> bool:
+    """Whether some call in the loop may end the life of memory: all but those of library functions that do not."""
+    calls = (s for label in loop.blocks for s in graph.blocks[label].statements if isinstance(s, Call))
+    return any(effect_of(call.callee) in (None, LibraryEffect.FREES, LibraryEffect.MOVES) for call in calls)
 
 
 def _occurring(paths: Iterable[Path]) -> set[t.Var]:

@@ -194,7 +194,8 @@ class LoopPaths:
     ``invariants``: the others that occur. ``shown``: the variables asked for. ``assumptions``: what slicing and calls
     take for granted. ``counters``: unbounded variables, beside the state, that sum up the iterations of inner loops,
     with the names of these. ``carried``: variables of the state that stand for elements of memory, by what these are at
-    the entry: summaries speak of that in their place.
+    the entry: summaries speak of that in their place. ``may_free``: whether a call in the loop may end the life of
+    memory.
     """
 
     loop: LoopInfo
@@ -206,6 +207,7 @@ class LoopPaths:
     assumptions: tuple[str, ...]
     counters: Mapping[t.Var, str] = field(default_factory=dict)
     carried: Mapping[t.Var, t.Term] = field(default_factory=dict)
+    may_free: bool = False
 
     @property
     def all(self) -> tuple[Path, ...]:

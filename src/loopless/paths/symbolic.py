@@ -189,6 +189,8 @@ class Body(Execution[ExecutionState]):
             used = (step.when, *self._used_behind(step))
             if not self._is_told(used, state):
                 detail = f"the loop {loop.name} reads memory that the loop around it writes"
+                if any(isinstance(part, t.Read) and t.in_list(part.array) for n in used for part in t.walk_inside(n)):
+                    detail = f"the loop {loop.name} walks a list, which the loop around it may choose or change"
                 raise Unreadable(Refused(Reason.MEMORY, place, detail))
             after = self._stepped(taken, step)
             if self._memory is not None:

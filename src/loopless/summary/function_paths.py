@@ -101,6 +101,8 @@ class FunctionPaths(Execution[FunctionPath]):
         self.visits = 0
         self.held = FunctionMemory(graph)
         self.both_ways = read_both_ways(graph)
+        self.lists: dict[str, tuple[int, tuple[int, ...], str]] = {}
+        """What the names of nodes of lists stand for: by which link, where in a node, and which half of a pointer."""
         self._deciding: dict[tuple[t.Condition, ...], Deciding] = {}
 
     # -- the whole ----------------------------------------------------------------------------------------------------
@@ -316,7 +318,7 @@ class FunctionPaths(Execution[FunctionPath]):
         if isinstance(outcome, Refused):
             return outcome
         reads = [unknown for path in outcome.paths.all for unknown in path.unknowns if unknown.held is None]
-        if reads:
+        if reads and not outcome.lists:
             detail = reads[0].words
             return reads[0].refused or Refused(Reason.INPUT_DEPENDENT, self._place(reads[0].loc), detail)
         for label in self.graph.blocks:
@@ -328,12 +330,36 @@ class FunctionPaths(Execution[FunctionPath]):
         if not spoken <= self.graph.variables.keys():
             detail = f"the summary of {loop.name} speaks of elements that are not known where it is entered"
             return Refused(Reason.MEMORY, self._place(loop.loc), detail)
-        outcome = with_arrays(outcome, self.arrays_at(state, nodes_of(outcome)))
+        lists = self._lists_at(state, outcome)
+        if lists is None:
+            detail = f"the loop {loop.name} walks a list from a pointer that is no argument, or one that was changed"
+            return Refused(Reason.MEMORY, self._place(loop.loc), detail)
+        outcome = with_arrays(outcome, {**self.arrays_at(state, nodes_of(outcome)), **lists})
         regions = (*(u.when for u in outcome.undefined), *(r.when for r in outcome.residual))
         whens = (outcome.diverges, *(case.when for case in outcome.cases), *regions)
         if any(self._seen(state, when) is None for when in whens):
             return self._unseen(loop)
         return outcome
+
+    def _lists_at(self, state: FunctionPath, summary: LoopSummary) -> dict[str, str] | None:
+        """What the nodes of lists are called that a loop walks which is entered in ``state``: by the arguments that lead
+        to them. None where some are reached from other pointers, or memory was written before.
+        """
+        found: dict[str, str] = {}
+        for name, value in summary.lists.items():
+            owner = not_null(self.inside(state, value.walk.owner))
+            held = self.graph.objects.get(owner.value) if isinstance(owner, t.Const) else None
+            if held is None or held.kind != "parameter" or held.size is not None or state.memory.written != frozenset():
+                return None
+            if self.inside(state, value.walk.offset) is not t.ZERO:
+                return None
+            named = t.in_list(name)
+            assert named is not None
+            found[name] = t.list_called(held.name, value.walk.name) + named[1]
+            place = value.walk.link[0], value.way, value.part
+            if self.lists.setdefault(found[name], place) != place:
+                return None  # another loop calls something else so
+        return found
 
     def _unseen(self, loop: LoopInfo) -> Refused:
         detail = f"the loop {loop.name} reads memory that the function writes"
@@ -470,7 +496,9 @@ class FunctionPaths(Execution[FunctionPath]):
         def of(array: str, offset: t.Term, type: t.IntType, given: t.Condition) -> t.Term:
             nonlocal is_known
             number = self.held.numbers.get(array)
-            if number is not None:
+            if array in self.lists and state.memory.written == frozenset():
+                found = t.read(array, offset, type)
+            elif number is not None:
                 found = self._held(state, ((t.TRUE, number),), offset, type, given)
             else:
                 pointer = self.graph.pointer_called(array)

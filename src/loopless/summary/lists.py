@@ -20,10 +20,12 @@ from loopless import terms as t
 from loopless.flowgraph.model import OBJECT_PART
 from loopless.paths.model import LoopPaths, Member, Path
 from loopless.records import dataclass
-from loopless.refusals import Refused
-from loopless.summary.model import Link, ListValue, Outcome, Walk, said
+from loopless.refusals import Reason, Refused
+from loopless.summary.model import Link, ListValue, Outcome, Residual, Walk, said
+from loopless.summary.transitions.system import place_of
 
 _COUNT: Final = t.IntType(None, signed=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Walking:
@@ -50,7 +52,13 @@ class Walking:
         def of(node: t.Node) -> t.Node:
             return t.with_reads(t.substituted(node, start), at_entry)
 
-        return replace(said(outcome, of, left_out=start.keys()), paths=self.original, lists=self.values)
+        told = replace(said(outcome, of, left_out=start.keys()), paths=self.original, lists=self.values)
+        if told.diverges is t.FALSE or not self.original.may_free:
+            return told
+        # In a circle it comes to a node again that it may have freed, which is undefined behaviour.
+        detail = "it may never end, and may free the nodes of a list that it comes to again"
+        lost = Residual(told.diverges, Refused(Reason.MEMORY, place_of(self.original), detail))
+        return replace(told, diverges=t.FALSE, residual=(*told.residual, lost))
 
 
 def along_lists(paths: LoopPaths) -> Walking | None:
@@ -193,7 +201,7 @@ class _Lists:
 
     def _names(self, walk: Walk, way: tuple[Link, ...], part: str) -> Iterator[str]:
         """Names for what lies at the end of a way, of which the second is no other's."""
-        nodes = t.list_called(walk.pointer, _called(walk.link))
+        nodes = t.list_called(walk.pointer, walk.name)
         half = t.OBJECT_IN_LIST if part == "object" else ""
         behind = "->".join(map(_called, way))
         yield f"{nodes}{'.' if behind else ''}{behind}{half}"

@@ -142,6 +142,11 @@ class Walk:
     steps: t.Var
 
     @property
+    def name(self) -> str:
+        """How users call the link."""
+        return self.link[1] or f"byte {self.link[0]}"
+
+    @property
     def pointer(self) -> str:
         """How users call the pointer."""
         return self.owner.name.removesuffix(OBJECT_PART)
