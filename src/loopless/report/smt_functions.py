@@ -46,10 +46,12 @@ class DataFunctions:
         """An element of a type, by its byte offset; a value of a stream, by its number."""
         found = self._reads.get((node.array, node.type))
         if found is None:
-            stream = t.counts_values(node.array)
-            found = self._new(f"{node.array}: {'signed' if node.type.signed else 'unsigned'} {node.type.width}")
+            width = "" if node.type.width is None else f" {node.type.width}"
+            found = self._new(f"{node.array}: {'signed' if node.type.signed else 'unsigned'}{width}")
             self._reads[node.array, node.type] = found
-            what = "a value of the stream, by its number" if stream else "what is read, by its byte offset"
+            what = "what is read, by its byte offset"
+            if t.counts_values(node.array):
+                what = f"a value of the {'stream' if t.in_list(node.array) is None else 'list'}, by its number"
             self.lines.append(f"; {found.strip('|')}: {what}")
             if node.array in self._by_bytes and node.type.width is not None:
                 self.lines.append(self._of_bytes(found, self._byte_of(node.array), node.type.width, node.type.signed))

@@ -342,8 +342,8 @@ class FunctionPaths(Execution[FunctionPath]):
         return outcome
 
     def _lists_at(self, state: FunctionPath, summary: LoopSummary) -> dict[str, str] | None:
-        """What the nodes of lists are called that a loop walks which is entered in ``state``: by the arguments that lead
-        to them. None where some are reached from other pointers, or memory was written before.
+        """What the nodes of lists are called that a loop walks which is entered in ``state``: by the arguments that
+        lead to them. None where some are reached from other pointers, or memory was written before.
         """
         found: dict[str, str] = {}
         for name, value in summary.lists.items():

@@ -142,4 +142,5 @@ class _Finding:
 
 
 def _helps(found: Outcome) -> TypeGuard[LoopSummary]:
-    return isinstance(found, LoopSummary) and found.exact and bool(found.cases)
+    """Whether a summary may stand for a loop: not by lists, which another entry of the loop may find changed."""
+    return isinstance(found, LoopSummary) and found.exact and bool(found.cases) and not found.lists

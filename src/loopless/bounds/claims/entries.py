@@ -42,9 +42,14 @@ class EntryOf:
             if part is not t.TRUE
         )
 
+    def _reads_written(self, term: t.Term) -> bool:
+        """Whether a term reads what may be written around the loop, or a list, which is of a pointer at its entry."""
+        reads = (node.array for node in t.walk_inside(term) if isinstance(node, t.Read))
+        return any(array in self._written or t.in_list(array) is not None for array in reads)
+
     def at_most(self, term: t.Term) -> t.Term | None:
         """A bound over the values at the entry of what is around, for all entries of the loop."""
-        if any(isinstance(node, t.Read) and node.array in self._written for node in t.walk_inside(term)):
+        if self._reads_written(term):
             return None
         try:
             here = t.substitute(term, self.point.values)
@@ -103,9 +108,7 @@ class EntryOf:
 
     def _apart(self, term: t.Term) -> int | None:
         """By how much, at least 1, what the loop takes in two entries differs; None where that is not known."""
-        if self.visits is not None or any(
-            isinstance(n, t.Read) and n.array in self._written for n in t.walk_inside(term)
-        ):
+        if self.visits is not None or self._reads_written(term):
             return None
         here = t.substitute(term, self.point.values)
         match here:

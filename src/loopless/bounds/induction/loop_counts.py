@@ -70,6 +70,8 @@ class LoopCounts(ABC):
         arrays = {node.array for node in t.walk_inside(term) if isinstance(node, t.Read)}
         if not arrays:
             return False
+        if any(t.in_list(array) is not None for array in arrays):
+            return True  # the pointer that leads to the list may be another one
         graph = self.scopes.graph
         loop = self.scopes.by_header.get(base)
         written = changed_in(graph, graph.blocks if loop is None else loop.blocks)
