@@ -204,7 +204,8 @@ def test_of_null_pointers_is_told_as_in_c() -> None:
     source = """struct node { struct node *next; };
 unsigned f(const struct node *n) { unsigned c = 0; while (n != 0) { c++; n = n->next; } return c; }"""
     lines = told(source)
-    assert "  may leave when n == NULL: no iteration, then leaves in line 2" in lines
+    assert "  when n == NULL" in lines
+    assert "  when list(n, next) ends && the argument n != NULL" in lines
     assert "    n' = NULL" in lines
     assert not any("object" in line or "is_null" in line for line in lines)
     source = "int f(const int *p, int n) { int i = 0; while (i < n) { if (p == 0) return -1; i++; } return i; }"

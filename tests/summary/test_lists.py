@@ -15,8 +15,9 @@ import pytest
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, VariableInfo
 from loopless.paths import LoopPaths
+from loopless.refusals import Refused
 from loopless.source.toolchain import environment, zig
-from loopless.summary import LoopSummary, paths_of, summarize
+from loopless.summary import LoopSummary, paths_of, summarize, summarize_function
 from loops_in_c import graph, variable
 
 _TYPES = """
@@ -78,6 +79,11 @@ WALKS = {
                       ("p", "q")),
     "a tail that is the same": Walk("unsigned i = 0;", "p && q && p != q", "p = p->next; q = q->next; i++;", ("i",),
                                     ("p", "q")),
+    "other members written": Walk("unsigned long s = 0;", "p", "s = 3 * s + p->val; p->big = s; p->flag = 1; p = p->next;",
+                                  ("s",), ("p",)),
+    "the node behind written": Walk("unsigned i = 0;", "p", "p = p->next; if (p) p->key = 0; i++;", ("i",), ("p",)),
+    "two lists written": Walk("unsigned s = 0;", "p && q", "p->key = 3; q->flag = 4; s += p->val - q->val;"
+                              " p = p->next; q = q->next;", ("s",), ("p", "q")),
     "polynomial hash": Walk("unsigned h = 7;", "p && h != 0", "h = h * 31 + p->key; p = p->next;", ("h",), ("p",)),
 }
 # fmt: on
@@ -281,3 +287,78 @@ def test_a_walk_is_exact(name: str, layout: str) -> None:
 
 _MAY_FOLLOW_NULL = {"find without an end", "last", "the middle", "a meeting"}
 _ALWAYS_END = {"at most n steps", "some steps only", "a meeting", "a tail that is the same"}
+
+
+_REFUSED = {
+    "what is read is written": "while (p) { s += p->val; p->val = 0; p = p->next; }",
+    "the link is written": "while (p) { struct node *x = p->next; p->next = q; q = p; p = x; s++; }",
+    "the next node is cut off": "while (p) { if (p->next) p->next->next = 0; p = p->next; s++; }",
+    "a part of a member is written": "while (p) { s += p->key; ((char *)p)[KEY] = 0; p = p->next; }",
+    "a copy of another pointer": "while (p) { struct node *x = p; p = q; p->next = 0; p = x->next; s++; }",
+    "an array may be in the nodes": "while (p) { out[s++] = 0; p = p->next; }",
+    "a function that is not known": "while (p) { g(p); p = p->next; s++; }",
+    "bytes are set": "while (p) { __builtin_memset(p, 0, 4); p = p->next; s++; }",
+    "a loop inside writes": "while (p) { for (int i = 0; i < v; i++) p->next->val = i; s += p->val; p = p->next; }",
+    "two links": "while (p) { p = p->flag ? p->next : (struct node *)p->data; s++; }",
+    "back to the beginning": "while (p) { p = p->flag ? p->next : q; s++; }",
+    "behind a pointer while nodes are written": "while (p) { s += p->data->x; p->key = 1; p = p->next; }",
+}
+
+
+@pytest.mark.parametrize("name", _REFUSED)
+def test_a_list_that_may_change_is_no_walk(name: str) -> None:
+    head = f"void g(struct node *); {_TYPES % _LAYOUTS['link first']}"
+    body = _REFUSED[name].replace("KEY", "14")
+    source = f"{head} void f(struct node *p, struct node *q, int v, long *out) {{ unsigned s = 0; {body} out[0] = s; }}"
+    g = graph(source)
+    outer = next(loop for loop in g.loops if loop.parent is None)
+    found = summarize(paths_of(g, outer))
+    assert isinstance(found, Refused), found
+
+
+def test_another_pointer_is_taken_to_lead_elsewhere() -> None:
+    types = _TYPES % _LAYOUTS["link first"]
+    body = "while (p) { q->val = s; p = p->next; s++; } return s;"
+    g = graph(f"{types} unsigned f(struct node *p, struct node *q) {{ unsigned s = 0; {body} }}")
+    found = summarize(paths_of(g, g.loops[0]))
+    assert isinstance(found, LoopSummary)
+    apart = {"p and q do not overlap", "q and what p->next points to are the same or do not overlap"}
+    assert apart <= set(found.assumptions)
+
+
+_WHOLE = {
+    "": "n = 0; while (p) { n += p->val; p = p->next; } return n;",
+    "another pointer": "n = 0; p = p->next; while (p) { n++; p = p->next; } return n;",
+    "written before": "n = 0; p->next = 0; while (p) { n++; p = p->next; } return n;",
+    "called before": "n = 0; g(p); while (p) { n++; p = p->next; } return n;",
+    "written by a loop before": """n = 0; struct node *x = p; while (x) { x->val = 7; x = x->next; }
+        while (p) { n += p->val; p = p->next; } return n;""",
+    "a loop around": "n = 0; while (v-- > 0) { struct node *x = p; while (x) { n += x->val; x = x->next; } } return n;",
+}
+
+
+@pytest.mark.parametrize("name", _WHOLE)
+def test_functions_tell_of_lists_of_the_entry_only(name: str) -> None:
+    types = _TYPES % _LAYOUTS["link first"]
+    g = graph(f"void g(struct node *); {types} unsigned f(struct node *p, unsigned n, int v) {{ {_WHOLE[name]} }}")
+    outcomes = {loop.name: summarize(paths_of(g, loop)) for loop in g.loops}
+    whole = summarize_function(g, outcomes)
+    told = [case for case in getattr(whole, "cases", ()) if any(map(_speaks_of_lists, (case.when, case.result)))]
+    assert bool(told) == (not name), told
+
+
+def _speaks_of_lists(node: t.Node | None) -> bool:
+    return node is not None and any(
+        isinstance(part, t.Read) and t.in_list(part.array) is not None for part in t.walk_inside(node)
+    )
+
+
+def test_a_circle_whose_nodes_are_freed_is_no_endless_run() -> None:
+    types = _TYPES % _LAYOUTS["link first"]
+    body = "while (p) { struct node *x = p->next; free(p); p = x; }"
+    g = graph(f"void free(void *); {types} void f(struct node *p) {{ {body} }}")
+    found = summarize(paths_of(g, g.loops[0]))
+    assert isinstance(found, LoopSummary)
+    assert found.diverges is t.FALSE
+    assert len(found.residual) == 1
+    assert found.cases

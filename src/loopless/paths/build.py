@@ -110,13 +110,18 @@ def loop_paths(
     occurring = _occurring((*iterative, *exits)) - counters.keys()
     state = tuple(sorted((changed & needed), key=_by_name))
     invariants = tuple(sorted(occurring - set(state) - {v for p in iterative for v in p.update}, key=_by_name))
-    assumptions = [] if not relevant.dropped_checks else ["no undefined behaviour in what was sliced away"]
-    assumptions += [assumption for assumption in body.assumptions if assumption not in assumptions]
-    assumptions += calls_assumptions(graph, loop)
-    assumptions += memory_assumptions(graph, loop.blocks, occurring | set(state))
-    granted = tuple(dict.fromkeys(assumptions))
-    may_free = _may_free(graph, loop)
-    return LoopPaths(loop, iterative, exits, state, invariants, wanted, granted, counters, may_free=may_free)
+    granted = _granted(body, occurring | set(state))
+    found = LoopPaths(loop, iterative, exits, state, invariants, wanted, granted, counters)
+    stored = None if body.stored is None else tuple(body.stored)
+    return replace(found, may_free=_may_free(graph, loop), stored=stored)
+
+
+def _granted(body: Body, variables: Iterable[t.Var]) -> tuple[str, ...]:
+    """What the paths take for granted that speak of ``variables``."""
+    found = [] if not body.relevant.dropped_checks else ["no undefined behaviour in what was sliced away"]
+    found += [*body.assumptions, *calls_assumptions(body.graph, body.loop)]
+    found += memory_assumptions(body.graph, body.loop.blocks, variables)
+    return tuple(dict.fromkeys(found))
 
 
 def _may_free(graph: Flowgraph, loop: LoopInfo) -> bool:

@@ -16,10 +16,10 @@ from loopless.terms.relation import over
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What an iteration reads through a pointer, of memory that the loop does not write: an integer of ``type``, or
-    half of a pointer (``part`` as :attr:`.VariableInfo.pointer_part`), at byte ``offset`` of the object ``owner``, over
-    the values at the header and other unknown values. ``name``: how C names it behind the pointer, empty where it does
-    not.
+    """What an iteration reads through a pointer: an integer of ``type``, or half of a pointer (``part`` as
+    :attr:`.VariableInfo.pointer_part`), at byte ``offset`` of the object ``owner``, over the values at the header and
+    other unknown values. ``name``: how C names it behind the pointer, empty where it does not. ``kept``: whether the
+    loop surely does not write there.
     """
 
     owner: t.Var
@@ -27,6 +27,16 @@ class Member:
     type: t.IntType
     part: str
     name: str
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where an iteration may write: ``size`` bytes at ``offset`` of the object ``owner``, as of :class:`Member`."""
+
+    owner: t.Term
+    offset: t.Term
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +45,7 @@ class Unknown:
 
     ``refused``: the construct that is in the way, where the value is no input of the program. ``held``: the element of
     memory whose value it is, as that is when the iteration begins, where that is known; its offset is over the values
-    at the header and other unknown values. ``member``: what is read through which pointer, where the loop does not
-    write that.
+    at the header and other unknown values. ``member``: what is read through which pointer, where that is known.
     """
 
     var: t.Var
@@ -195,7 +204,8 @@ class LoopPaths:
     take for granted. ``counters``: unbounded variables, beside the state, that sum up the iterations of inner loops,
     with the names of these. ``carried``: variables of the state that stand for elements of memory, by what these are at
     the entry: summaries speak of that in their place. ``may_free``: whether a call in the loop may end the life of
-    memory.
+    memory. ``stored``: all places that iterations write, of which an unknown value says where it was read, too, if it
+    stands in one; None where there may be others.
     """
 
     loop: LoopInfo
@@ -208,6 +218,7 @@ class LoopPaths:
     counters: Mapping[t.Var, str] = field(default_factory=dict)
     carried: Mapping[t.Var, t.Term] = field(default_factory=dict)
     may_free: bool = False
+    stored: tuple[Stored, ...] | None = None
 
     @property
     def all(self) -> tuple[Path, ...]:

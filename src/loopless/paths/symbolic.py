@@ -8,7 +8,14 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.def_use import assigned_in, defined_by
-from loopless.flowgraph.memory.statement_effects import apart, read_by, read_type, written_by, written_in
+from loopless.flowgraph.memory.statement_effects import (
+    apart,
+    changed_in,
+    read_by,
+    read_type,
+    written_by,
+    written_in,
+)
 from loopless.flowgraph.model import (
     Assume,
     Block,
@@ -33,7 +40,7 @@ from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.paths.context import common_facts
 from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
 from loopless.paths.iteration_memory import IterationMemory
-from loopless.paths.model import Exit, Inner, InnerStep, Member, Unknown, Write
+from loopless.paths.model import Exit, Inner, InnerStep, Member, Stored, Unknown, Write
 from loopless.paths.readings import not_null
 from loopless.paths.relevance import Relevance
 from loopless.records import dataclass
@@ -84,12 +91,18 @@ class Body(Execution[ExecutionState]):
         self.counters: dict[t.Var, str] = {}
         self.uncounted: set[str] = set()
         self.assumptions: dict[str, None] = {}
+        self.stored: dict[Stored, None] | None = {}
+        """Where iterations write; None where they may write elsewhere."""
+        if any(changed_in(graph, info.blocks).some for info in self.inner.values()):
+            self.stored = None
         self._steps = steps
         self._given = given
         self._found: dict[str, Inner | Refused] = {}
         self._unknowns = Numbered()
         self._visits = 0
         self._memory = IterationMemory(self, given) if relevant.writes else None
+        if self._memory is not None:
+            self.stored = None
 
     @property
     def passed_inner(self) -> bool:
@@ -298,7 +311,15 @@ class Body(Execution[ExecutionState]):
         return found
 
     def write(self, state: ExecutionState, statement: Store | Fill | Copy | Expire) -> Sequence[ExecutionState]:
-        return (state,) if self._memory is None else (self._memory.written(state, statement),)
+        if self._memory is not None:
+            return (self._memory.written(state, statement),)
+        if isinstance(statement, Store) and statement.type.width is not None and self.stored is not None:
+            owner = not_null(self.inside(state, statement.address.object))
+            offset = self.inside(state, statement.address.offset)
+            self.stored[Stored(owner, offset, (statement.type.width + 7) // 8)] = None
+        elif not isinstance(statement, Expire):
+            self.stored = None
+        return (state,)
 
     def load(self, state: ExecutionState, statement: Load) -> Sequence[ExecutionState]:
         if self._memory is not None and self.wanted(statement.target):
@@ -321,6 +342,8 @@ class Body(Execution[ExecutionState]):
         return replace(state, unknowns=(*state.unknowns, unknown)), var
 
     def call(self, state: ExecutionState, statement: Call) -> Sequence[ExecutionState]:
+        if statement.writes_memory:
+            self.stored = None
         if self._memory is not None and statement.writes_memory:
             state = self._memory.lost(state, written_by(statement), statement)
         if not any(map(self.wanted, defined_by(statement))):
@@ -341,13 +364,14 @@ class Body(Execution[ExecutionState]):
     def _member(self, state: ExecutionState, load: Load, target: t.Var) -> Member | None:
         """What a load reads through a pointer; None where the loop may write that."""
         owner = not_null(self.inside(state, load.address.object))
-        if not isinstance(owner, t.Var) or not self._is_kept(load):
+        if not isinstance(owner, t.Var):
             return None
         offset = self.inside(state, load.address.offset)
         name = load.shown.rpartition("->")[2] if "->" in load.shown else ""
+        kept = self._is_kept(load)
         if load.target_object is None:
-            return Member(owner, offset, read_type(load), "", name)
-        return Member(owner, offset, target.type, "object" if target is load.target_object else "offset", name)
+            return Member(owner, offset, read_type(load), "", name, kept)
+        return Member(owner, offset, target.type, "object" if target is load.target_object else "offset", name, kept)
 
     def _edges(self, block: Block, state: ExecutionState) -> list[tuple[str, ExecutionState]]:
         result: list[tuple[str, ExecutionState]] = []

@@ -332,7 +332,9 @@ class FunctionPaths(Execution[FunctionPath]):
             return Refused(Reason.MEMORY, self._place(loop.loc), detail)
         lists = self._lists_at(state, outcome)
         if lists is None:
-            detail = f"the loop {loop.name} walks a list from a pointer that is no argument, or one that was changed"
+            detail = f"the loop {loop.name} walks a list from a pointer that is no argument"
+            if state.memory.written != frozenset():
+                detail = f"the loop {loop.name} walks a list, which the function may have changed before"
             return Refused(Reason.MEMORY, self._place(loop.loc), detail)
         outcome = with_arrays(outcome, {**self.arrays_at(state, nodes_of(outcome)), **lists})
         regions = (*(u.when for u in outcome.undefined), *(r.when for r in outcome.residual))
@@ -496,6 +498,7 @@ class FunctionPaths(Execution[FunctionPath]):
         def of(array: str, offset: t.Term, type: t.IntType, given: t.Condition) -> t.Term:
             nonlocal is_known
             number = self.held.numbers.get(array)
+            found: t.Term | None
             if array in self.lists and state.memory.written == frozenset():
                 found = t.read(array, offset, type)
             elif number is not None:

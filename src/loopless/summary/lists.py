@@ -2,7 +2,8 @@
 
 A *walk* is a pointer that iterations change in one way only: to the pointer that lies at one place, the *link*, behind
 itself, some number of steps on. Where the loop writes nothing of what it reads there, the k-th node is a function of
-the pointer and of memory at the entry. So what an iteration reads through the pointer are numbered values
+the pointer and of memory at the entry. It may write other members of the nodes, if no two nodes overlap without being
+the same, which the answer then takes for granted. So what an iteration reads through the pointer are numbered values
 (:func:`loopless.terms.list_called`) at a position that moves along, as elements of an array are, and all methods know
 the loop. A list has no end of its own: which node is NULL, the values say. A list in a circle has none that is.
 
@@ -27,6 +28,11 @@ from loopless.summary.transitions.system import place_of
 _COUNT: Final = t.IntType(None, signed=False)
 
 
+APART: Final = "nodes of the lists that it goes along do not overlap one another"
+POINTER_BYTES: Final = 8
+"""No pointer is larger."""
+
+
 @dataclass(frozen=True, slots=True)
 class Walking:
     """A loop by what lies in lists: ``paths`` without what comes from outside, whose reads of lists ``values`` tells of
@@ -36,6 +42,7 @@ class Walking:
     paths: LoopPaths
     values: Mapping[str, ListValue]
     original: LoopPaths
+    granted: tuple[str, ...] = ()
 
     def told(self, outcome: Outcome) -> Outcome:
         """What is found for ``paths`` in terms of the variables at the entry."""
@@ -53,6 +60,7 @@ class Walking:
             return t.with_reads(t.substituted(node, start), at_entry)
 
         told = replace(said(outcome, of, left_out=start.keys()), paths=self.original, lists=self.values)
+        told = replace(told, assumptions=tuple(dict.fromkeys((*told.assumptions, *self.granted))))
         if told.diverges is t.FALSE or not self.original.may_free:
             return told
         # In a circle it comes to a node again that it may have freed, which is undefined behaviour.
@@ -103,7 +111,34 @@ class _Lists:
             if value is None:
                 return None
             places[var] = value
-        return Walking(self._placed(places), self.values, self.paths)
+        written = any(not member.kept for member in self.members.values())
+        if written and not self._writes_beside():
+            return None
+        return Walking(self._placed(places), self.values, self.paths, (APART,) if written else ())
+
+    def _writes_beside(self) -> bool:
+        """Whether the loop writes nodes only, and there no byte that it reads, as far as nodes are apart."""
+        written: set[int] = set()
+        for stored in self.paths.stored or ():
+            found = self._way(stored.owner, stored.offset)
+            walk = None if found is None else self.walks.get(found[0])
+            if found is None or walk is None or found[1] is not walk.offset:
+                return False
+            *links, (at, _) = found[2]
+            if any(link != walk.link[0] for link, _ in links):
+                return False
+            written |= set(range(at, at + stored.size))
+        read = {walk.link[0]: POINTER_BYTES for walk in self.walks.values()}
+        for member in self.members.values():
+            place = self._place(member)
+            if place is None or len(place[2]) > 1:
+                return False  # it is read in no node, but behind a pointer there
+            for at, _ in place[2]:
+                size = POINTER_BYTES if member.part else ((member.type.width or 8 * POINTER_BYTES) + 7) // 8
+                read[at] = max(size, read.get(at, 0))
+        return self.paths.stored is not None and not any(
+            written & set(range(at, at + size)) for at, size in read.items()
+        )
 
     # -- walks --------------------------------------------------------------------------------------------------------
 
