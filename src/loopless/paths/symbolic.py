@@ -362,7 +362,7 @@ class Body(Execution[ExecutionState]):
         return self.take(state, Unknown(var, origin, name, source.loc, refused, member=member), target)
 
     def _member(self, state: ExecutionState, load: Load, target: t.Var) -> Member | None:
-        """What a load reads through a pointer; None where the loop may write that."""
+        """What a load reads through a pointer; None where that is not known."""
         owner = not_null(self.inside(state, load.address.object))
         if not isinstance(owner, t.Var):
             return None
