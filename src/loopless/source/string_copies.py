@@ -28,10 +28,8 @@ APART: Final = "apart"
 """The flag of a copy of bytes whose source and target must not be the same."""
 INSIDE: Final = "inside"
 """The flag of an address of a byte that such a call reads or writes, or right behind these."""
-_COPIES: Final[Mapping[str, int]] = {"strcpy": 2, "stpcpy": 2, "strcat": 2, "strncpy": 3}
-"""By the names of the functions, how many arguments they have."""
-_LENGTHS: Final[Mapping[int, str]] = {2: "strlen", 3: "strnlen"}
-"""By these numbers, the function that tells how many bytes are copied."""
+_COPIES: Final = ("strcpy", "stpcpy", "strcat")
+"""The names of the functions. What ``strncpy`` reads must not overlap with the zeros that it writes, either."""
 
 
 def with_string_copies(functions: Mapping[str, SourceFunction], size: int) -> dict[str, SourceFunction]:
@@ -39,7 +37,7 @@ def with_string_copies(functions: Mapping[str, SourceFunction], size: int) -> di
     called are those of the library. ``size``: the bits of a length.
     """
     own = {name for name, function in functions.items() if function.blocks}
-    declared = {name for name, count in _COPIES.items() if name in functions and not {name, _LENGTHS[count]} & own}
+    declared = {name for name in _COPIES if name in functions and not {name, "strlen"} & own}
     return {name: _without(function, declared, size) if declared else function for name, function in functions.items()}
 
 
@@ -62,9 +60,7 @@ def _without(function: SourceFunction, declared: set[str], size: int) -> SourceF
 
 def _copies(i: Instruction, declared: set[str]) -> bool:
     name = i.callee_name if i.op == "call" else None
-    return (
-        name in declared and len(i.operands) == _COPIES[name] and all(isinstance(o.type, PtrT) for o in i.operands[:2])
-    )
+    return name in declared and len(i.operands) == 2 and all(isinstance(o.type, PtrT) for o in i.operands)
 
 
 class _Copy:
@@ -78,31 +74,19 @@ class _Copy:
 
     def instructions(self) -> Iterator[Instruction]:
         """What the call comes to."""
-        target, source, *numbers = self._call.operands
+        target, source = self._call.operands
         begin = target
         if self._call.callee_name == "strcat":
-            behind = self._new("call", self._size, (target,), callee=GlobalRef("strlen"))
+            behind = self._new("call", self._size, (target,), callee=_LENGTH)
             moved = self._moved(target, behind)
             yield from (behind, moved)
             begin = _value(moved)
-        counts = GlobalRef(_LENGTHS[len(self._call.operands)])
-        length = self._new("call", self._size, (source, *numbers), callee=counts)
-        yield length
-        if numbers:
-            yield from self._padded(begin, source, length, numbers[0])
-        else:
-            whole = self._new("add", self._size, (_value(length), IntConst(self._size.bits, 1)))
-            yield from (whole, self._bytes("memcpy", begin, source, _value(whole)))
+        length = self._new("call", self._size, (source,), callee=_LENGTH)
+        whole = self._new("add", self._size, (_value(length), IntConst(self._size.bits, 1)))
+        yield from (length, whole, self._bytes(begin, source, _value(whole)))
         if self._call.result is not None:
             end = length if self._call.callee_name == "stpcpy" else None
             yield replace(self._moved(target, end), result=self._call.result)
-
-    def _padded(self, target: Value, source: Value, length: Instruction, number: Value) -> Iterator[Instruction]:
-        """As many bytes of a string as there are, and zeros behind these."""
-        rest = self._new("sub", self._size, (number, _value(length)))
-        end = self._moved(target, length)
-        yield from (self._bytes("memcpy", target, source, _value(length)), rest, end)
-        yield self._bytes("memset", _value(end), IntConst(8, 0), _value(rest))
 
     def _new(self, op: str, type: Type, operands: tuple[Value, ...], callee: Value | None = None) -> Instruction:
         self._made += 1
@@ -118,13 +102,14 @@ class _Copy:
         flags = frozenset({"inbounds", INSIDE})
         return Instruction("getelementptr", name, base.type, operands, flags, gep=gep, loc=self._call.loc)
 
-    def _bytes(self, name: str, target: Value, other: Value, length: Value) -> Instruction:
-        """A copy, or a fill, of so many bytes."""
-        pointers = "p0.p0" if name == "memcpy" else "p0"
-        callee = GlobalRef(f"llvm.{name}.{pointers}.i{self._size.bits}")
-        operands = (target, other, length, IntConst(1, 0))
-        flags = frozenset({APART}) if name == "memcpy" else frozenset[str]()
-        return Instruction("call", None, VoidT(), operands, flags, callee=callee, loc=self._call.loc)
+    def _bytes(self, target: Value, source: Value, length: Value) -> Instruction:
+        """A copy of so many bytes."""
+        callee = GlobalRef(f"llvm.memcpy.p0.p0.i{self._size.bits}")
+        operands = (target, source, length, IntConst(1, 0))
+        return Instruction("call", None, VoidT(), operands, frozenset({APART}), callee=callee, loc=self._call.loc)
+
+
+_LENGTH: Final = GlobalRef("strlen")
 
 
 def _value(made: Instruction) -> Local:
