@@ -492,6 +492,8 @@ class Flowgraph:
     """By the labels of the blocks in which these calls are passed over, where else they lead."""
     cells: Mapping[int, FollowedCell] = field(default_factory=dict)
     """By object, the cell of it that is followed (:mod:`loopless.flowgraph.memory.array_cells`)."""
+    pairs: Mapping[int, FollowedCell] = field(default_factory=dict)
+    """By object, a second cell of it (:mod:`loopless.flowgraph.memory.cell_pairs`)."""
     elsewhere: frozenset[t.Var] = frozenset()
     """What stands for values of elements that are not followed: in another run of the same program they may differ."""
 

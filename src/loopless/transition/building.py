@@ -381,14 +381,21 @@ class _Maker(Domain[_State]):
             return
         offset = t.substitute(load.address.offset, state.values)
         kept = state.condition
-        held = t.wrap(state.values.get(cell.cell, cell.cell), found.type)
-        known = [t.implies(cell.hit(offset), found.eq(held))]
-        for then, at, value in reversed(self.stores.get(cell.object, ())):
-            known.append(t.implies(kept & then & at.eq(offset), found.eq(t.wrap(value, found.type))))
+        second = self.graph.pairs.get(cell.object)
+        known: list[t.Condition] = []
+        for one in (cell,) if second is None else (cell, second):
+            held = t.wrap(state.values.get(one.cell, one.cell), found.type)
+            known.append(t.implies(one.hit(offset), found.eq(held)))
+        for then, at, stored in reversed(self.stores.get(cell.object, ())):
+            known.append(t.implies(kept & then & at.eq(offset), found.eq(t.wrap(stored, found.type))))
             kept = kept & ~(then & at.eq(offset))
+        value = t.wrap(found, cell.cell.type)
+        for one in self.elements_read:  # of other ways, too: both were the element at the cutpoint
+            if one.cell is cell:
+                known.append(t.implies(one.when & kept & one.offset.eq(offset), one.value.eq(value)))
         self.facts += known
         state.condition = t.conjunction((state.condition, *known))
-        self.elements_read.append(ReadElement(cell, kept, offset, t.wrap(found, cell.cell.type)))
+        self.elements_read.append(ReadElement(cell, kept, offset, value))
 
     def allocate(self, state: _State, statement: Allocate) -> Sequence[_State]:
         shown = self._shown(state, statement)
