@@ -503,6 +503,11 @@ class Flowgraph:
         length = found.extent if found.size is None else t.const(found.size)
         return t.FALSE if length is None else index.ge(0) & ((index + 1) * cell.size).le(length)
 
+    def same_where_one_place(self) -> t.Condition:
+        """That two cells of an object hold the same where they are at one place: what a run has there has one value."""
+        both = ((self.cells[number], second) for number, second in self.pairs.items())
+        return t.conjunction(~first.number.eq(other.number) | first.cell.eq(other.cell) for first, other in both)
+
     def pointee_name(self, owner: t.Var) -> str | None:
         """What reads are called of the object that a pointer points to whose object is the variable ``owner``: as the
         pointer is; None where it is no part of a pointer.

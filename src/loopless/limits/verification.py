@@ -275,6 +275,12 @@ MAX_PAIR_ELEMENTS: Annotated[int, GUESS] = 9
 PAIR_CORE_MS: Annotated[int, GUESS] = 5_000
 """Maximum number of milliseconds for what one step needs of what is known of two elements."""
 
+MAX_PAIR_CONSTANTS: Annotated[int, GUESS] = 4
+"""Maximum number of constants with which elements are compared."""
+
+MAX_PAIR_SIZES: Annotated[int, ChosenBy("a program takes the lengths of one or two arrays before their elements")] = 2
+"""Number of inputs at the beginning of a run that are chosen as sizes are."""
+
 MAX_PAIR_SCALARS: Annotated[int, GUESS] = 6
 """Maximum number of variables with which places of elements are compared."""
 

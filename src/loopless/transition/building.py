@@ -167,7 +167,8 @@ class _Maker(Domain[_State]):
         self.start, self.inputs, self.facts, self.elements_read, self.stores = start, [], [], [], {}
         first = self.graph.entry if start == START else start
         untouched = frozenset(self.graph.cells) if self.elements and start != START else frozenset[int]()
-        self.arrived = {first: [_State(t.TRUE, {}, untouched=untouched)]}
+        same = self.graph.same_where_one_place() if untouched else t.TRUE
+        self.arrived = {first: [_State(same, {}, untouched=untouched)]}
         if start == START and first in self.cutpoints:
             self._emit(first, _State(t.TRUE, {}), None)
             return

@@ -16,18 +16,21 @@ from itertools import combinations, islice, product
 from typing import Final
 
 from loopless import terms as t
+from loopless.flowgraph.memory.array_cells import begins_with_zeros
 from loopless.flowgraph.model import Flowgraph, FollowedCell, Origin
 from loopless.limits.verification import (
     MAX_PAIR_CANDIDATES,
     MAX_PAIR_ELEMENTS,
     MAX_PAIR_SCALARS,
+    MAX_PAIR_SIZES,
     MAX_PAIR_STATES,
     PAIR_BLOCKS,
     PAIR_RUNS,
 )
 from loopless.records import dataclass
 from loopless.transition.relation import TransitionSystem
-from loopless.verification.runs import Runner
+from loopless.verification.kinds import Kinds
+from loopless.verification.runs import Choose, Runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +48,7 @@ def array_states(system: TransitionSystem) -> dict[str, list[ArrayState]]:
     cells = system.graph.cells
     random_ = random.Random(5)
     for number in range(PAIR_RUNS):
-        largest = 2 + number % 5
-
-        def choose(target: t.Var, origin: Origin, block: str, index: int, largest: int = largest) -> int:
-            del origin, block, index
-            return target.type.wrap(random_.choice((random_.randint(0, largest), random_.randint(-3, 9))))
-
+        choose = _chooser(random_, number)
         first = {number: [random_.randint(-3, 9) for _ in range(MAX_PAIR_ELEMENTS)] for number in cells}
         held: list[dict[int, dict[int, int]]] = []
 
@@ -68,6 +66,23 @@ def array_states(system: TransitionSystem) -> dict[str, list[ArrayState]]:
     return {label: _some(states) for label, states in found.items()}
 
 
+def _chooser(random_: random.Random, number: int) -> Choose:
+    """Small inputs: in every third run none is less than the one before, but for the first few, which are sizes."""
+    largest, last, taken = 2 + number % 5, 0, 0
+
+    def choose(target: t.Var, origin: Origin, block: str, index: int) -> int:
+        nonlocal last, taken
+        del block, index
+        value = random_.choice((random_.randint(0, largest), random_.randint(-3, 9)))
+        if number % 3 == 0 and origin is not Origin.UNSUPPORTED:
+            taken += 1
+            last = -4 if taken == MAX_PAIR_SIZES else last
+            last = value = last + random_.randint(0, 2) if taken > MAX_PAIR_SIZES else random_.randint(0, largest)
+        return target.type.wrap(value)
+
+    return choose
+
+
 def _content(runner: Runner, cell: FollowedCell, first: Sequence[int]) -> dict[int, int]:
     """The elements of an object that runs have written, and two behind them: what these hold is ``first``, where it is
     nothing that the program says.
@@ -81,8 +96,7 @@ def _content(runner: Runner, cell: FollowedCell, first: Sequence[int]) -> dict[i
     most = max((*known, -1)) + 3
     for index in range(min(most, len(first) if size is None else min(len(first), size // cell.size))):
         if index not in known:
-            content = runner.first((cell.object, index * cell.size), cell.cell.type)
-            known[index] = first[index] if content is None else content
+            known[index] = 0 if begins_with_zeros(runner.graph.objects[cell.object]) else first[index]
     return {index: value for index, value in known.items() if index < MAX_PAIR_ELEMENTS}
 
 
@@ -96,16 +110,18 @@ def pair_candidates(
     system: TransitionSystem, label: str, states: Sequence[ArrayState], constants: Iterable[int]
 ) -> list[t.Condition]:
     """What may hold of elements at a cutpoint. ``system``: with two cells of each object."""
-    graph = system.graph
+    graph, kinds = system.graph, Kinds(system.graph)
     scalars = _scalars(graph, system.state[label], states)
-    borders = [*scalars, *(t.const(value) for value in constants)]
     found: list[t.Condition] = []
     for number, first in graph.cells.items():
-        found += _of_one(first, scalars, borders, states)
-        second = graph.pairs[number]
-        found += _of_two(first, second, borders, states)
+        borders = [var for var in scalars if kinds.same(var, first.number)]
+        values = [*(var for var in scalars if kinds.same(var, first.cell)), *map(t.const, constants)]
+        found += _of_one(first, values, borders, states)
+        found += _of_two(first, graph.pairs[number], borders, states)
     for a, b in combinations(graph.cells.values(), 2):
-        found += _of_two(a, b, borders, states)
+        if kinds.same(a.cell, b.cell):
+            borders = [var for var in scalars if kinds.same(var, a.number) or kinds.same(var, b.number)]
+            found += _of_two(a, b, borders, states)
     return found
 
 
@@ -130,25 +146,16 @@ class _Told:
     bits: int
 
 
-_Example = Mapping[t.Var, int]
+_Examples = Mapping[t.Term, Sequence[int]]
+"""What variables and constants are in each of the examples."""
 
 
-def _told(condition: t.Condition, examples: Sequence[_Example], holds: Callable[[_Example], bool]) -> _Told:
-    bits = 0
-    for number, example in enumerate(examples):
-        if holds(example):
-            bits |= 1 << number
-    return _Told(condition, bits)
-
-
-def _compared(a: t.Term, b: t.Term, examples: Sequence[_Example], relations: str) -> Iterator[_Told]:
-    """Comparisons of two sums of variables, by letters: < l, <= L, > g, >= G, == e, != n."""
-    difference = a - b
-    values = [t.evaluate(difference, example) for example in examples]
+def _compared(a: t.Var, b: t.Term, examples: _Examples, relations: str, more: int = 0) -> Iterator[_Told]:
+    """Comparisons of a variable with another one, and ``more``, by letters: < l, <= L, > g, >= G, == e, != n."""
+    differences = [x - y - more for x, y in zip(examples[a], examples[b], strict=True)]
     for letter in relations:
         condition, holds = _RELATIONS[letter]
-        bits = sum(1 << number for number, value in enumerate(values) if holds(value))
-        yield _Told(condition(a, b), bits)
+        yield _Told(condition(a, b + more), int("".join(["1" if holds(one) else "0" for one in differences]), 2))
 
 
 _RELATIONS: Final[dict[str, tuple[Callable[[t.Term, t.Term], t.Condition], Callable[[int], bool]]]] = {
@@ -161,12 +168,13 @@ _RELATIONS: Final[dict[str, tuple[Callable[[t.Term, t.Term], t.Condition], Calla
 }
 
 
-def _places(place: t.Var, borders: Iterable[t.Term], examples: Sequence[_Example]) -> list[_Told]:
+def _places(place: t.Var, borders: Iterable[t.Term], examples: _Examples) -> list[_Told]:
     """Comparisons of a place with the borders and what is next to them."""
     found: list[_Told] = []
     for border in borders:
         found += _compared(place, border, examples, "lLgGen")
-        found += _compared(place, border + 1, examples, "gen")
+        found += _compared(place, border, examples, "gen", 1)
+        found += _compared(place, border, examples, "e", -1)
     return found
 
 
@@ -174,49 +182,78 @@ def _of_two(
     a: FollowedCell, b: FollowedCell, borders: Sequence[t.Term], states: Sequence[ArrayState]
 ) -> list[t.Condition]:
     """Orders of two cells."""
-    examples = list(_pairs(a, b, states))
-    if not examples:
+    examples, number = _pairs(a, b, borders, states)
+    if not number:
         return []
     ordered = list(_compared(a.number, b.number, examples, "lL")) if a.object == b.object else []
     at_a, at_b = (_places(cell.number, borders, examples) for cell in (a, b))
     atoms = [*at_a, *at_b]
-    every = (1 << len(examples)) - 1
     guards: list[tuple[_Told, ...]] = [(), *((one,) for one in ordered)]
     guards += ((one,) for one in atoms)
     guards += product(ordered, atoms)
     guards += combinations(atoms, 2)
     guards += ((one, *two) for one in ordered[:1] for two in combinations(atoms, 2))
+    if not ordered:
+        guards += _ranges(a, b, borders, examples)
     exact = [one for one in at_a if isinstance(one.condition, t.Compare) and one.condition.relation == "eq"]
     guards += ((one, *two) for one in exact for two in combinations(at_b, 2))
     facts = list(_compared(a.cell, b.cell, examples, "LGe"))
-    return _widest(guards, facts, every)
+    return _widest(guards, facts, (1 << number) - 1)
+
+
+def _ranges(
+    a: FollowedCell, b: FollowedCell, borders: Sequence[t.Term], examples: _Examples
+) -> Iterator[tuple[_Told, ...]]:
+    """That one cell of two arrays lies below or above a border, and the other between two."""
+    for one, other in ((a, b), (b, a)):
+        sides = [part for border in borders for part in _compared(one.number, border, examples, "lG")]
+        low = [part for border in borders for part in _compared(other.number, border, examples, "G")]
+        high = [part for border in borders for part in _compared(other.number, border, examples, "l")]
+        yield from product(sides, low, high)
 
 
 def _of_one(
-    cell: FollowedCell, scalars: Sequence[t.Var], borders: Sequence[t.Term], states: Sequence[ArrayState]
+    cell: FollowedCell, values: Sequence[t.Term], borders: Sequence[t.Term], states: Sequence[ArrayState]
 ) -> list[t.Condition]:
-    """Orders of a cell and a variable."""
-    examples = list(_singles(cell, states))
-    if not examples:
+    """Orders of a cell and a variable or constant."""
+    examples, number = _singles(cell, [*values, *borders], states)
+    if not number:
         return []
     atoms = _places(cell.number, borders, examples)
     guards: list[tuple[_Told, ...]] = [(), *((one,) for one in atoms), *combinations(atoms, 2)]
-    facts = [one for var in scalars for one in _compared(cell.cell, var, examples, "lLgGe")]
-    return _widest(guards, facts, (1 << len(examples)) - 1)
+    facts = [one for value in values for one in _compared(cell.cell, value, examples, "lLgGe")]
+    return _widest(guards, facts, (1 << number) - 1)
 
 
-def _pairs(a: FollowedCell, b: FollowedCell, states: Sequence[ArrayState]) -> Iterator[_Example]:
-    for one in states:
-        for k, x in one.elements[a.object].items():
-            for l, y in one.elements[b.object].items():  # noqa: E741  as the place is called
-                if (k, x) != (l, y) or a.object != b.object:
-                    yield {**one.scalars, a.number: k, a.cell: x, b.number: l, b.cell: y}
+def _pairs(
+    a: FollowedCell, b: FollowedCell, others: Iterable[t.Term], states: Sequence[ArrayState]
+) -> tuple[_Examples, int]:
+    """The pairs of elements of the states, with what ``others`` are there, and how many these are."""
+    found = [
+        (one, k, x, l, y)
+        for one in states
+        for k, x in one.elements[a.object].items()
+        for l, y in one.elements[b.object].items()  # noqa: E741  as the place is called
+        if a.object != b.object or k != l
+    ]
+    columns: dict[t.Term, Sequence[int]] = {term: _column(term, [one[0] for one in found]) for term in others}
+    for place, var in enumerate((a.number, a.cell, b.number, b.cell)):
+        columns[var] = [one[place + 1] for one in found]  # type: ignore[misc]
+    return columns, len(found)
 
 
-def _singles(cell: FollowedCell, states: Sequence[ArrayState]) -> Iterator[_Example]:
-    for one in states:
-        for k, x in one.elements[cell.object].items():
-            yield {**one.scalars, cell.number: k, cell.cell: x}
+def _singles(
+    cell: FollowedCell, others: Iterable[t.Term], states: Sequence[ArrayState]
+) -> tuple[_Examples, int]:
+    """The same of single elements."""
+    found = [(one, k, x) for one in states for k, x in one.elements[cell.object].items()]
+    columns: dict[t.Term, Sequence[int]] = {term: _column(term, [one for one, _, _ in found]) for term in others}
+    columns[cell.number], columns[cell.cell] = [k for _, k, _ in found], [x for _, _, x in found]
+    return columns, len(found)
+
+
+def _column(term: t.Term, states: Sequence[ArrayState]) -> list[int]:
+    return [term.value if isinstance(term, t.Const) else one.scalars[term] for one in states]  # type: ignore[index]
 
 
 def _widest(guards: Iterable[tuple[_Told, ...]], facts: Sequence[_Told], every: int) -> list[t.Condition]:

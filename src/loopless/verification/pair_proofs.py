@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from loopless import clock
 from loopless import terms as t
+from loopless.errors import LimitError
 from loopless.flowgraph.memory.cell_pairs import with_pairs
 from loopless.flowgraph.model import Origin
-from loopless.limits.verification import PAIR_CORE_MS
-from loopless.logic.induction import core, inductive_subset, solver_context
+from loopless.limits.verification import MAX_PAIR_CONSTANTS, PAIR_CORE_MS
+from loopless.logic.induction import Cores, inductive_subset, solver_context
 from loopless.transition.building import system_of
 from loopless.transition.relation import Step, TransitionSystem
 from loopless.verification.element_pairs import array_states, pair_candidates
@@ -31,13 +32,25 @@ def _compares(step: Step) -> bool:
 
 def proved_by_pairs(search: Search, seconds: float) -> Proof | None:
     """The proof by what of the candidates about elements is inductive, with what is known, if that is one."""
-    until = min(search.deadline, clock.counted() + seconds)
+    try:
+        return _proved(search, min(search.deadline, clock.counted() + seconds))
+    except (LimitError, t.TermTooLarge):
+        return None
+
+
+def _proved(search: Search, until: float) -> Proof | None:
     system = _with_two(search.system)
     if system is None:
         return None
     states = array_states(search.system)
+    cells = frozenset(var for cell in search.system.graph.cells.values() for var in cell.variables)
+    plain = {
+        label: [c for c in known if len(c.variables) == 1 or c.variables.isdisjoint(cells)]
+        for label, known in search.found.items()
+    }
+    constants = sorted(search.proposals().constants, key=abs)[:MAX_PAIR_CONSTANTS]
     proposed = {
-        label: (*search.found[label], *pair_candidates(system, label, states[label], ()))
+        label: (*plain[label], *pair_candidates(system, label, states[label], constants))
         for label in system.cutpoints
     }
     inner = [step for step in system.transitions if step.target not in GOALS]
@@ -63,14 +76,19 @@ def _needed(
     """Of what is known, what proofs of Z3 use: all of it where these do not come to an end."""
     context = solver_context()
     needed: dict[str, dict[t.Condition, None]] = {label: {} for label in known}
-    waiting: list[tuple[Step, t.Condition]] = [(replace(step, update={}), t.FALSE) for step in bad]
+    cores: dict[int, Cores] = {}
+    steps = (*inner, *(replace(step, update={}) for step in bad))
+    waiting: list[tuple[int, t.Condition]] = [(number, t.FALSE) for number in range(len(inner), len(steps))]
     while waiting:
-        step, wanted = waiting.pop()
-        used = core(step, known.get(step.source, ()), wanted, PAIR_CORE_MS, context)
+        number, wanted = waiting.pop()
+        step = steps[number]
+        if number not in cores:
+            cores[number] = Cores(step, known.get(step.source, ()), context)
+        used = cores[number].of(wanted, PAIR_CORE_MS)
         if used is None:
             return {label: tuple(conditions) for label, conditions in known.items()}
         for one in used:
             if one not in needed[step.source]:
                 needed[step.source][one] = None
-                waiting += [(other, one) for other in inner if other.target == step.source]
+                waiting += [(other, one) for other, into in enumerate(inner) if into.target == step.source]
     return {label: tuple(conditions) for label, conditions in needed.items()}

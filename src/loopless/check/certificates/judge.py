@@ -214,6 +214,7 @@ def _of_elements(held: Sequence[t.Condition], region: CutpointRegion) -> Iterato
         chosen += [(*others, one) for others in chosen for one in reads]
     for some in chosen[1 : 1 + MAX_ELEMENT_CHOICES]:
         yield from _of_chosen(held, region, some)
+    yield region.graph.same_where_one_place()
     for number, second in region.graph.pairs.items():
         yield from _of_pairs(held, region, region.graph.cells[number], second)
 
@@ -252,7 +253,8 @@ def _of_pairs(
     are followed; and of these two in the other order.
 
     Both places are any but fixed, each independent of the other, so the argument for one element is that for two. What
-    is assumed of the places when the run begins is the same of both, so they may stand for each other.
+    is assumed of the places when the run begins is the same of both, so they may stand for each other. Where both are
+    one place, the runs count in which what memory holds there is one value.
     """
     told = [(t.TRUE, one.number, one.cell) for one in (first, second)]
     for one in region.elements:

@@ -126,7 +126,7 @@ def first_content(graph: Flowgraph, one: FollowedCell) -> Iterator[Statement]:
     found = graph.objects[one.object]
     if found.size is not None:
         yield from _within(one, found.size)
-    if _is_zero(found):
+    if begins_with_zeros(found):
         yield Assign(one.cell, t.ZERO)
     else:
         yield Havoc(one.cell, Origin.UNSUPPORTED, "content of a cell")
@@ -142,7 +142,7 @@ def _within(one: FollowedCell, size: int | t.Term) -> Iterator[Statement]:
         yield Assume((one.place + one.size).le(size) | size.lt(one.size))
 
 
-def _is_zero(found: MemoryObject) -> bool:
+def begins_with_zeros(found: MemoryObject) -> bool:
     """Whether it surely holds zeros when the run begins."""
     return found.kind == "global" and found.content is not None and not any(found.content) and found.own
 
