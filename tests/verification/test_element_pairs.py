@@ -36,8 +36,7 @@ KINDS = {
         ("j = 0", "j = 1"),
     ),
     "largest": (
-        "m = 0; for (i = 1; i < n; i++) if (a[i] > a[m]) m = i;"
-        "for (i = 0; i < n; i++) if (a[i] > a[m]) reach_error();",
+        "m = 0; for (i = 1; i < n; i++) if (a[i] > a[m]) m = i;for (i = 0; i < n; i++) if (a[i] > a[m]) reach_error();",
         ("i = 1; i < n", "i = 1; i < n - 1"),
     ),
 }

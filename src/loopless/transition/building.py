@@ -391,9 +391,11 @@ class _Maker(Domain[_State]):
             known.append(t.implies(kept & then & at.eq(offset), found.eq(t.wrap(stored, found.type))))
             kept = kept & ~(then & at.eq(offset))
         value = t.wrap(found, cell.cell.type)
-        for one in self.elements_read:  # of other ways, too: both were the element at the cutpoint
-            if one.cell is cell:
-                known.append(t.implies(one.when & kept & one.offset.eq(offset), one.value.eq(value)))
+        known += (  # of other ways, too: both were the element at the cutpoint
+            t.implies(other.when & kept & other.offset.eq(offset), other.value.eq(value))
+            for other in self.elements_read
+            if other.cell is cell
+        )
         self.facts += known
         state.condition = t.conjunction((state.condition, *known))
         self.elements_read.append(ReadElement(cell, kept, offset, value))

@@ -67,11 +67,11 @@ def _of_pairs(
     """What is known holds with both cells of an object, where these are two of the elements that are read and of the
     cells as they are.
     """
-    told: list[tuple[t.Condition, t.Term, t.Term]] = [(t.TRUE, one.number, one.cell) for one in (first, second)]
-    for one in read:
-        if one.cell.object == first.object:
-            inside = (one.when, (one.offset % first.size).eq(0), graph.has_element(first, one.index))
-            told.append((t.conjunction(inside), one.index, one.value))
+    told: list[tuple[t.Condition, t.Term, t.Term]] = [(t.TRUE, cell.number, cell.cell) for cell in (first, second)]
+    for element in read:
+        if element.cell.object == first.object:
+            inside = (element.when, (element.offset % first.size).eq(0), graph.has_element(first, element.index))
+            told.append((t.conjunction(inside), element.index, element.value))
     for number, (one, other) in enumerate(islice(permutations(dict.fromkeys(told), 2), 1, 1 + MAX_PAIR_INSTANCES)):
         name = f"{first.number.name}{number}"
         values = {**_any_cell(graph, first, one[1], name), **_any_cell(graph, second, other[1], name)}

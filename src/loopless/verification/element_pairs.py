@@ -242,9 +242,7 @@ def _pairs(
     return columns, len(found)
 
 
-def _singles(
-    cell: FollowedCell, others: Iterable[t.Term], states: Sequence[ArrayState]
-) -> tuple[_Examples, int]:
+def _singles(cell: FollowedCell, others: Iterable[t.Term], states: Sequence[ArrayState]) -> tuple[_Examples, int]:
     """The same of single elements."""
     found = [(one, k, x) for one in states for k, x in one.elements[cell.object].items()]
     columns: dict[t.Term, Sequence[int]] = {term: _column(term, [one for one, _, _ in found]) for term in others}

@@ -50,16 +50,16 @@ def _proved(search: Search, until: float) -> Proof | None:
     }
     constants = sorted(search.proposals().constants, key=abs)[:MAX_PAIR_CONSTANTS]
     proposed = {
-        label: (*plain[label], *pair_candidates(system, label, states[label], constants))
-        for label in system.cutpoints
+        label: (*plain[label], *pair_candidates(system, label, states[label], constants)) for label in system.cutpoints
     }
     inner = [step for step in system.transitions if step.target not in GOALS]
     kept = inductive_subset(inner, proposed, until)
     bad = [step for step in system.transitions if step.target in GOALS]
     if not all(search.excluded(step, kept) for step in bad):
         return None
-    excluded = [step for step in system.failing if clock.counted() < until and search.excluded(step, kept, PAIR_CORE_MS)]
-    return Proof(_needed(kept, inner, [*bad, *excluded]), PAIRS, elements=True, pairs=True)
+    in_time = (step for step in system.failing if clock.counted() < until)
+    undefined = [step for step in in_time if search.excluded(step, kept, PAIR_CORE_MS)]
+    return Proof(_needed(kept, inner, [*bad, *undefined]), PAIRS, elements=True, pairs=True)
 
 
 def _with_two(system: TransitionSystem) -> TransitionSystem | None:

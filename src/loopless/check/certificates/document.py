@@ -14,12 +14,12 @@ proves, too: conditions on what they are given (``f::n@call``), return (``f::@re
 With "history" ([{"name": "history:…", "loop": LABEL, "block": LABEL, "variable": SYMBOL}], each with a loop, a block
 or both, or a loop and a variable) it is of version 2, and speaks of history variables, too
 (:mod:`loopless.check.certificates.history`). With "elements" (true) its invariants are of all elements of arrays at
-once, and used of those that are read, too; with "pairs" (true) also of each two elements of one. With "ranks" it is about termination. With "recurrent" (as "invariants")
-and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it is about a set of states that a run never leaves
-which takes these values from outside; with "repeating" ([V, ...]) about a run that takes these inputs, the last one
-again and again, and comes to a state in which it was before. With "all_runs" (true) it says that all runs, taken one
-by one, come to their end, and nothing else. A cutpoint is the label of a block of the flowgraph;
-expressions are over unbounded integers and speak of its variables.
+once, and used of those that are read, too; with "pairs" (true) also of each two elements of one. With "ranks" it is
+about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it
+is about a set of states that a run never leaves which takes these values from outside; with "repeating" ([V, ...])
+about a run that takes these inputs, the last one again and again, and comes to a state in which it was before.
+With "all_runs" (true) it says that all runs, taken one by one, come to their end, and nothing else. A cutpoint is the
+label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
 """
 
 from __future__ import annotations

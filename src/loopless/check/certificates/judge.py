@@ -214,7 +214,8 @@ def _of_elements(held: Sequence[t.Condition], region: CutpointRegion) -> Iterato
         chosen += [(*others, one) for others in chosen for one in reads]
     for some in chosen[1 : 1 + MAX_ELEMENT_CHOICES]:
         yield from _of_chosen(held, region, some)
-    yield region.graph.same_where_one_place()
+    if region.start is not None:
+        yield region.graph.same_where_one_place()
     for number, second in region.graph.pairs.items():
         yield from _of_pairs(held, region, region.graph.cells[number], second)
 
@@ -256,16 +257,18 @@ def _of_pairs(
     is assumed of the places when the run begins is the same of both, so they may stand for each other. Where both are
     one place, the runs count in which what memory holds there is one value.
     """
-    told = [(t.TRUE, one.number, one.cell) for one in (first, second)]
-    for one in region.elements:
-        if one.object == first.object:
-            index = one.offset // first.size
-            inside = (one.guard, (one.offset % first.size).eq(0), region.graph.has_element(first, index))
-            told.append((t.conjunction(inside), index, one.value))
-    for one, other in islice(permutations(dict.fromkeys(told), 2), 1, 1 + MAX_PAIR_CHOICES):
-        values = region.any_cell(first, one[1]) | region.any_cell(second, other[1])
-        values |= {first.cell: one[2], second.cell: other[2]}
-        guard = one[0] & other[0]
+    told: list[tuple[t.Condition, t.Term, t.Term]] = [(t.TRUE, cell.number, cell.cell) for cell in (first, second)]
+    for read in region.elements:
+        if read.object == first.object:
+            index = read.offset // first.size
+            inside = (read.guard, (read.offset % first.size).eq(0), region.graph.has_element(first, index))
+            told.append((t.conjunction(inside), index, read.value))
+    for (when, at, value), (other_when, other_at, other) in islice(
+        permutations(dict.fromkeys(told), 2), 1, 1 + MAX_PAIR_CHOICES
+    ):
+        values = region.any_cell(first, at) | region.any_cell(second, other_at)
+        values |= {first.cell: value, second.cell: other}
+        guard = when & other_when
         if guard is not t.FALSE:
             yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
 

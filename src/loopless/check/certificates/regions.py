@@ -111,7 +111,7 @@ class CutpointRegion:
         chosen: Mapping[tuple[str, int], int] | None = None,
     ) -> None:
         """``chosen``: values from outside that are these, by block and number of the statement."""
-        self.graph, self.labels = graph, labels
+        self.graph, self.start, self.labels = graph, start, labels
         self.violates, self.follows, self.chosen = violates, follows, chosen or {}
         self.arrivals: list[Arrival] = []
         self.events: list[Event] = []

@@ -49,9 +49,7 @@ def _second(first: FollowedCell, names: set[str]) -> FollowedCell:
     return replace(first, cell=cell, number=number, before=frozenset())
 
 
-def _statements(
-    block: Block, pairs: dict[int, FollowedCell], fresh: dict[t.Var, VariableInfo]
-) -> Iterator[Statement]:
+def _statements(block: Block, pairs: dict[int, FollowedCell], fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
     for index, statement in enumerate(block.statements):
         yield statement
         if not isinstance(statement, Load):
