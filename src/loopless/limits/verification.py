@@ -285,7 +285,7 @@ MAX_PAIR_SCALARS: Annotated[int, GUESS] = 6
 """Maximum number of variables with which places of elements are compared."""
 
 MAX_PAIR_CANDIDATES: Annotated[int, GUESS] = 60
-"""Maximum number of candidates about two elements at one cutpoint."""
+"""Maximum number of candidates about two cells at one cutpoint."""
 
 HISTORY_S: Annotated[float, ChosenBy("the nest with delays of SV-COMP takes 1.5 s")] = 2.0
 """Maximum number of seconds for what each iteration comes to, and as many for what of it is inductive."""
