@@ -43,12 +43,13 @@ def _proved(search: Search, until: float) -> Proof | None:
     if system is None:
         return None
     states = array_states(search.system)
+    made = search.proposals()
     cells = frozenset(var for cell in search.system.graph.cells.values() for var in cell.variables)
     plain = {
         label: [c for c in known if len(c.variables) == 1 or c.variables.isdisjoint(cells)]
-        for label, known in search.found.items()
+        for label, known in ((at, dict.fromkeys((*found, *made.simple(at)))) for at, found in search.found.items())
     }
-    constants = sorted(search.proposals().constants, key=abs)[:MAX_PAIR_CONSTANTS]
+    constants = sorted(made.constants, key=abs)[:MAX_PAIR_CONSTANTS]
     proposed = {
         label: (*plain[label], *pair_candidates(system, label, states[label], constants)) for label in system.cutpoints
     }
