@@ -16,7 +16,7 @@ import argparse
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -442,9 +442,9 @@ ZERO: Final = ("zeros-of-global",)
 """Kinds that need arrays which hold zeros when the program begins."""
 
 
-def programs() -> Iterator[tuple[str, str, bool]]:
+def programs(kinds: Sequence[Kind] = KINDS) -> Iterator[tuple[str, str, bool]]:
     """The name of each program, its text, and whether it is right: with arrays of a fixed size, and of any."""
-    for kind in KINDS:
+    for kind in kinds:
         assert kind.code.count(kind.change[0]) >= 1, kind.name
         for right, code in ((True, kind.code), (False, kind.code.replace(*kind.change, 1))):
             end = "right" if right else "wrong"
@@ -476,16 +476,16 @@ def confirmed(text: str, *, right: bool, folder: Path) -> bool:
     return set(ends) <= {0} if right else 9 in ends and set(ends) <= {0, 9}
 
 
-def main() -> None:
-    """Write the programs and their manifest."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(kinds: Sequence[Kind] = KINDS, told: str | None = __doc__) -> None:
+    """Write the programs and their manifest. ``told``: what they are."""
+    parser = argparse.ArgumentParser(description=told, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--confirm", action="store_true", help="run them natively, too")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     manifest = []
     with tempfile.TemporaryDirectory() as work:
-        for name, text, right in programs():
+        for name, text, right in programs(kinds):
             (options.folder / name).write_text(text)
             manifest.append({"file": name, "expected": {"unreach-call": right}, "data_model": "LP64"})
             if options.confirm and not confirmed(text, right=right, folder=Path(work)):

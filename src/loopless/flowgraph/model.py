@@ -492,6 +492,8 @@ class Flowgraph:
     """By the labels of the blocks in which these calls are passed over, where else they lead."""
     cells: Mapping[int, FollowedCell] = field(default_factory=dict)
     """By object, the cell of it that is followed (:mod:`loopless.flowgraph.memory.array_cells`)."""
+    pairs: Mapping[int, FollowedCell] = field(default_factory=dict)
+    """By object, a second cell of it (:mod:`loopless.flowgraph.memory.cell_pairs`)."""
     elsewhere: frozenset[t.Var] = frozenset()
     """What stands for values of elements that are not followed: in another run of the same program they may differ."""
 
@@ -500,6 +502,11 @@ class Flowgraph:
         found = self.objects[cell.object]
         length = found.extent if found.size is None else t.const(found.size)
         return t.FALSE if length is None else index.ge(0) & ((index + 1) * cell.size).le(length)
+
+    def same_where_one_place(self) -> t.Condition:
+        """That two cells of an object hold the same where they are at one place: what a run has there has one value."""
+        both = ((self.cells[number], second) for number, second in self.pairs.items())
+        return t.conjunction(~first.number.eq(other.number) | first.cell.eq(other.cell) for first, other in both)
 
     def pointee_name(self, owner: t.Var) -> str | None:
         """What reads are called of the object that a pointer points to whose object is the variable ``owner``: as the

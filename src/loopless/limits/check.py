@@ -22,6 +22,9 @@ MAX_COMPARED_READS: Annotated[int, GUESS] = 8
 MAX_ELEMENT_CHOICES: Annotated[int, GUESS] = 16
 """Maximum number of choices of elements that are read of which all that holds of the followed ones is used."""
 
+MAX_PAIR_CHOICES: Annotated[int, ChosenBy("an exchange of two elements reads four times: 30 choices")] = 56
+"""Maximum number of choices of two elements of one object of which all that holds of two followed ones is used."""
+
 MAX_SEPARATE_WAYS: Annotated[int, GUESS] = 32
 """Maximum number of ways that meet and are kept apart, where values are multiplied."""
 

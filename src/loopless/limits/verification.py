@@ -257,6 +257,36 @@ MAX_HISTORY_CASES: Annotated[int, GUESS] = 24
 MAX_INSTANCES: Annotated[int, GUESS] = 16
 """Maximum number of choices of elements that a step reads of which what is known of followed ones is used."""
 
+MAX_PAIR_INSTANCES: Annotated[int, ChosenBy("those that the judge uses")] = 56
+"""Maximum number of choices of two elements of one object of which what is known of two followed ones is used."""
+
+PAIR_RUNS: Annotated[int, GUESS] = 60
+"""Number of runs whose states say what may hold of two elements of an array."""
+
+PAIR_BLOCKS: Annotated[int, GUESS] = 1500
+"""Maximum number of blocks of such a run."""
+
+MAX_PAIR_STATES: Annotated[int, GUESS] = 240
+"""Maximum number of states at one cutpoint in which two elements are looked at."""
+
+MAX_PAIR_ELEMENTS: Annotated[int, GUESS] = 9
+"""Maximum number of elements of an array that are looked at in such a state."""
+
+PAIR_CORE_MS: Annotated[int, GUESS] = 5_000
+"""Maximum number of milliseconds for what one step needs of what is known of two elements."""
+
+MAX_PAIR_CONSTANTS: Annotated[int, GUESS] = 4
+"""Maximum number of constants with which elements are compared."""
+
+MAX_PAIR_SIZES: Annotated[int, ChosenBy("a program takes the lengths of one or two arrays before their elements")] = 2
+"""Number of inputs at the beginning of a run that are chosen as sizes are."""
+
+MAX_PAIR_SCALARS: Annotated[int, GUESS] = 6
+"""Maximum number of variables with which places of elements are compared."""
+
+MAX_PAIR_CANDIDATES: Annotated[int, GUESS] = 60
+"""Maximum number of candidates about two cells at one cutpoint."""
+
 HISTORY_S: Annotated[float, ChosenBy("the nest with delays of SV-COMP takes 1.5 s")] = 2.0
 """Maximum number of seconds for what each iteration comes to, and as many for what of it is inductive."""
 

@@ -274,17 +274,34 @@ def core(
     step: PlaceStep, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = 2000, context: Any = None
 ) -> tuple[t.Condition, ...] | None:
     """Of ``given``, what is enough for ``wanted`` behind the step; None where that was not shown."""
-    import z3
+    return Cores(step, given, context).of(wanted, check_ms)
 
-    solver = Solver(context)
-    translated = IntegerTranslation(z3, solver.context)
-    solver.limit(check_ms)
-    solver.tell(translated.condition(step.condition))
-    solver.tell(translated.condition(~behind(step, wanted)))
-    flags = {f"given {index}": condition for index, condition in enumerate(given)}
-    for name, condition in flags.items():
-        solver.tell(z3.Implies(solver.flag(name), translated.condition(everywhere(step, condition))))
-    solver.tell(*translated.facts)
-    if solver.ask(given=[solver.flag(name) for name in flags]) is not SmtAnswer.NO:
-        return None
-    return tuple(flags[name] for name in solver.core())
+
+class Cores:
+    """What of ``given`` is enough for one condition behind a step, and for others: it is put to the solver once."""
+
+    def __init__(self, step: PlaceStep, given: Sequence[t.Condition], context: Any = None) -> None:
+        import z3
+
+        self._not, self._implies = z3.Not, z3.Implies
+        self._step, self._solver = step, Solver(context)
+        self._translated = IntegerTranslation(z3, self._solver.context)
+        self._solver.tell(self._translated.condition(step.condition))
+        self._given = {f"given {index}": condition for index, condition in enumerate(given)}
+        for name, condition in self._given.items():
+            told = self._translated.condition(everywhere(step, condition))
+            self._solver.tell(self._implies(self._solver.flag(name), told))
+        self._asked = self._told = 0
+
+    def of(self, wanted: t.Condition, check_ms: int = 2000) -> tuple[t.Condition, ...] | None:
+        """The conditions; None where it was not shown."""
+        asked = self._solver.flag(f"asked {self._asked}")
+        self._asked += 1
+        self._solver.limit(check_ms)
+        failing = self._not(self._translated.condition(behind(self._step, wanted)))
+        self._solver.tell(self._implies(asked, failing), *self._translated.facts[self._told :])
+        self._told = len(self._translated.facts)
+        flags = [asked, *(self._solver.flag(name) for name in self._given)]
+        if self._solver.ask(given=flags) is not SmtAnswer.NO:
+            return None
+        return tuple(self._given[name] for name in self._solver.core() if name in self._given)

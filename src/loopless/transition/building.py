@@ -167,7 +167,8 @@ class _Maker(Domain[_State]):
         self.start, self.inputs, self.facts, self.elements_read, self.stores = start, [], [], [], {}
         first = self.graph.entry if start == START else start
         untouched = frozenset(self.graph.cells) if self.elements and start != START else frozenset[int]()
-        self.arrived = {first: [_State(t.TRUE, {}, untouched=untouched)]}
+        same = self.graph.same_where_one_place() if untouched else t.TRUE
+        self.arrived = {first: [_State(same, {}, untouched=untouched)]}
         if start == START and first in self.cutpoints:
             self._emit(first, _State(t.TRUE, {}), None)
             return
@@ -381,14 +382,23 @@ class _Maker(Domain[_State]):
             return
         offset = t.substitute(load.address.offset, state.values)
         kept = state.condition
-        held = t.wrap(state.values.get(cell.cell, cell.cell), found.type)
-        known = [t.implies(cell.hit(offset), found.eq(held))]
-        for then, at, value in reversed(self.stores.get(cell.object, ())):
-            known.append(t.implies(kept & then & at.eq(offset), found.eq(t.wrap(value, found.type))))
+        second = self.graph.pairs.get(cell.object)
+        known: list[t.Condition] = []
+        for one in (cell,) if second is None else (cell, second):
+            held = t.wrap(state.values.get(one.cell, one.cell), found.type)
+            known.append(t.implies(one.hit(offset), found.eq(held)))
+        for then, at, stored in reversed(self.stores.get(cell.object, ())):
+            known.append(t.implies(kept & then & at.eq(offset), found.eq(t.wrap(stored, found.type))))
             kept = kept & ~(then & at.eq(offset))
+        value = t.wrap(found, cell.cell.type)
+        known += (  # of other ways, too: both were the element at the cutpoint
+            t.implies(other.when & kept & other.offset.eq(offset), other.value.eq(value))
+            for other in self.elements_read
+            if other.cell is cell
+        )
         self.facts += known
         state.condition = t.conjunction((state.condition, *known))
-        self.elements_read.append(ReadElement(cell, kept, offset, t.wrap(found, cell.cell.type)))
+        self.elements_read.append(ReadElement(cell, kept, offset, value))
 
     def allocate(self, state: _State, statement: Allocate) -> Sequence[_State]:
         shown = self._shown(state, statement)

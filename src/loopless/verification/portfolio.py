@@ -13,6 +13,7 @@ from loopless.limits.check import MAX_ENUMERATED_STEPS
 from loopless.limits.verification import FEW_STEPS
 from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.records import dataclass
+from loopless.verification.pair_proofs import compares_elements, proved_by_pairs
 from loopless.verification.proofs import Search
 from loopless.verification.termination import BOUNDS, TerminationSearch
 
@@ -114,6 +115,16 @@ def _contents(seconds: float, *, simple: bool = False) -> SafetyMethod:
     return _method("contents of arrays", source, ask, where=_follows_cells)  # more than Spacer knows
 
 
+def _element_pairs(seconds: float) -> SafetyMethod:
+    source = "ours; cells of arrays in pairs (Monniaux and Gonnord, SAS 2016), Houdini on what held in runs"
+
+    def ask(question: SafetyQuestion) -> Any:
+        return proved_by_pairs(question.search, seconds)
+
+    # What Spacer refutes is the system with one element of each array, of which less is known.
+    return _method("elements in pairs", source, ask, where=_compares_elements)
+
+
 def _single_runs(seconds: float) -> SafetyMethod:
     return _method("single runs", "ours", lambda question: question.search.sampled(seconds))
 
@@ -199,6 +210,10 @@ def _follows_cells(search: Search) -> bool:
     return bool(graph.cells and graph.loops and not graph.signatures)
 
 
+def _compares_elements(search: Search) -> bool:
+    return _follows_cells(search) and compares_elements(search.system)
+
+
 def _multiplies(search: Search) -> bool:
     return search.multiplies
 
@@ -221,11 +236,13 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _all_runs(MAX_ENUMERATED_STEPS),
     _contents(8.0, simple=True),
     _paths(1.0),
+    _element_pairs(5.0),
     _summaries(8.0),
     _native_runs(1.0),
     _guided(5.0),
     _cases(2.0),
     _equations(4.0, 2),
+    _element_pairs(15.0),
     _k_induction(2.0),
     _fewest_equations(15.0),
     _plain_equations(15.0, _multiplies),

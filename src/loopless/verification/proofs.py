@@ -80,13 +80,15 @@ GOALS: Final = frozenset((VIOLATION, OPEN))
 @dataclass(frozen=True, slots=True)
 class Proof:
     """No run comes to a violation: ``invariants`` are inductive and exclude it. ``method``: who found them.
-    ``history``: the history variables that they speak of. ``elements``: they are of all elements of arrays at once.
+    ``history``: the history variables that they speak of. ``elements``: they are of all elements of arrays at once;
+    ``pairs``: and of each two of one array.
     """
 
     invariants: Invariants
     method: str
     history: tuple[HistoryVariable, ...] = ()
     elements: bool = False
+    pairs: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,8 @@ class Runner:
     ) -> None:
         """``summaries``: by header the loops that runs jump over, as these say."""
         self.graph, self.violates, self.state, self.summaries = graph, violates, state, summaries or {}
+        self.memory: Mapping[tuple[int, int], int] = {}
+        """What memory holds, as far as it is known: by object and byte offset."""
         self._left = self._depth = self._leaps = 0
         self._uneven = frozenset(
             loop.header for loop in graph.loops if any(_is_uneven(graph.blocks[label]) for label in loop.blocks)
@@ -135,7 +137,7 @@ class Runner:
         """
         run = ProgramRun()
         values: dict[t.Var, int] = {}
-        memory: dict[tuple[int, int], int] = {}
+        memory = self.memory = dict[tuple[int, int], int]()
         for parameter in self.graph.parameters:
             for var in (parameter.var, parameter.null):
                 if var is not None:
@@ -379,9 +381,10 @@ class Runner:
                 self._accessed(run, statement, place[1])
                 known = memory.get(place)
                 if known is None:
-                    known = self._first(place, statement.type)
+                    known = self.first(place, statement.type)
                 if known is None:
                     known, run.exact = choose(target, Origin.MEMORY, label, index), False
+                    memory[place] = known  # what is read twice is the same
                 values[target] = target.type.wrap(known)
                 if statement.target_object is not None:
                     values[statement.target_object] = 0
@@ -449,10 +452,10 @@ class Runner:
     def _content(self, array: str, offset: int, type: t.IntType) -> int:
         """What an object holds that is never written; 0 where that is not known."""
         number = next((number for number, held in self.graph.objects.items() if held.name == array), None)
-        known = None if number is None else self._first((number, offset), type)
+        known = None if number is None else self.first((number, offset), type)
         return 0 if known is None else known
 
-    def _first(self, place: tuple[int, int], type: t.IntType) -> int | None:
+    def first(self, place: tuple[int, int], type: t.IntType) -> int | None:
         """What an object holds at first."""
         number, offset = place
         found = self.graph.objects.get(number)

@@ -14,12 +14,12 @@ proves, too: conditions on what they are given (``f::n@call``), return (``f::@re
 With "history" ([{"name": "history:…", "loop": LABEL, "block": LABEL, "variable": SYMBOL}], each with a loop, a block
 or both, or a loop and a variable) it is of version 2, and speaks of history variables, too
 (:mod:`loopless.check.certificates.history`). With "elements" (true) its invariants are of all elements of arrays at
-once, and used of those that are read, too. With "ranks" it is about termination. With "recurrent" (as "invariants")
-and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it is about a set of states that a run never leaves
-which takes these values from outside; with "repeating" ([V, ...]) about a run that takes these inputs, the last one
-again and again, and comes to a state in which it was before. With "all_runs" (true) it says that all runs, taken one
-by one, come to their end, and nothing else. A cutpoint is the label of a block of the flowgraph;
-expressions are over unbounded integers and speak of its variables.
+once, and used of those that are read, too; with "pairs" (true) also of each two elements of one. With "ranks" it is
+about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it
+is about a set of states that a run never leaves which takes these values from outside; with "repeating" ([V, ...])
+about a run that takes these inputs, the last one again and again, and comes to a state in which it was before.
+With "all_runs" (true) it says that all runs, taken one by one, come to their end, and nothing else. A cutpoint is the
+label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from loopless.check.certificates.history import HistoryVariable, history_json, h
 from loopless.check.certificates.judge import CertifiedClaim, Judgement, judged, judged_recurrent
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
+from loopless.flowgraph.memory.cell_pairs import with_pairs
 from loopless.flowgraph.model import ContractSignature
 from loopless.records import dataclass
 from loopless.source import SourceOptions, SourceProgram, load
@@ -99,6 +100,8 @@ def document_of(
         found["contracts"] = [{"function": name, "conjuncts": list(texts)} for name, texts in contracts.items()]
     if claim.elements:
         found["elements"] = True
+    if claim.pairs:
+        found["pairs"] = True
     if claim.ranks is not None:
         found["ranks"] = [{"cutpoint": label, "components": list(terms)} for label, terms in claim.ranks.items()]
     if claim.recurrent is not None:
@@ -160,7 +163,8 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         raise UsageError(f"the certificate has a contract of {min(strange)}, which no call goes into")
     if graph.refused is not None:
         raise UsageError(f"the flowgraph of {told['entry']} does not tell all that runs do: {graph.refused.detail}")
-    graph = with_history(graph, history)
+    pairs = document.get("pairs", False) is True
+    graph = with_history(with_pairs(graph) if pairs else graph, history)
     if "repeating" in document:
         return judgement_json(_judged_run(program, document, seconds))
     if document.get("all_runs", False) is True:
@@ -170,6 +174,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["invariants"]},
         None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
         elements=document.get("elements", False) is True,
+        pairs=pairs,
     )
     if claim.elements and graph.signatures:
         raise UsageError("a certificate about all elements is of a program whose calls are all inlined")
@@ -201,6 +206,8 @@ def _check_form(document: Mapping[str, Any]) -> None:
         raise UsageError("a certificate of a run that never ends has no history variables")
     if "elements" in document and (endless or document["property"] != Property.UNREACH_CALL.value):
         raise UsageError(f"a certificate about all elements is about {Property.UNREACH_CALL.value}")
+    if "pairs" in document and "elements" not in document:
+        raise UsageError("a certificate about each two elements is about all elements")
 
 
 def _judged_run(program: SourceProgram, document: Mapping[str, Any], seconds: float) -> Judgement:

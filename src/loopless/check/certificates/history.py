@@ -76,21 +76,20 @@ def with_history(graph: Flowgraph, history: Iterable[HistoryVariable]) -> Flowgr
     first = tuple(Assign(one.var, t.ZERO if one.value is None else one.value) for one in kept)
     begin = _instrumented(Block(BEGIN, first, (Edge(t.TRUE, graph.entry),)), kept)
     variables = {**graph.variables, **{one.var: VariableInfo(one.var, one.var.name, Kind.FLAG) for one in kept}}
-    cells, elsewhere = _with_cells(graph, kept)
     made = replace(graph, blocks={BEGIN: begin, **blocks}, entry=BEGIN, variables=variables)
-    return replace(made, cells=cells, elsewhere=elsewhere)
+    elsewhere = graph.elsewhere | {one.var for one in kept if one.value in graph.elsewhere}
+    cells, pairs = _with_earlier(graph.cells, kept), _with_earlier(graph.pairs, kept)
+    return replace(made, cells=cells, pairs=pairs, elsewhere=elsewhere)
 
 
-def _with_cells(graph: Flowgraph, kept: Iterable[_Kept]) -> tuple[dict[int, FollowedCell], frozenset[t.Var]]:
-    """The cells with what their variables held earlier, and what stands for values elsewhere."""
-    cells, elsewhere = dict(graph.cells), set(graph.elsewhere)
+def _with_earlier(cells: Mapping[int, FollowedCell], kept: Iterable[_Kept]) -> dict[int, FollowedCell]:
+    """The cells with what their variables held earlier."""
+    found = dict(cells)
     for one in kept:
-        for number, cell in graph.cells.items():
+        for number, cell in cells.items():
             if one.value in (cell.cell, cell.number, cell.last):
-                cells[number] = replace(cells[number], before=cells[number].before | {one.var})
-        if one.value in graph.elsewhere:
-            elsewhere.add(one.var)
-    return cells, frozenset(elsewhere)
+                found[number] = replace(found[number], before=found[number].before | {one.var})
+    return found
 
 
 @dataclass(frozen=True, slots=True)

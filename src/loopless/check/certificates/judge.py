@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import islice, permutations
 from typing import Final
 
 import z3  # type: ignore[import-untyped]
@@ -19,9 +20,9 @@ from loopless.check.certificates.formulas import condition_of, symbols_of, term_
 from loopless.check.certificates.regions import Arrival, CutpointRegion, ElementRead, check_cut
 from loopless.check.certificates.theories import Bits, Integers
 from loopless.errors import UsageError
-from loopless.flowgraph.model import Call, End, Flowgraph, Havoc, Origin, Statement
+from loopless.flowgraph.model import Call, End, Flowgraph, FollowedCell, Havoc, Origin, Statement
 from loopless.graphs import reachable
-from loopless.limits.check import ASIDE_QUESTION_MS, MAX_ELEMENT_CHOICES, QUESTION_MS
+from loopless.limits.check import ASIDE_QUESTION_MS, MAX_ELEMENT_CHOICES, MAX_PAIR_CHOICES, QUESTION_MS
 from loopless.metering import check, limit, new_context
 from loopless.records import dataclass
 from loopless.terms.ideals import cases_of_constants, eliminated, excluded_by_equations
@@ -41,7 +42,7 @@ class CertifiedClaim:
     ``repeating``: the inputs, the last one again and again, of a run that comes to a state in which it was before.
     Or ``all_runs``: that all runs, taken one by one, come to their end.
     ``elements``: the invariants are of each element of followed objects, for all of them at once: they are used of
-    those that are read, too.
+    those that are read, too. ``pairs``: they are of each two elements of one object, too.
     """
 
     invariants: Mapping[str, Sequence[str]]
@@ -51,6 +52,7 @@ class CertifiedClaim:
     repeating: Sequence[int] | None = None
     elements: bool = False
     all_runs: bool = False
+    pairs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +214,10 @@ def _of_elements(held: Sequence[t.Condition], region: CutpointRegion) -> Iterato
         chosen += [(*others, one) for others in chosen for one in reads]
     for some in chosen[1 : 1 + MAX_ELEMENT_CHOICES]:
         yield from _of_chosen(held, region, some)
+    if region.start is not None:
+        yield region.graph.same_where_one_place()
+    for number, second in region.graph.pairs.items():
+        yield from _of_pairs(held, region, region.graph.cells[number], second)
 
 
 def _of_chosen(
@@ -226,7 +232,7 @@ def _of_chosen(
     for one in some:
         cell = cells[one.object]
         index = one.offset // cell.size
-        values |= {**region.any_cell(one.object, index), cell.cell: one.value}
+        values |= {**region.any_cell(cell, index), cell.cell: one.value}
         guard = t.conjunction((guard, one.guard, (one.offset % cell.size).eq(0), region.graph.has_element(cell, index)))
     if guard is t.FALSE:
         return
@@ -236,9 +242,35 @@ def _of_chosen(
     if len(indices) == 1 and others:
         (index,) = indices
         for number in others:
-            values |= region.any_cell(number, index)
+            values |= region.any_cell(cells[number], index)
             guard = guard & region.graph.has_element(cells[number], index)
         yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
+
+
+def _of_pairs(
+    held: Sequence[t.Condition], region: CutpointRegion, first: FollowedCell, second: FollowedCell
+) -> Iterator[t.Condition]:
+    """What holds of each two elements of an object of which one is read: the other is read, too, or one of the two that
+    are followed; and of these two in the other order.
+
+    Both places are any but fixed, each independent of the other, so the argument for one element is that for two. What
+    is assumed of the places when the run begins is the same of both, so they may stand for each other. Where both are
+    one place, the runs count in which what memory holds there is one value.
+    """
+    told: list[tuple[t.Condition, t.Term, t.Term]] = [(t.TRUE, cell.number, cell.cell) for cell in (first, second)]
+    for read in region.elements:
+        if read.object == first.object:
+            index = read.offset // first.size
+            inside = (read.guard, (read.offset % first.size).eq(0), region.graph.has_element(first, index))
+            told.append((t.conjunction(inside), index, read.value))
+    for (when, at, value), (other_when, other_at, other) in islice(
+        permutations(dict.fromkeys(told), 2), 1, 1 + MAX_PAIR_CHOICES
+    ):
+        values = region.any_cell(first, at) | region.any_cell(second, other_at)
+        values |= {first.cell: value, second.cell: other}
+        guard = when & other_when
+        if guard is not t.FALSE:
+            yield t.implies(guard, t.conjunction(t.substitute(condition, values) for condition in held))
 
 
 def impossible(goal: t.Condition, milliseconds: int, used: dict[str, None]) -> bool:

@@ -25,6 +25,7 @@ from loopless.flowgraph.model import (
     Expire,
     Fill,
     Flowgraph,
+    FollowedCell,
     Havoc,
     Load,
     Statement,
@@ -110,7 +111,7 @@ class CutpointRegion:
         chosen: Mapping[tuple[str, int], int] | None = None,
     ) -> None:
         """``chosen``: values from outside that are these, by block and number of the statement."""
-        self.graph, self.labels = graph, labels
+        self.graph, self.start, self.labels = graph, start, labels
         self.violates, self.follows, self.chosen = violates, follows, chosen or {}
         self.arrivals: list[Arrival] = []
         self.events: list[Event] = []
@@ -261,8 +262,10 @@ class CutpointRegion:
             return
         offset = t.substitute(load.address.offset, values)
         # What is read of the followed cell is what that holds: the value that stands for others may be the same.
-        held = t.wrap(values.get(cell.cell, cell.cell), load.target.type)
-        self.of_elements.append(t.implies(guard & cell.hit(offset), found.eq(held)))
+        second = self.graph.pairs.get(cell.object)
+        for one in (cell,) if second is None else (cell, second):
+            held = t.wrap(values.get(one.cell, one.cell), load.target.type)
+            self.of_elements.append(t.implies(guard & one.hit(offset), found.eq(held)))
         kept = guard
         for then, at, value in reversed(self._stores.get(cell.object, ())):
             stored = t.wrap(value, load.target.type)
@@ -289,11 +292,10 @@ class CutpointRegion:
             self._fresh += 1
             values[lost] = t.const(self._fresh)
 
-    def any_cell(self, number: int, index: t.Term) -> dict[t.Var, t.Term]:
-        """The variables of the cell of an object as they are, at the cutpoint, in a run whose place is ``index``: all
-        but the place are any. So are those that stand for elements elsewhere.
+    def any_cell(self, cell: FollowedCell, index: t.Term) -> dict[t.Var, t.Term]:
+        """The variables of a cell as they are, at the cutpoint, in a run whose place is ``index``: all but the place
+        are any. So are those that stand for elements elsewhere.
         """
-        cell = self.graph.cells[number]
         variables = sorted(cell.variables | self.graph.elsewhere, key=lambda var: var.key)
         return {**{var: self._any(var) for var in variables}, cell.number: index}
 

@@ -11,7 +11,7 @@ This over-approximates runs, and is for proofs of what ends with an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from loopless import terms as t
@@ -116,15 +116,20 @@ def _cells(graph: Flowgraph) -> Iterator[FollowedCell]:
 
 def _beginning(graph: Flowgraph, cells: dict[int, FollowedCell]) -> Iterator[Statement]:
     for one in cells.values():
-        yield Havoc(one.number, Origin.UNSUPPORTED, "place of a cell")
-        found = graph.objects[one.object]
-        if found.size is not None:
-            yield from _within(one, found.size)
-        if _is_zero(found):
-            yield Assign(one.cell, t.ZERO)
-        else:
-            yield Havoc(one.cell, Origin.UNSUPPORTED, "content of a cell")
+        yield from first_content(graph, one)
         yield Assign(one.last, t.ONE)
+
+
+def first_content(graph: Flowgraph, one: FollowedCell) -> Iterator[Statement]:
+    """What is known of a cell when the run begins: its place is any inside of the object."""
+    yield Havoc(one.number, Origin.UNSUPPORTED, "place of a cell")
+    found = graph.objects[one.object]
+    if found.size is not None:
+        yield from _within(one, found.size)
+    if begins_with_zeros(found):
+        yield Assign(one.cell, t.ZERO)
+    else:
+        yield Havoc(one.cell, Origin.UNSUPPORTED, "content of a cell")
 
 
 def _within(one: FollowedCell, size: int | t.Term) -> Iterator[Statement]:
@@ -137,7 +142,7 @@ def _within(one: FollowedCell, size: int | t.Term) -> Iterator[Statement]:
         yield Assume((one.place + one.size).le(size) | size.lt(one.size))
 
 
-def _is_zero(found: MemoryObject) -> bool:
+def begins_with_zeros(found: MemoryObject) -> bool:
     """Whether it surely holds zeros when the run begins."""
     return found.kind == "global" and found.content is not None and not any(found.content) and found.own
 
@@ -155,31 +160,35 @@ def _statements(block: Block, cells: dict[int, FollowedCell], fresh: dict[t.Var,
                 held = t.ite(hit, t.wrap(one.cell, statement.target.type), elsewhere)
                 yield replace(statement, target=elsewhere)
                 yield Assign(statement.target, held, statement.loc)
-            case Store(address=address, value=value) if isinstance(address.object, t.Const):
-                yield statement
-                one_or_none = cells.get(address.object.value)
-                if one_or_none is not None:
-                    held = t.ite(
-                        one_or_none.hit(address.offset), t.wrap(value, one_or_none.cell.type), one_or_none.cell
-                    )
-                    yield Assign(one_or_none.cell, held, statement.loc)
-            case Fill(address=address) if isinstance(address.object, t.Const):
-                yield statement
-                if address.object.value in cells:
-                    yield from _filled(statement, cells[address.object.value], block.label, index, fresh)
-            case Begin(object=number, size=size) if number in cells:
-                yield statement
-                yield from _within(cells[number], size)
-            case Store() | Fill() | Copy() | Call() | Expire():
-                yield statement
-                yield from _lost(statement, cells)
             case _:
                 yield statement
+                yield from what_becomes(statement, cells, f"{block.label}#{index}", fresh)
 
 
-def _filled(
-    fill: Fill, one: FollowedCell, label: str, index: int, fresh: dict[t.Var, VariableInfo]
+def what_becomes(
+    statement: Statement, cells: Mapping[int, FollowedCell], name: str, fresh: dict[t.Var, VariableInfo]
 ) -> Iterator[Statement]:
+    """What a statement that is no load does to cells. ``name``: of a variable for what it may make of a part of one,
+    which is added to ``fresh``.
+    """
+    match statement:
+        case Store(address=address, value=value) if isinstance(address.object, t.Const):
+            one = cells.get(address.object.value)
+            if one is not None:
+                held = t.ite(one.hit(address.offset), t.wrap(value, one.cell.type), one.cell)
+                yield Assign(one.cell, held, statement.loc)
+        case Fill(address=address) if isinstance(address.object, t.Const):
+            if address.object.value in cells:
+                yield from _filled(statement, cells[address.object.value], name, fresh)
+        case Begin(object=number, size=size) if number in cells:
+            yield from _within(cells[number], size)
+        case Store() | Fill() | Copy() | Call() | Expire():
+            yield from _lost(statement, cells)
+        case _:
+            pass
+
+
+def _filled(fill: Fill, one: FollowedCell, name: str, fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
     """A cell inside of what is filled with zeros is zero; inside of what is filled otherwise, or cut by it, it is any
     value.
     """
@@ -187,14 +196,14 @@ def _filled(
     behind = one.place + one.size
     inside = begin.le(one.place) & behind.le(end)
     outside = one.place.ge(end) | behind.le(begin)
-    unknown = t.Var(f"{label}#{index}", one.cell.type)
+    unknown = t.Var(name, one.cell.type)
     fresh[unknown] = VariableInfo(unknown, unknown.name, Kind.TEMPORARY)
     yield Havoc(unknown, Origin.UNSUPPORTED, "part of a cell", fill.loc)
     filled: t.Term = t.ZERO if fill.byte is t.ZERO else unknown
     yield Assign(one.cell, t.ite(outside, one.cell, t.ite(inside, filled, unknown)), fill.loc)
 
 
-def _lost(statement: Store | Fill | Copy | Call | Expire, cells: dict[int, FollowedCell]) -> Iterator[Statement]:
+def _lost(statement: Store | Fill | Copy | Call | Expire, cells: Mapping[int, FollowedCell]) -> Iterator[Statement]:
     """The cells of which nothing is known any more."""
     objects = frozenset((statement.object,)) if isinstance(statement, Expire) else written_by(statement)
     anything = objects is None or any(number < 0 for number in objects)

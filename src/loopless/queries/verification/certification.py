@@ -66,7 +66,7 @@ class Certification:
     def certified(self, system: TransitionSystem, search: Search, proof: Proof) -> Verdict | None:
         """``true`` if the judge accepts the proof, shortened or as it is."""
         if proof.history or proof.elements:
-            claim = replace(claim_of(proof.invariants, system), elements=proof.elements)
+            claim = replace(claim_of(proof.invariants, system), elements=proof.elements, pairs=proof.pairs)
             shown = told(system, without_history(proof.invariants, system))
             verdict = self.judged(system, claim, proof.method, shown, proof.history)
             return None if verdict is None else self._unless_wild(search, verdict)
