@@ -12,12 +12,14 @@ from loopless.queries.reach.answering import REACH
 from loopless.refusals import Reason, Refused
 from loopless.verification.portfolio import TERMINATION
 
-LIST = """struct node { struct node *next; int value; };
-int total(struct node *n) {
-    int s = 0;
+CUT = """struct node { struct node *next; int value; };
+unsigned cut(struct node *n) {
+    unsigned s = 0;
     while (n) {
-        s += n->value;
-        n = n->next;
+        struct node *behind = n->next;
+        n->next = 0;
+        n = behind;
+        s++;
     }
     return s;
 }
@@ -86,14 +88,14 @@ def test_nothing_is_told_where_nobody_asked(
 
 
 def test_bound_tells_what_each_method_said_of_a_list(run, tmp_path) -> None:
-    (tmp_path / "a.c").write_text(LIST, encoding="utf-8")
+    (tmp_path / "a.c").write_text(CUT, encoding="utf-8")
     quiet = run("bound", "a.c", cwd=tmp_path)
     loud = run("bound", "a.c", cwd=tmp_path, env={"LOOPLESS_DEBUG": "methods"})
     assert (quiet.stderr, quiet.stdout) == ("", loud.stdout)
     lines = loud.stderr.splitlines()
     assert all(line.startswith("loopless: ") for line in lines)
     first, *others = (line.removeprefix("loopless: ") for line in lines)
-    why = "it runs as long as what it reads lets it: n->next at a.c:6:16"
+    why = "memory that it may write decides how long it runs, which is not followed: n->next at a.c:5:34"
     assert first == f"Inductions at a.c:4:5: induction: no answer, since {why}"
     assert why in quiet.stdout
     bounds = [line.split(": ")[1:3] for line in others if line.startswith("BoundQuestion at ")]
