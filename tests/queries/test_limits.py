@@ -207,6 +207,25 @@ def test_workers_are_kept_unless_fresh_ones_are_asked_for(method):
     assert len(set(run_all([process] * 4, Limits(), 1, fresh=True))) == 4
 
 
+def squared_by_a_server(monkeypatch):
+    monkeypatch.setattr(limits_module, "_may_fork", lambda: False)
+    return run_all([functools.partial(quick, 3)], Limits(), 1)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there is a server on Linux only")
+def test_a_fork_of_a_process_with_a_server_starts_its_own(monkeypatch):
+    """It is no parent of the server that it knows, and could not wait for it."""
+    assert squared_by_a_server(monkeypatch) == [9]
+    child = os.fork()
+    if child == 0:
+        try:
+            os._exit(squared_by_a_server(monkeypatch)[0])
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert squared_by_a_server(monkeypatch) == [9]
+
+
 def test_jobs_run_at_the_same_time():
     # Asleep, not at work: so it holds on a busy machine too. One after the other they take 12 s.
     started = time.monotonic()

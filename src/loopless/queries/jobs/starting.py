@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ def context_of(*, fork: bool) -> tuple[ForkContext | ForkServerContext | SpawnCo
         return get_context("fork"), os.getpid()
     if sys.platform != "linux":
         return get_context("spawn"), os.getpid()
+    _forget_server_in_forks()
     context = get_context("forkserver")
     context.set_forkserver_preload(list(ENGINES))
     return context, None
@@ -42,11 +44,29 @@ def without_program() -> Iterator[None]:
         sys.modules["__main__"] = program
 
 
-def let_server_end() -> None:
-    """Give back what keeps the process alive from which this one was forked: it then ends with the one that asked."""
+@functools.cache
+def _forget_server_in_forks() -> None:
+    """Let a process that is forked from this one start a server of its own, as it is no parent of this one's server:
+    multiprocessing waits for the one it knows, which fails there.
+    """
+    os.register_at_fork(after_in_child=_forget_server)
+
+
+def _forget_server() -> None:
+    let_server_end()
+    with contextlib.suppress(AttributeError):
+        _server()._forkserver_pid = None  # noqa: SLF001
+
+
+def _server() -> Any:
     from multiprocessing import forkserver
 
-    server: Any = forkserver._forkserver  # noqa: SLF001  # no other way to know it
+    return forkserver._forkserver  # noqa: SLF001  # no other way to know it
+
+
+def let_server_end() -> None:
+    """Give back what keeps the process alive from which this one was forked: it then ends with the one that asked."""
+    server = _server()
     with contextlib.suppress(OSError, TypeError, AttributeError):
         os.close(server._forkserver_alive_fd)  # noqa: SLF001
         server._forkserver_alive_fd = None  # noqa: SLF001
