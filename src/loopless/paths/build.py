@@ -143,8 +143,8 @@ def _occurring(paths: Iterable[Path]) -> set[t.Var]:
 
 
 def _executed(body: Callable[[Doubtful], Body]) -> tuple[Body, list[Finished[ExecutionState]]]:
-    """One iteration; what is read through pointers that iterations let point into other objects is not followed, nor
-    what may lie in an object that is lost.
+    """One iteration. Two kinds of memory are not followed: what is read through a pointer that iterations move to
+    another object, and what may lie in an object that is lost.
 
     Where an iteration makes a pointer null, nothing is read through it from then on.
     """

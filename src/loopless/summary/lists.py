@@ -63,7 +63,7 @@ class Walking:
         told = replace(told, assumptions=tuple(dict.fromkeys((*told.assumptions, *self.granted))))
         if told.diverges is t.FALSE or not self.original.may_free:
             return told
-        # In a circle it comes to a node again that it may have freed, which is undefined behaviour.
+        # A list in a circle leads to the same node again. If the loop has freed the node, that is undefined behaviour.
         detail = "it may never end, and may free the nodes of a list that it comes to again"
         lost = Residual(told.diverges, Refused(Reason.MEMORY, place_of(self.original), detail))
         return replace(told, diverges=t.FALSE, residual=(*told.residual, lost))

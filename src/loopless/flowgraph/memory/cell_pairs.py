@@ -1,9 +1,9 @@
 """A second cell of each array that is followed: enough for what is said of each two of its elements.
 
 The first one is that of :mod:`loopless.flowgraph.memory.array_cells`. The second one is at a place of its own, which
-is any, too: it may be that of the first. Writes set both. No read gives the second one, since what holds of both
-is used of elements that are read in other ways (:mod:`loopless.check.certificates.judge`); so runs are the same with it
-as without.
+is any, too: it may be that of the first. Writes set both. No read takes its value from the second cell, so runs are the
+same with it as without. What is shown of the two cells the judge uses of elements that are read
+(:mod:`loopless.check.certificates.judge`).
 """
 
 from __future__ import annotations

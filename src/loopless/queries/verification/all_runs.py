@@ -19,8 +19,8 @@ ALL_RUNS = "all runs, one by one"
 def by_all_runs(
     question: VerificationQuestion, system: TransitionSystem, certification: Certification, steps: int
 ) -> Verdict | None:
-    """``true`` if all runs of the program come to their end without a violation, in so many ``steps`` in all, and the
-    judge says so; None where that is not known.
+    """``true`` if the judge agrees that each run of the program comes to its end without a violation; None where that
+    is not known. ``steps``: maximum number of back edges and calls of all runs together.
     """
     settings = question.settings
     if question.entry != "main" or _takes_much(system):
