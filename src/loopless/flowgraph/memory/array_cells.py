@@ -168,8 +168,8 @@ def _statements(block: Block, cells: dict[int, FollowedCell], fresh: dict[t.Var,
 def what_becomes(
     statement: Statement, cells: Mapping[int, FollowedCell], name: str, fresh: dict[t.Var, VariableInfo]
 ) -> Iterator[Statement]:
-    """What a statement that is no load does to cells. A fill may change a part of a cell: the unknown value behind it is
-    a new variable with this ``name``, which is added to ``fresh``.
+    """What a statement that is no load does to cells. A fill may change a part of a cell. The cell is then an unknown
+    value, a new variable with this ``name``, which is added to ``fresh``.
     """
     match statement:
         case Store(address=address, value=value) if isinstance(address.object, t.Const):
