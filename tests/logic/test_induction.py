@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from loopless import clock
-from loopless.logic.induction import Entailing, _Incremental, core, entailed, inductive_subset, solver_context
+from loopless.logic.induction import (
+    Cores,
+    Entailing,
+    _Incremental,
+    entailed,
+    inductive_subset,
+    needed,
+    solver_context,
+)
 from loopless.terms import (
     FALSE,
     INTEGERS,
@@ -107,14 +115,22 @@ def test_what_holds_behind_a_step(given, wanted, holds):
 
 
 def test_a_core_is_enough_and_leaves_out_what_is_needless():
-    needed, needless = equal(Y, scale(X, 2)), less_equal(N, const(7))
-    assert core(COUNT[1], (needless, needed), equal(Y, scale(X, 2))) == (needed,)
-    assert core(COUNT[1], (needless,), equal(Y, scale(X, 2))) is None
-    assert core(COUNT[1], (needless, needed), less_equal(X, const(10))) == ()
-    assert (
-        core(COUNT[1], (less_equal(const(3), sub(X, N)), less_equal(const(3), N)), less_equal(const(7), X)) is not None
-    )
-    assert len(core(COUNT[1], (less_equal(const(3), sub(X, N)), less_equal(const(3), N)), less_equal(const(7), X))) == 2
+    wanted, needless = equal(Y, scale(X, 2)), less_equal(N, const(7))
+    assert Cores(COUNT[1], (needless, wanted)).of(equal(Y, scale(X, 2))) == (wanted,)
+    assert Cores(COUNT[1], (needless,)).of(equal(Y, scale(X, 2))) is None
+    cores = Cores(COUNT[1], (needless, wanted))
+    assert cores.of(less_equal(X, const(10))) == ()
+    assert cores.of(equal(Y, scale(X, 2))) == (wanted,)  # the same solver says it of another condition
+    both = (less_equal(const(3), sub(X, N)), less_equal(const(3), N))
+    assert set(Cores(COUNT[1], both).of(less_equal(const(7), X)) or ()) == set(both)
+
+
+def test_what_goals_need_is_kept_with_what_that_needs():
+    even, needless = equal(Y, scale(X, 2)), less_equal(const(-5), N)
+    goal = (Step("loop", "end", less_equal(const(3), X), {}), less_equal(const(6), Y))
+    assert needed({"loop": (needless, even)}, [COUNT[1]], [goal], solver_context()) == {"loop": (even,)}
+    assert needed({"loop": (needless,)}, [COUNT[1]], [goal], solver_context()) is None
+    assert needed({"loop": (needless, even)}, [COUNT[1]], [goal], solver_context(), until=0.0) is None
 
 
 def test_what_is_given_is_put_to_the_solver_once(monkeypatch):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from loopless import clock
@@ -270,11 +271,34 @@ class _Asked:
         return dropped
 
 
-def core(
-    step: PlaceStep, given: Sequence[t.Condition], wanted: t.Condition, check_ms: int = 2000, context: Any = None
-) -> tuple[t.Condition, ...] | None:
-    """Of ``given``, what is enough for ``wanted`` behind the step; None where that was not shown."""
-    return Cores(step, given, context).of(wanted, check_ms)
+def needed(
+    known: Mapping[str, Sequence[t.Condition]],
+    inner: Sequence[PlaceStep],
+    goals: Iterable[tuple[PlaceStep, t.Condition]],
+    context: Any,
+    check_ms: int = 2000,
+    until: float = math.inf,
+) -> dict[str, tuple[t.Condition, ...]] | None:
+    """Of what is ``known``, by place, what the solver's proofs use of the ``goals``, conditions behind steps, and of
+    itself behind the ``inner`` steps; None where a proof does not come to an end, or the time is over.
+    """
+    found: dict[str, dict[t.Condition, None]] = {label: {} for label in known}
+    cores: dict[int, Cores] = {}  # by the identity of the step, which each keeps
+    waiting = list(goals)
+    while waiting:
+        step, wanted = waiting.pop()
+        if clock.counted() >= until:
+            return None
+        if id(step) not in cores:
+            cores[id(step)] = Cores(step, known.get(step.source, ()), context)
+        used = cores[id(step)].of(wanted, check_ms)
+        if used is None:
+            return None
+        for one in used:
+            if one not in found[step.source]:
+                found[step.source][one] = None
+                waiting += [(into, one) for into in inner if into.target == step.source]
+    return {label: tuple(conditions) for label, conditions in found.items()}
 
 
 class Cores:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from loopless import clock
@@ -11,7 +10,7 @@ from loopless.errors import LimitError
 from loopless.flowgraph.memory.cell_pairs import with_pairs
 from loopless.flowgraph.model import Origin
 from loopless.limits.verification import MAX_PAIR_CONSTANTS, PAIR_CORE_MS
-from loopless.logic.induction import Cores, inductive_subset, solver_context
+from loopless.logic.induction import inductive_subset, needed, solver_context
 from loopless.transition.building import system_of
 from loopless.transition.relation import Step, TransitionSystem
 from loopless.verification.element_pairs import array_states, pair_candidates
@@ -60,7 +59,9 @@ def _proved(search: Search, until: float) -> Proof | None:
         return None
     in_time = (step for step in system.failing if clock.counted() < until)
     undefined = [step for step in in_time if search.excluded(step, kept, PAIR_CORE_MS)]
-    return Proof(_needed(kept, inner, [*bad, *undefined]), PAIRS, elements=True, pairs=True)
+    goals = ((replace(step, update={}), t.FALSE) for step in (*bad, *undefined))
+    shorter = needed(kept, inner, goals, solver_context(), PAIR_CORE_MS)
+    return Proof(shorter or dict(kept), PAIRS, elements=True, pairs=True)
 
 
 def _with_two(system: TransitionSystem) -> TransitionSystem | None:
@@ -69,27 +70,3 @@ def _with_two(system: TransitionSystem) -> TransitionSystem | None:
     kept = frozenset(var for cell in (*graph.cells.values(), *graph.pairs.values()) for var in (cell.cell, cell.number))
     found = system_of(graph, system.violates, system.calls, kept=kept, elements=True)
     return found if isinstance(found, TransitionSystem) and found.cutpoints == system.cutpoints else None
-
-
-def _needed(
-    known: Mapping[str, Sequence[t.Condition]], inner: Sequence[Step], bad: Sequence[Step]
-) -> dict[str, tuple[t.Condition, ...]]:
-    """Of what is known, what proofs of Z3 use: all of it where these do not come to an end."""
-    context = solver_context()
-    needed: dict[str, dict[t.Condition, None]] = {label: {} for label in known}
-    cores: dict[int, Cores] = {}
-    steps = (*inner, *(replace(step, update={}) for step in bad))
-    waiting: list[tuple[int, t.Condition]] = [(number, t.FALSE) for number in range(len(inner), len(steps))]
-    while waiting:
-        number, wanted = waiting.pop()
-        step = steps[number]
-        if number not in cores:
-            cores[number] = Cores(step, known.get(step.source, ()), context)
-        used = cores[number].of(wanted, PAIR_CORE_MS)
-        if used is None:
-            return {label: tuple(conditions) for label, conditions in known.items()}
-        for one in used:
-            if one not in needed[step.source]:
-                needed[step.source][one] = None
-                waiting += [(other, one) for other, into in enumerate(inner) if into.target == step.source]
-    return {label: tuple(conditions) for label, conditions in needed.items()}

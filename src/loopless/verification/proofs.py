@@ -38,7 +38,7 @@ from loopless.limits.verification import (
     STATES_OF_RUN,
 )
 from loopless.logic.horn import solved
-from loopless.logic.induction import core, entailed, inductive_subset, solver_context
+from loopless.logic.induction import entailed, inductive_subset, needed, solver_context
 from loopless.logic.strongest import Strongest
 from loopless.logic.unrolling import extreme_first_steps, runs_into
 from loopless.records import dataclass
@@ -583,20 +583,8 @@ class Search:
             wanted += self._aside(kept, until, context)
             part = None if multiplies(self.inner) else self._enough(kept, wanted, until, context)
         kept = part or kept
-        needed: dict[str, list[t.Condition]] = {label: [] for label in kept}
-        waiting = list(wanted)
-        while waiting:
-            transition, condition = waiting.pop()
-            used = None
-            if clock.counted() < until:
-                used = core(transition, kept.get(transition.source, ()), condition, context=context)
-            if used is None:
-                return self._without_each(kept, wanted, until, context)
-            for one in used:
-                if one not in needed[transition.source]:
-                    needed[transition.source].append(one)
-                    waiting += [(step, one) for step in self.inner if step.target == transition.source]
-        return self._without_each({label: tuple(parts) for label, parts in needed.items()}, wanted, until, context)
+        shorter = needed(kept, self.inner, wanted, context, until=until)
+        return self._without_each(shorter or kept, wanted, until, context)
 
     def _aside(
         self, known: Mapping[str, Sequence[t.Condition]], until: float, context: Any
