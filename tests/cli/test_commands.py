@@ -177,6 +177,31 @@ def test_text_has_the_answer_first_then_why_then_what_helps(run, three):
     assert done.stderr == ""
 
 
+def test_a_loop_has_a_type_where_one_inside_reads_what_it_writes(answer, tmp_path):
+    """A summary of the loop inside speaks of a list that the loop around it chooses: it is passed by what holds all the
+    same.
+    """
+    (tmp_path / "w.c").write_text(
+        """struct node { struct node *next; int v; };
+int f(struct node *p, int *a, int n) {
+    int c = 0;
+    for (int i = 0; i < n; i++) {
+        struct node *q = p;
+        while (q->v != i) q = q->next;
+        p = q;
+        a[i & 7] = c++;
+    }
+    return c;
+}
+""",
+        encoding="utf-8",
+    )
+    status, found = answer("summarize", tmp_path / "w.c", "--loop", "w.c:4")
+    (loop,) = found["loops"]
+    assert (status, loop["status"], loop["type"]) == (3, "over-approximate", 2)
+    assert "walks a list" in loop["residual"][0]["detail"]
+
+
 def test_flags_for_clang_stand_behind_two_dashes(answer, tmp_path):
     (tmp_path / "d.c").write_text("int f(int x) { while (x < N) x++; return x; }\n", encoding="utf-8")
     status, document = answer("summarize", "d.c", "--", "-DN=77", cwd=tmp_path)

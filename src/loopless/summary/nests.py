@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import field, replace
 
 from loopless import terms as t
-from loopless.flowgraph.memory.statement_effects import written_in
+from loopless.flowgraph.memory.statement_effects import changed_in, written_in
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.limits.summary import MAX_ALIASES
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_paths
@@ -83,11 +83,14 @@ def paths_of(
 
 
 def _reads_written(graph: Flowgraph, loop: LoopInfo, inner: LoopSummary) -> bool:
-    """Whether the summary of an inner loop speaks of memory, and the loop around it may write any."""
-    if written_in(graph, loop.blocks) is not None:
-        return False
-    reads = (part for node in nodes_of(inner) for part in t.walk_inside(node) if isinstance(part, t.Read))
-    return any(not part.array.endswith(t.STREAM) for part in reads)
+    """Whether the summary of an inner loop speaks of memory that the loop around it may write, or of a list, which that
+    loop may choose or change.
+    """
+    reads = {part.array for node in nodes_of(inner) for part in t.walk_inside(node) if isinstance(part, t.Read)}
+    arrays = {array for array in reads if not array.endswith(t.STREAM)}
+    anywhere = written_in(graph, loop.blocks) is None
+    written = changed_in(graph, loop.blocks).names(graph)
+    return any(anywhere or array in written or t.in_list(array) is not None for array in arrays)
 
 
 def writing_paths(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from loopless import terms as t
 from loopless.automaton import classify
@@ -48,6 +49,12 @@ def around_inner_loops(
     return functools.cache(lambda: paths_of(graph, info, interest, known=known, approximate=True))
 
 
+_OF_LOOPS_INSIDE: Final = frozenset((Reason.NESTED, Reason.MEMORY))
+"""Why a loop has no paths where these pass a loop inside: it has no summary, or one that speaks of what the loop around
+it may write.
+"""
+
+
 def _by_inner_loops(
     answer: LoopAnswer,
     graph: Flowgraph,
@@ -57,7 +64,7 @@ def _by_inner_loops(
 ) -> LoopAnswer:
     """The refusal of a loop without paths, or what follows from approximations of the loops inside."""
     why = answer.refused
-    if why is None or why.reason is not Reason.NESTED or question.assume is not None:
+    if why is None or why.reason not in _OF_LOOPS_INSIDE or question.assume is not None:
         return answer
     paths = around()
     if isinstance(paths, NoPaths):
@@ -70,7 +77,7 @@ def _by_inner_loops(
 def typed_by_approximations(answer: LoopAnswer, around: Callable[[], LoopPaths | NoPaths]) -> LoopAnswer:
     """The answer with a type by what approximations of the loops inside say, where these have no exact summary."""
     why = answer.untyped or answer.refused
-    if answer.type is not None or why is None or why.reason is not Reason.NESTED:
+    if answer.type is not None or why is None or why.reason not in _OF_LOOPS_INSIDE:
         return answer
     paths = around()
     found = classify(paths if isinstance(paths, NoPaths) else paths.uncounted())
