@@ -74,8 +74,15 @@ def test_half_of_the_files_is_a_fixed_half(tmp_path):
     assert [file.name for file in half] != sorted(file.name for file in half)
 
 
+def test_answers_are_counted_once_for_each_reason():
+    old = summary("refused") | {"codes": ["L109: reads a", "L109: reads b", "L201: reads c"]}
+    new = summary("in part", parts=True) | {"codes": ["L201: reads c"]}
+    suite = before_after.Compared(rows=[("a.c f", old, new), ("a.c g", summary("complete"), new)])
+    assert list(before_after.by_code({"functions": suite})) == ["functions: L109: 1 → 0", "functions: L201: 1 → 2"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("question", ["summaries", "bounds", "integers"])
+@pytest.mark.parametrize("question", ["summaries", "functions", "bounds", "integers"])
 def test_a_version_loses_nothing_beside_itself_and_is_asked_once(tmp_path, question):
     (tmp_path / "ten.c").write_text(CODE)
     keep = tmp_path / "kept"
@@ -86,12 +93,13 @@ def test_a_version_loses_nothing_beside_itself_and_is_asked_once(tmp_path, quest
     (row,) = before_after.kept_rows(keep)
     (suite,) = before_after.compared([row]).values()
     # Two loops; of bounds an entry and a call of each, and the whole call.
-    assert len(suite.rows) == (2 if question == "summaries" else 5)
+    told = {"summaries": 2, "functions": 1}
+    assert len(suite.rows) == told.get(question, 5)
     assert not suite.alone
     for name, old, new in suite.rows:
-        assert old["kind"] == new["kind"] == ("complete" if question == "summaries" else "exact"), name
+        assert old["kind"] == new["kind"] == ("complete" if question in told else "exact"), name
         assert not list(before_after.worse(new, old))
         assert not before_after.looser(new, old)
-    if question != "summaries":
+    if question not in told:
         first = next(new for name, _, new in suite.rows if ":3:5, a call" in name)
         assert first["values"] == [10] * before_after.POINTS
