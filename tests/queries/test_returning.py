@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from asking import summary_of
 from loopless.check.interpreter.run import Interpreter
 from loopless.queries.bounds.answering import answer_bounds
 from loopless.queries.bounds.costs import answer_cost
-from loopless.queries.functions import summarize_whole
+from loopless.queries.functions import answer_functions, outcomes_of, summarize_whole
+from loopless.queries.loops.answer import Question
+from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import load
 from loopless.queries.settings import Settings
 from loopless.refusals import Reason, Refused
 from loopless.report.numbers import facts
+from loopless.summary import LoopSummary
 from loopless.terms import FALSE, TRUE, ZERO, evaluate, holds
 
 LARGE = "".join(f"    t = (t * {2 * k + 3} + {k}) ^ (t >> {k % 5 + 1}); u += t & {k};\n" for k in range(100))
@@ -250,3 +255,46 @@ def test_functions_of_the_library_call_nothing_of_the_program(tmp_path, called, 
     assert loop.entry.exact == comes_back
     assert bool(loop.calls.ends) != comes_back
     assert loop.entry.exact or loop.entry.completed is not None
+
+
+def test_what_runs_do_whose_calls_return_is_told_exactly(tmp_path):
+    """A run whose calls return comes to what the summary says; one that ends in a call takes no more iterations."""
+    text = "static void g(int x, ...) { if (x == z) exit(0); }\n"
+    text += "int f(int n) { int k = 7, i; for (i = 0; i < n; i += 2) { k += 3; g(i); } return k + i; }"
+    program = program_of(tmp_path, text)
+    loop = program["f"].loops[0]
+    found = answer_loop(loop.function, loop.id, Question(approximate=True))
+    assert (found.status, found.complete) == ("exact", True)
+    assert found.past_calls is not None
+    assert "exit is called at" in found.past_calls.detail
+    assert any("calls of g return, which they need not" in assumption for assumption in found.assumptions)
+    ends = set()
+    graph = program["f"].graph()
+    for z, n in itertools.product((-1, 0, 4, 5), range(-1, 9)):
+        run = Interpreter(program.source.inlined, graph).run([n], [], globals={"z": z}, max_steps=2_000)
+        count, behind = run.iterations.get(loop.id.name, 0), found(i=0, k=7, n=n)
+        told = behind["i"] // 2
+        ends.add(run.status)
+        assert count <= told
+        if run.status == "ok":
+            assert (count, run.outcome.return_value) == (told, behind["k"] + behind["i"])
+    assert len(ends) == 2
+
+
+def test_what_is_told_of_runs_whose_calls_return_is_not_taken_for_all_runs(tmp_path):
+    text = "static void g(int x, ...) { if (x == 3) exit(0); }\n"
+    text += "int f(int n) { int i; for (i = 0; i < n; i++) g(i); return i; }\n"
+    program = program_of(tmp_path, text)
+    loop = program["f"].loops[0]
+    found = answer_loop(loop.function, loop.id, Question(approximate=True))
+    assert found.summary is not None
+    assert found.summary.complete
+    (outcome,) = outcomes_of([found]).values()
+    assert isinstance(outcome, LoopSummary)
+    assert not outcome.complete
+    assert outcome.cases == ()
+    assert outcome.approximation is not None
+    assert len(outcome.approximation.cases) == len(found.summary.cases)
+    assert [lost.when for lost in outcome.approximation.may_be_lost] == [TRUE]
+    (whole,) = answer_functions([program["f"]], Question(approximate=True), program.settings)
+    assert whole.status != "exact"

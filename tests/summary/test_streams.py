@@ -17,7 +17,7 @@ from loopless.flowgraph.callees.streams import INPUTS, counter_of, with_streams
 from loopless.flowgraph.model import Flowgraph
 from loopless.queries.evaluation.calls import evaluate
 from loopless.queries.evaluation.evaluate import Evaluator
-from loopless.queries.functions import answer_functions, summarize_whole
+from loopless.queries.functions import answer_functions, outcomes_of, summarize_whole
 from loopless.queries.loops.answer import Question
 from loopless.queries.loops.answers import answer_loop
 from loopless.queries.program import AnalyzedFunction, load
@@ -192,7 +192,7 @@ def test_only_loops_read_streams(tmp_path: Path) -> None:
     assert with_streams(graph) is graph
 
 
-def test_loops_with_calls_that_need_not_return_have_approximations(tmp_path: Path) -> None:
+def test_loops_with_calls_that_need_not_return_are_exact_where_these_return(tmp_path: Path) -> None:
     file = tmp_path / "case.c"
     file.write_text(
         "void exit(int); static int g; static void check(int i) { if (i == g) exit(1); g += 3; if (i > 5) check(i - 2); }\n"
@@ -204,8 +204,10 @@ def test_loops_with_calls_that_need_not_return_have_approximations(tmp_path: Pat
     assert exactly.refused is not None
     assert exactly.refused.reason is Reason.UNKNOWN_CALL
     answer = answer_loop(function, loop.id, Question(approximate=True))
-    assert answer.status == "over-approximate" and answer.summary is not None
-    found = answer.summary.approximation
+    assert answer.status == "exact" and answer.complete and answer.past_calls is not None
+    (outcome,) = outcomes_of([answer]).values()
+    assert isinstance(outcome, LoopSummary)
+    found = outcome.approximation
     assert found is not None
     assert any(lost.why.reason is Reason.UNKNOWN_CALL for lost in found.may_be_lost)
 

@@ -15,6 +15,7 @@ from loopless.queries.jobs.sandbox import Limits
 from loopless.queries.loops.answer import LoopAnswer, Question
 from loopless.queries.loops.answering import answer_all
 from loopless.queries.loops.answers import answer_loop
+from loopless.queries.loops.approximating import whatever_calls_do
 from loopless.queries.program import AnalyzedFunction, AnalyzedProgram
 from loopless.queries.settings import Settings
 from loopless.queries.summarized import Summarized
@@ -121,9 +122,18 @@ def composed(
 
 
 def outcomes_of(answers: Sequence[LoopAnswer]) -> dict[str, Outcome]:
-    """The summaries and refusals by the names of the loops."""
-    found = {answer.loop.name: answer.absolute or answer.summary or answer.refused for answer in answers}
+    """The summaries and refusals by the names of the loops; what is said of runs whose calls return is over-approximate
+    where one need not.
+    """
+    found = {answer.loop.name: _outcome_of(answer) for answer in answers}
     return {name: outcome for name, outcome in found.items() if outcome is not None}
+
+
+def _outcome_of(answer: LoopAnswer) -> Outcome | None:
+    found = answer.absolute or answer.summary or answer.refused
+    if answer.past_calls is None or not isinstance(found, LoopSummary):
+        return found
+    return whatever_calls_do(found, answer.past_calls)
 
 
 def _answer(function: AnalyzedFunction, result: FunctionAnswer | Overrun) -> FunctionAnswer:

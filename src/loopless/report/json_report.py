@@ -70,6 +70,8 @@ def _beside(answer: LoopAnswer) -> dict[str, Any]:
         found["memory_not_told"] = [{"object": array, "why": why} for array, why in answer.summary.untold.items()]
     if answer.partly is not None:
         found["partly"] = refused_json(answer.partly)
+    if answer.past_calls is not None:
+        found["past_calls"] = refused_json(answer.past_calls)
     if answer.cut is not None:
         found["cut"] = refused_json(answer.cut)
     if answer.at_entry is not None:

@@ -213,6 +213,8 @@ def entered_lines(entered: t.Condition, names: Names) -> list[str]:
 def verdict(answer: LoopAnswer) -> list[str]:
     """What the answer is: its status first."""
     words = [answer.status if answer.partly is None else exact_but(answer)]
+    if answer.past_calls is not None and words[0].startswith("exact"):
+        words[0] += " where calls return"
     approximated = answer.summary is not None and answer.summary.approximation is not None
     if answer.complete is not None and not approximated:
         words.append("complete" if answer.complete else "not complete")

@@ -70,8 +70,9 @@ class LoopAnswer(Summarized):
 
     ``refused`` says why something that was asked is missing; what is there all the same is shown. ``partly``: why the
     summary leaves out variables that are used behind the loop, where it is complete without these, and ``body`` the
-    paths with them. ``cut``: which limit on time or memory ended the search for more, if any. ``untyped``: why
-    the loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
+    paths with them. ``past_calls``: why a run may end in a call of the loop; what the summary says exactly is then said
+    of runs whose calls return. ``cut``: which limit on time or memory ended the search for more, if any. ``untyped``:
+    why the loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
     another one. ``merged``: the cases of the summary, those that come to the same
     together. ``at_entry``: the summary for the states in which the program enters the loop, where these are not all.
     ``bounds``: on the iterations from any state at the header, where the summary does not tell their number everywhere.
@@ -96,6 +97,7 @@ class LoopAnswer(Summarized):
     refused: Refused | None = None
     partly: Refused | None = None
     body: LoopPaths | None = None
+    past_calls: Refused | None = None
     untyped: Refused | None = None
     cut: Refused | None = None
     granted: tuple[str, ...] = ()

@@ -112,16 +112,16 @@ def _answer_from(
     shown_paths = found.uncounted()
     shown = {var: info.shown for var, info in graph.variables.items() if info.is_source}
     answer = LoopAnswer(name, shown_paths, shown={v: shown[v] for v in occurring(shown_paths) if v in shown})
+    ends = None if question.past_calls or not question.summarize else ends_in_calls(graph, name)
+    answer = replace(answer, past_calls=ends)
     assumed = assumption_of(function, graph, loop, question.assume)
     if assumed is not None and question.assume is not None:
         found = _under(found, assumed, name, question.assume)
         shown_paths = found.uncounted()
         answer = replace(answer, granted=(f"on entry: {question.assume.strip()}",))
     paths, outcome = found, None
-    ends = None if question.past_calls else ends_in_calls(graph, name)
     if question.summarize and (ends is None or question.approximate):
-        begun = ends or (begun if question.exactly else not_asked(name))
-        paths, outcome = _outcome(found, begun, assumed, function, question)
+        paths, outcome = _outcome(found, begun if question.exactly else not_asked(name), assumed, function, question)
 
     def tell(answer: LoopAnswer, *, at_once: bool = False) -> None:
         """What people read is made of the outcome yet, which may take longer than to find it."""
@@ -136,7 +136,7 @@ def _answer_from(
 
     if outcome is not None:
         plain, outcome = outcome, approximating(outcome)
-        if ends is None and question.exactly and assumed is None and writes_memory(graph, loop):
+        if question.exactly and assumed is None and writes_memory(graph, loop):
             tell(answer, at_once=True)
             paths, told = with_memory(graph, paths, plain, variables, known)
             outcome = outcome if told is plain else approximating(told)

@@ -21,6 +21,8 @@ from loopless.queries.program import AnalyzedFunction
 from loopless.queries.returning import ends_in_calls
 from loopless.refusals import Reason, Refused
 from loopless.summary import (
+    Approximation,
+    LoopSummary,
     Outcome,
     Residual,
     approximated,
@@ -39,6 +41,21 @@ def with_lost(outcome: Outcome, ends: Refused | None) -> Outcome:
     found = outcome.approximation
     found = replace(found, may_be_lost=(*found.may_be_lost, Residual(t.TRUE, ends)))
     return replace(outcome, approximation=found)
+
+
+def whatever_calls_do(summary: LoopSummary, ends: Refused) -> LoopSummary:
+    """What ``summary`` says of runs whose calls return, as it holds of all runs: none need come to what it tells, since
+    one may end in a call before, for the reason ``ends``.
+    """
+    about = summary.approximation or Approximation((), t.FALSE)
+    found = Approximation(
+        (*(replace(case, exact=False) for case in summary.cases), *about.cases),
+        summary.diverges | about.may_diverge,
+        (*summary.undefined, *about.may_be_undefined),
+        (*(part for part in about.may_be_lost if part.why != ends), Residual(t.TRUE, ends)),
+    )
+    residual = (Residual(t.TRUE, ends),)
+    return replace(summary, cases=(), diverges=t.FALSE, undefined=(), residual=residual, approximation=found)
 
 
 def around_inner_loops(

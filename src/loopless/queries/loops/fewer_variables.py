@@ -40,7 +40,7 @@ def with_fewer_variables(
         return answer
     if info is None or isinstance(graph, Refused) or question.variables is not None or question.assume is not None:
         return answer
-    if not (question.approximate and question.summarize) or ends_in_calls(graph, answer.loop) is not None:
+    if not (question.approximate and question.summarize):
         return answer
     before = frozenset(answer.paths.state) if answer.paths is not None else None
     better = [answer]
@@ -74,6 +74,7 @@ def _with_others(answer: LoopAnswer, graph: Flowgraph, paths: LoopPaths, absolut
         refused=None,
         partly=why,
         body=body,
+        past_calls=ends_in_calls(graph, answer.loop),
         untyped=None if answer.type is not None else answer.untyped or why,
         untold=untold(graph, answer.loop.info, summary, None),
         shown=names,
