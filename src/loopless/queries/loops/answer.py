@@ -72,15 +72,15 @@ class LoopAnswer(Summarized):
     summary leaves out variables that are used behind the loop, where it is complete without these, and ``body`` the
     paths with them. ``past_calls``: why a run may end in a call of the loop; what the summary says exactly is then said
     of runs whose calls return. ``cut``: which limit on time or memory ended the search for more, if any. ``untyped``:
-    why the loop has no type. ``absolute``: the summary in which streams count from where the function begins, where that is
-    another one. ``merged``: the cases of the summary, those that come to the same
-    together. ``at_entry``: the summary for the states in which the program enters the loop, where these are not all.
-    ``bounds``: on the iterations from any state at the header, where the summary does not tell their number everywhere.
-    ``untold``: what the loop changes and the summary does not tell. ``advice``: commands that answer more. ``shown``
-    gives the source name of each variable that occurs and has one; ``pointers`` that of the pointer, of those that are
-    0 where one is null and of flags that it is; ``layouts``: what is declared in objects, by their names.
-    ``granted``: what the user granted for it. ``trouble``: a traceback where an error inside Loopless is
-    the reason. ``time_ms``: how long the work on this loop took.
+    why the loop has no type. ``absolute``: the summary in which streams count from where the function begins, where
+    that is another one. ``merged``: the cases of the summary, those that come to the same together. ``at_entry``: the
+    summary for the states in which the program enters the loop, where these are not all. ``bounds``: on the iterations
+    from any state at the header, where the summary does not tell their number everywhere. ``untold``: what the loop
+    changes and the summary does not tell. ``advice``: commands that answer more. ``shown`` gives the source name of
+    each variable that occurs and has one; ``pointers`` that of the pointer, of those that are 0 where one is null and
+    of flags that it is; ``layouts``: what is declared in objects, by their names. ``granted``: what the user granted
+    for it. ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``: how long the work on
+    this loop took.
     """
 
     loop: LoopName
