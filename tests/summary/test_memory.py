@@ -97,6 +97,18 @@ WRITING = {
     "a counter that wraps on one way": """void f(unsigned char *a, unsigned char i, unsigned char m, unsigned char n) {
         while (n) { n--; i++; if (i <= m) a[i] = n; } }""",
 }
+REMOVING = {
+    "those that are not zero": "int f(int *a, int k, int i, int n) { for (; i < n; i++) if (a[i]) a[k++] = a[i]; return k; }",
+    "from the end": """int f(short *a, int k, int i) {
+        for (; i >= 0; i--) if (a[i] & 1) a[--k] = a[i]; return k; }""",
+    "neighbours": """int f(unsigned char *a, int k, int i, int n) {
+        for (; i + 1 < n; i += 2) if (a[i] != a[i + 1]) a[k++] = a[i] + a[i + 1]; return k; }""",
+    "repeated ones": "int f(int *a, int k, int i, int n) { for (; i < n; i++) if (a[i] != a[k]) a[++k] = a[i]; return k; }",
+    "as many as data says": """int f(unsigned char *a, int k, int i, int n) {
+        for (; i < n; i++) { a[k] = a[i]; k += a[i] < 9; } return k; }""",
+    "spaces of a text": """int f(char *s, int k, int i) {
+        for (; s[i]; i++) if (s[i] != 32) s[k++] = s[i]; return k; }""",
+}
 # fmt: on
 
 
@@ -249,6 +261,28 @@ def test_paths_under_a_condition_are_not_those_of_the_loop() -> None:
         claims = Claims(told, alone.variables, {path.id: path.outputs for path in paths.exits}, objects=alone.contents)
         judgement = judge_all(alone, claims, draw_entries(alone, (0, 1, 2, 3), 3, 300), max_steps=400)
         assert not judgement.mismatches, judgement.mismatches[0]
+
+
+@pytest.mark.parametrize("name", REMOVING)
+def test_elements_that_move_as_far_as_data_says(name: str) -> None:
+    """What is read lies in front of all that is written, if that is so at the entry."""
+    alone, _, summary = answered(REMOVING[name])
+    assert summary.cases
+    (k,) = (var for var in alone.variables if var.name == "k")
+    ahead = t.disjunction(case.when for case in summary.cases if case.contents and k in case.then)
+    assert ahead is not t.FALSE
+    found = judged(REMOVING[name], summary)
+    assert not found.mismatches, found.mismatches[0]
+    assert found.memory["changed"] > 5
+
+
+@pytest.mark.parametrize("move", ["a[k] = a[i]; k += 2;", "k += a[i] & 7; a[k] = a[i];", "a[k] = a[i]; k -= a[i];"])
+def test_where_data_moves_places_too_far_nothing_is_told(move: str) -> None:
+    """An iteration may write what a later one reads."""
+    g = graph(f"int f(int *a, int k, int i, int n) {{ for (; i < n; i++) if (a[i] > 2) {{ {move} }} return k; }}")
+    _, outcome = summarized(g, paths_of(g, g.loops[0]))
+    assert isinstance(outcome, Refused)
+    assert outcome.reason is Reason.INPUT_DEPENDENT
 
 
 def test_what_is_carried_is_told_by_elements_of_the_entry() -> None:

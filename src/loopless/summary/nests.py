@@ -14,7 +14,7 @@ from loopless.flowgraph.memory.statement_effects import changed_in, written_in
 from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.limits.summary import MAX_ALIASES
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_paths
-from loopless.paths.context import entry_facts
+from loopless.paths.context import entry_facts, entry_values
 from loopless.portfolio import answered
 from loopless.records import dataclass
 from loopless.refusals import Refused
@@ -226,7 +226,9 @@ def from_entry(
     if isinstance(outcome, LoopSummary) and outcome.complete:
         return paths, outcome
     try:
-        facts = t.conjunction(fact for fact in t.conjuncts(entry_facts(graph, paths.loop)) if _is_plain(fact))
+        said = entry_facts(graph, paths.loop)
+        set_to = [var.eq(term) for var, term in entry_values(graph, paths.loop).items()]
+        facts = t.conjunction(fact for fact in (*t.conjuncts(said), *set_to) if _is_plain(fact))
     except t.TermTooLarge:
         return paths, outcome
     entered = about(paths, facts)

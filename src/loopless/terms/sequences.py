@@ -13,7 +13,7 @@ from typing import Final
 
 from loopless.terms import build
 from loopless.terms.aggregates import POSITIONS
-from loopless.terms.nodes import ONE, ZERO, Aggregate, Condition, Const, Node, Term, Var
+from loopless.terms.nodes import ONE, ZERO, Aggregate, Condition, Const, Ite, Node, Term, Var
 from loopless.terms.substitute import aggregate, substituted
 
 EVERYWHERE: Final = Const(1 << 62)
@@ -42,6 +42,10 @@ def last(at: Var, length: Term, condition: Condition) -> Term:
 
 def total(at: Var, length: Term, summand: Term) -> Term:
     """The sum of ``summand`` over the positions ``at`` < ``length``."""
+    if isinstance(summand, Ite) and summand.otherwise is ZERO and isinstance(summand.then, Const):
+        number = summand.then.value
+        if number != 1:
+            return build.mul(Const(number), count(at, length, summand.condition))
     return aggregate("sum", (length,), (at,), (summand,))
 
 

@@ -8,7 +8,8 @@ places is d variables. Then the loop reads no memory that it writes, and all met
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -21,6 +22,7 @@ from loopless.records import dataclass
 from loopless.summary.data.oblivious import Oblivious, oblivious_part
 from loopless.summary.data.possible import possible
 from loopless.terms.contents import size_of
+from loopless.terms.ranges import union
 
 _TICK: Final = t.Var("|tick", t.INTEGERS)
 _NOW: Final = t.position("|now")
@@ -156,6 +158,7 @@ class _Resolution:
         self.wishes: dict[t.Condition, None] = {}
         self.part: Oblivious = oblivious_part(hidden(paths))
         self.changing = frozenset(var for path in paths.iterative for var in path.update)
+        self.steps = _steps(paths, self.changing - self.part.closed.keys())
         self.unknown = frozenset(unknown.var for path in paths.all for unknown in path.unknowns)
         self.known: dict[str, dict[t.Var, t.Term]] = {path.id: {} for path in paths.all}
         """By path what its unknown values are: on another path an earlier iteration may have written the element."""
@@ -215,15 +218,15 @@ class _Resolution:
             return True
         if not self._is_known_at(element.offset):
             return False
-        there = self.part.at(_NOW)
-        offset, now = t.substitute(element.offset, there), self._known_of(path.condition & given, _NOW)
+        offset = t.substitute(element.offset, self._there(_NOW))
+        now = self._known_of(path.condition & given, _NOW) & self._moved()
         if now is t.FALSE:
             return True
         for other in self.paths.iterative:
             writes = [write for write in other.writes if write.array == element.array]
             if not writes:
                 continue
-            before = self._known_of(other.condition, _EARLIER) & _EARLIER.lt(_NOW) & now & self.entry
+            before = self._known_of(other.condition, _EARLIER) & _EARLIER.ge(0) & _EARLIER.lt(_NOW) & now & self.entry
             for write in writes:
                 if write.offset is None or not self._is_known_at(write.offset):
                     return False
@@ -249,20 +252,41 @@ class _Resolution:
         assert write.offset is not None
         row = write.offset + write.stride * _ROW
         where = t.substitute(write.where, {t.INDEX: _ROW})
-        distance = offset - t.substitute(row, self.part.at(_EARLIER))
+        distance = offset - t.substitute(row, self._there(_EARLIER))
         return self._known_of(where, _EARLIER) & t.between(1 - size, distance, write.size - 1)
 
     def _is_known_at(self, node: t.Node) -> bool:
-        """Whether ``node`` is known in each iteration, by what no data touches."""
+        """Whether ``node`` is known in each iteration, by what no data touches, or between which bounds."""
         variables = node.variables
         if variables & self.unknown or not variables.isdisjoint(self.carried.values()):
             return False
-        return variables & self.changing <= self.part.closed.keys()
+        return variables & self.changing <= self.part.closed.keys() | self.steps.keys()
+
+    def _there(self, time: t.Term) -> dict[t.Var, t.Term]:
+        """The variables in iteration ``time``; those that data moves have names of their own there."""
+        return self.part.at(time) | {var: _named(var, time) for var in self.steps}
+
+    def _moved(self) -> t.Condition:
+        """How far data moves variables until iteration :data:`_EARLIER`, and from there to :data:`_NOW`."""
+        found: list[t.Condition] = []
+        for var, (low, high) in self.steps.items():
+            earlier, now = _named(var, _EARLIER), _named(var, _NOW)
+            for moved, times in ((earlier - var, _EARLIER), (now - earlier, _NOW - _EARLIER)):
+                found += [] if low is None else [moved.ge(low * times)]
+                found += [] if high is None else [moved.le(high * times)]
+        return t.conjunction(found)
 
     def _known_of(self, condition: t.Condition, time: t.Term) -> t.Condition:
         """What a condition says without data, in iteration ``time``."""
         parts = (part for part in t.conjuncts(condition) if self._is_known_at(part))
-        return t.substitute(t.conjunction(part for part in parts if not _reads(part)), self.part.at(time))
+        return t.substitute(t.conjunction(part for part in parts if not _reads(part)), self._there(time))
+
+    def _is_taken(self, path: Path) -> bool:
+        """Whether some iteration may take a path, by how far data has moved variables until there."""
+        if path.condition.variables.isdisjoint(self.steps):
+            return True
+        now = self._known_of(path.condition, _NOW) & self._moved() & self.entry
+        return possible(now & _EARLIER.ge(0) & _EARLIER.le(_NOW))
 
     # -- how carried elements go on -----------------------------------------------------------------------------------
 
@@ -339,7 +363,7 @@ class _Resolution:
         def of(path: Path) -> Path:
             placed = self._plain(path, frozenset(lost))
             if path.exit is not None:
-                return placed
+                return placed if self._is_taken(path) else replace(placed, condition=t.FALSE)
             more = {var: self.updates[var, path.id] for var in carried}
             moved = {var: value for var, value in more.items() if value is not var}
             return replace(placed, update={**placed.update, **moved})
@@ -439,6 +463,26 @@ class _Resolution:
             return found
 
         return t.with_reads(t.substituted(node, values), of)
+
+
+def _steps(paths: LoopPaths, variables: Collection[t.Var]) -> dict[t.Var, tuple[int | None, int | None]]:
+    """By how much at least and at most an iteration moves each of the variables, where it has such bounds and no value
+    wraps around.
+    """
+    found: dict[t.Var, tuple[int | None, int | None]] = {}
+    for var in sorted(variables):
+        added = [without_wraps(path.update.get(var, var), path.condition) - var for path in paths.iterative]
+        if any(var in one.variables for one in added):
+            continue
+        low, high = functools.reduce(union, map(t.range_of, added))
+        if low is not None or high is not None:
+            found[var] = low, high
+    return found
+
+
+def _named(var: t.Var, time: t.Term) -> t.Var:
+    """What a variable holds in iteration ``time``."""
+    return t.Var(f"|{var.name} at {time}", var.type)
 
 
 def _reads(node: t.Node) -> bool:

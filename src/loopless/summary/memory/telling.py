@@ -56,7 +56,7 @@ def with_contents(
         return paths, _without(outcome, why)
     if not (isinstance(outcome, LoopSummary) and outcome.complete):
         again = _anew(ways, outcome)
-        if again is not None and (again.complete or isinstance(outcome, Refused)):
+        if again is not None and (isinstance(outcome, Refused) or _tells_more(again, outcome)):
             # Paths that hold under a condition at the entry are not the loop's.
             paths = again.paths if len(ways) == 1 and ways[0].entry is t.TRUE else paths
             outcome = again
@@ -67,6 +67,14 @@ def with_contents(
             return paths, _told(outcome, ways)
     except LIMITS as limit:
         return paths, _without(outcome, str(limit))
+
+
+def _tells_more(one: LoopSummary, other: LoopSummary) -> bool:
+    """Whether ``one`` says something exact of all states of which ``other`` does, and of more."""
+    if one.complete:
+        return True
+    left, open_ = (t.disjunction(part.when for part in summary.residual) for summary in (one, other))
+    return not possible(left & ~open_) and possible(open_ & ~left)
 
 
 def _without(outcome: Outcome, why: str) -> Outcome:

@@ -21,9 +21,25 @@ from loopless.terms.relation import added
 
 
 def about(paths: LoopPaths, facts: t.Condition) -> t.Condition:
-    """Those of the facts that speak of nothing but variables whose entry values matter."""
+    """What the facts say of nothing but variables whose entry values matter."""
     variables = _mattering(paths)
-    return t.conjunction(fact for fact in t.conjuncts(facts) if fact.variables <= variables)
+    parts = list(t.conjuncts(facts))
+    for var in sorted(facts.variables - variables):
+        equation = next((part for part in parts if _value(part, var) is not None), None)
+        if equation is not None:
+            value = {var: _value(equation, var) or var}
+            parts = [t.substitute(part, value) for part in parts if part is not equation]
+    return t.conjunction(fact for fact in parts if fact.variables <= variables)
+
+
+def _value(fact: t.Condition, var: t.Var) -> t.Term | None:
+    """The value that an equation gives to a variable."""
+    if not isinstance(fact, t.Compare) or fact.relation != "eq":
+        return None
+    poly = t.polynomial(fact.term)
+    factor = poly.pop(((var, 1),), 0)
+    rest: t.Term = t.from_polynomial({monomial: -factor * other for monomial, other in poly.items()})
+    return rest if abs(factor) == 1 and var not in rest.variables else None
 
 
 def _mattering(paths: LoopPaths) -> set[t.Var]:

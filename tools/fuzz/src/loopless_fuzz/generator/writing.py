@@ -167,7 +167,7 @@ class _Writer:
         """The names of loops, some more than once."""
         often = ("sweep",) * 6 + ("carried", "guarded", "strided", "cell", "overlap", "overlap") * 2
         rare = ("swap", "pointers", "string", "compaction", "scatter", "ring", "rows", "rows", "structure", "bytes")
-        more = ("shift", "insertion", "down", "library", "triangle")
+        more = ("shift", "insertion", "down", "library", "triangle", "removal", "removal")
         return (*often, *rare, *more, "loaded", "loaded", "called", "called")
 
     # -- expressions --------------------------------------------------------------------------------------------------
@@ -377,6 +377,20 @@ class _Writer:
         place = self.pick(f"{to}[{k}++] = {kept};", f"{to}[{k}++] = {kept};", f"{to}[++{k}] = {kept};")
         more = self.write() if self.rng.random() < 0.2 else []
         return [f"int {k} = 0;", *self.loop([f"if ({self.condition()})", f"  {place}", *more]), f"s = {k};"]
+
+    def _removal(self) -> Lines:
+        """Elements are moved to a place that data chooses, in the array in which they are looked for."""
+        name, k = self.array(), self.fresh("k")
+        kept = f"{name}[{k}]"
+        condition = self.pick(self.condition(), f"{name}[i] {self.pick('!=', '>', '<')} {self.pick('0', '1', kept)}")
+        value = self.pick(
+            f"{name}[i]", f"{name}[i]", f"{name}[i]", f"{name}[i] + 1", f"{name}[i + 1]", f"{kept} + 1", "s"
+        )
+        move = self.pick(f"{k}++;", f"{k}++;", f"{k} += 2;", f"{k} += {name}[i] & 1;", f"{k} += {self.condition()};")
+        moved = [f"{kept} = {value};", move] if self.rng.random() < 0.8 else [move, f"{kept} = {value};"]
+        more = self.statement() if self.rng.random() < 0.2 else []
+        start = self.pick("0", "0", "0", "1", "2")
+        return [f"int {k} = {start};", *self.loop([f"if ({condition}) {{", *moved, "}", *more]), f"s = {k};"]
 
     def _scatter(self) -> Lines:
         to, source = self.array(), self.array()
