@@ -285,6 +285,17 @@ def test_where_data_moves_places_too_far_nothing_is_told(move: str) -> None:
     assert outcome.reason is Reason.INPUT_DEPENDENT
 
 
+def test_counts_by_path_are_those_of_the_paths_that_are_given() -> None:
+    """What is written divides the paths, and what is read of it is known from some entries only."""
+    source = """void f(long long *a, unsigned short *b, int i, int k, int n, unsigned x, long long y) {
+        for (; i < n; i++) { if (x > 1) { b[k] = b[i]; k += b[i] & 1; } a[i] = (y >= i ? 200 : i); } }"""
+    _, _, summary = answered(source)
+    assert any(len(case.per_path) > 2 for case in summary.cases)
+    found = judged(source, summary)
+    assert not found.mismatches, found.mismatches[0]
+    assert found.compared > 20
+
+
 def test_what_is_carried_is_told_by_elements_of_the_entry() -> None:
     source = """void f(int *a, unsigned char n) {
         if (n > 6) n = 6; for (unsigned char i = 2; i < n; i++) a[i] = a[i - 1] + a[i - 2]; }"""

@@ -57,9 +57,7 @@ def with_contents(
     if not (isinstance(outcome, LoopSummary) and outcome.complete):
         again = _anew(ways, outcome)
         if again is not None and (isinstance(outcome, Refused) or _tells_more(again, outcome)):
-            # Paths that hold under a condition at the entry are not the loop's.
-            paths = again.paths if len(ways) == 1 and ways[0].entry is t.TRUE else paths
-            outcome = again
+            paths, outcome = _with_own_paths(again, paths, ways, writing)
     if isinstance(outcome, Refused):
         return paths, outcome
     try:
@@ -67,6 +65,25 @@ def with_contents(
             return paths, _told(outcome, ways)
     except LIMITS as limit:
         return paths, _without(outcome, str(limit))
+
+
+def _with_own_paths(
+    again: LoopSummary, paths: LoopPaths | NoPaths, ways: Sequence[Resolved], writing: Sequence[WritingPaths]
+) -> tuple[LoopPaths | NoPaths, LoopSummary]:
+    """The summary, and the paths that it counts: what holds under a condition at the entry does not say which paths the
+    loop has. Where these are not known, nothing is counted by path.
+    """
+    if len(ways) == 1 and ways[0].entry is t.TRUE:
+        return again.paths, again
+    first = writing[0]
+    if len(writing) == 1 and first.when is t.TRUE and isinstance(first.paths, LoopPaths):
+        iterative, exits = (
+            tuple(replace(path, writes=()) for path in group) for group in (first.paths.iterative, first.paths.exits)
+        )
+        own = replace(first.paths, iterative=iterative, exits=exits)
+        return own, replace(again, paths=own)
+    cases = tuple(replace(case, per_path={}, trace=()) for case in again.cases)
+    return paths, replace(again, cases=cases)
 
 
 def _tells_more(one: LoopSummary, other: LoopSummary) -> bool:
