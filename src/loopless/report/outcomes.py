@@ -107,7 +107,9 @@ class _Named:
         if isinstance(self.summary, LoopSummary):
             stored = (variables_in(case.contents or {}) for case in self.summary.cases)
             found = sorted(frozenset[t.Var]().union(*stored), key=lambda var: var.key)
-            return tuple(dict.fromkeys((*self.summary.paths.state, *self.summary.paths.invariants, *found)))
+            paths = self.summary.paths
+            every = dict.fromkeys((*paths.state, *paths.invariants, *found))
+            return tuple(var for var in every if var not in paths.carried)
         given = [p.var for p in self.summary.parameters if p.var is not None and p.object is None]
         return tuple(dict.fromkeys((*given, *(input.var for input in self.summary.inputs))))
 

@@ -1,9 +1,11 @@
-"""Pointers that lie in memory which a loop does not write are loaded once, in front of it.
+"""Pointers that lie in memory are loaded once, in front of a loop that does not write them, or only there.
 
 A pointer ``s->window`` that each iteration loads anew is then a variable that no iteration changes. What is read and
-written through it lies in one object. The load in front is :attr:`.Load.early`: a run may come there that never makes
-the load inside. As everywhere, what pointers in memory point to is taken not to overlap with other objects, and that is
-listed. (Loop-invariant code motion: Aho, Lam, Sethi, Ullman, "Compilers", section 9.5.)
+written through it lies in one object. A pointer that the loop moves (``s->next++``) is a variable that goes along
+with its place: each store there sets it, too. The load in front is :attr:`.Load.early`: a run may come there that
+never makes the load inside. As everywhere, what pointers in memory point to is taken not to overlap with other
+objects, and that is listed. (Loop-invariant code motion: Aho, Lam, Sethi, Ullman, "Compilers", section 9.5; register
+promotion: Cooper and Lu, PLDI 1997.)
 """
 
 from __future__ import annotations
@@ -36,9 +38,10 @@ from loopless.records import dataclass
 
 
 def with_early_loads(graph: Flowgraph) -> Flowgraph:
-    """The function in which such pointers are loaded in front of the outermost loop that does not write them."""
-    if graph.irreducible:
-        return graph
+    """The function in which such pointers are loaded in front of the outermost loop that does not write them.
+
+    The header of a loop dominates its blocks, whatever cycles there are that have several entries.
+    """
     found = _Moves(graph)
     for loop in sorted(graph.loops, key=lambda loop: loop.depth):
         found.look_at(loop)
@@ -68,6 +71,8 @@ class _Moves:
         """What loads inside give, by the variables in front."""
         self._inside: dict[str, dict[t.Var, t.Term]] = {}
         """The same, by the blocks of the loop: behind it, a later load in front says something else."""
+        self._stored: dict[int, dict[Load, None]] = {}
+        """By the identity of a store inside, the loads in front of what it changes."""
         self._granted: dict[str, None] = dict.fromkeys(graph.assumptions)
         self._variables: dict[t.Var, VariableInfo] = dict(graph.variables)
         self._names = {var.name for var in graph.variables}
@@ -99,10 +104,16 @@ class _Moves:
         return _Cell(*place, load.type, load.objects)
 
     def _move(self, load: Load, loop: LoopInfo, writers: Iterable[Statement]) -> None:
-        """Move a load in front of the loop, unless something inside may write what it reads."""
+        """Move a load in front of the loop, unless something else inside than stores of pointers to its place may write
+        what it reads.
+        """
         cell = self._cell(load)
         granted: dict[str, None] = {}
+        own: list[Statement] = []
         for writer in writers:
+            if self._is_at(writer, cell):
+                own.append(writer)
+                continue
             needed = self._apart(writer, cell)
             if needed is None:
                 return
@@ -116,9 +127,20 @@ class _Moves:
         assert load.target_object is not None
         assert early.target_object is not None
         same: dict[t.Var, t.Term] = {load.target: early.target, load.target_object: early.target_object}
+        for store in own:
+            self._stored.setdefault(id(store), {})[early] = None
+            same = {}  # what was loaded before a store is another pointer
         self._same |= same
         for label in loop.blocks:
             self._inside.setdefault(label, {}).update(same)
+
+    def _is_at(self, writer: Statement, cell: _Cell) -> bool:
+        """Whether a statement stores a pointer to the cell."""
+        if not isinstance(writer, Store) or writer.value_object is None or writer.type != cell.type:
+            return False
+        at = writer.address
+        place = t.substitute(at.object, self._same), t.substitute(at.offset, self._same)
+        return place == (cell.object, cell.offset)
 
     def _apart(self, writer: Statement, cell: _Cell) -> list[str] | None:
         """What is taken for granted where a statement does not write the cell; None where it may."""
@@ -180,7 +202,10 @@ class _Moves:
         for statement in block.statements:
             early = self._moved.get(id(statement))
             if early is None or not isinstance(statement, Load):
-                statements.append(_with_values(statement, values))
+                now = _with_values(statement, values)
+                statements.append(now)
+                for cell in self._stored.get(id(statement), ()):
+                    statements += _set_to(cell, now)
                 continue
             assert statement.target_object is not None
             assert early.target_object is not None
@@ -202,6 +227,15 @@ class _Moves:
         """A loop with the blocks in front of the loops inside it."""
         more = {front for header, front in fronts.items() if header in loop.blocks and header != loop.header}
         return replace(loop, blocks=loop.blocks | more) if more else loop
+
+
+def _set_to(early: Load, store: Statement) -> tuple[Assign, Assign]:
+    """What was loaded in front becomes what a statement stores."""
+    assert isinstance(store, Store)
+    assert store.value_object is not None
+    assert early.target_object is not None
+    owner = Assign(early.target_object, store.value_object, store.loc)
+    return owner, Assign(early.target, store.value, store.loc)
 
 
 _Part = TypeVar("_Part", Statement, Edge, End)

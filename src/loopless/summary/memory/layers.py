@@ -192,8 +192,6 @@ class Layering:
             self.why.setdefault(array, _WHAT)
         fixed = [store for store in stores if (moves := store.moves) is not None and moves[0] == 0]
         cells = self._cells(array, fixed)
-        if cells is None:
-            return self._lost(array, _WHAT)
         groups = self._apart([store for store in stores if store not in fixed])
         return (*cells, *(layer for group in groups for layer in self._moving(group, alone=len(groups) == 1)))
 
@@ -333,8 +331,8 @@ class Layering:
         when, _ = self.sequences.choices.conditions([those, others])
         return t.substitute(when, self.sequences.at(_AT, when.variables))
 
-    def _cells(self, array: str, stores: Sequence[_Stores]) -> t.Layers | None:
-        """The elements that no iteration moves; None where one of them is not carried."""
+    def _cells(self, array: str, stores: Sequence[_Stores]) -> t.Layers:
+        """The elements that no iteration moves. Those that are not carried lie on top, and hold what is not known."""
         places = {(store.offset, store.type) for store in stores}
         found: list[t.Layer] = []
         for var in sorted(self._resolved.cells, key=lambda one: one.key):
@@ -343,7 +341,10 @@ class Layering:
                 places.discard((element.offset, element.type))
                 value = self.sequences.at(TIMES, frozenset((var,)))[var]
                 found.append(single(element.type, element.offset, None if is_hidden(value) else value, TIMES.gt(0)))
-        return None if places else tuple(found)
+        if places:
+            self.why.setdefault(array, _WHAT)
+        lost = sorted(places, key=lambda place: (str(place[0]), str(place[1])))
+        return (*(single(type, offset, None, TIMES.gt(0)) for offset, type in lost), *found)
 
     def _moving(self, stores: Sequence[_Stores], *, alone: bool) -> t.Layers:
         """The layers of writes that meet. ``alone``: there are no others of the object that move."""
