@@ -21,6 +21,7 @@ from loopless.paths.joining import join
 from loopless.paths.model import Unknown
 from loopless.refusals import Reason, Refused
 from loopless.summary.function import CallSummary, Diverges, FunctionCase, FunctionOutcome, SummaryInput
+from loopless.summary.function_memory import FunctionMemory
 from loopless.summary.function_paths import Callees, FunctionPath, FunctionPaths
 from loopless.summary.model import Outcome, Residual, Undefined
 from loopless.summary.presentation.nonlinear import decided, plainer
@@ -81,15 +82,17 @@ def _summary(paths: FunctionPaths) -> CallSummary:
         *regions,
         tuple(loop.name for loop in graph.loops),
         {var: named[var] for var in sorted(occurring | changed, key=_key) if var in named},
-        _assumptions(graph, occurring | changed, cases),
+        _assumptions(graph, occurring | changed, cases, paths.held),
         places={var: graph.variables[var] for var in sorted(occurring | changed, key=_key) if _is_placed(graph, var)},
         objects={number: found for number, found in paths.held.objects.items() if found.kind in _SHARED},
     )
 
 
-def _assumptions(graph: Flowgraph, variables: set[t.Var], cases: Iterable[FunctionCase]) -> tuple[str, ...]:
+def _assumptions(
+    graph: Flowgraph, variables: set[t.Var], cases: Iterable[FunctionCase], held: FunctionMemory
+) -> tuple[str, ...]:
     """What is taken for granted about memory; where cases tell what it holds, that objects do not overlap, too."""
-    told = graph.assumptions if any(case.contents for case in cases) else ()
+    told = (*graph.assumptions, *held.granted) if any(case.contents for case in cases) else ()
     return tuple(dict.fromkeys((*told, *memory_assumptions(graph, graph.blocks, variables))))
 
 

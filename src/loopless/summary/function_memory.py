@@ -8,11 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from types import MappingProxyType
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.memory.statement_effects import Written, changed_by
-from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, MemoryObject, Store
+from loopless.flowgraph.memory.statement_effects import Written, apart, changed_by
+from loopless.flowgraph.model import (
+    OBJECT_PART,
+    Call,
+    Copy,
+    Expire,
+    Fill,
+    Flowgraph,
+    Load,
+    MemoryObject,
+    Store,
+)
 from loopless.limits.flowgraph import MAX_LOOKUP_ENTRIES
 from loopless.limits.summary import MAX_LAYERS
 from loopless.logic import Intervals, feasible
@@ -35,6 +46,7 @@ from loopless.terms.knowing import Known
 from loopless.terms.memory_names import bytes_of
 
 _BYTE: Final = t.IntType(8, signed=False)
+_NO_POINTEES: Final[Mapping[t.Var, int]] = MappingProxyType({})
 
 Inside = Callable[[t.Term], t.Term]
 """A term over the values at the entry."""
@@ -127,6 +139,15 @@ class FunctionMemory:
         self.objects: dict[int, MemoryObject] = dict(graph.objects)
         self.numbers = _numbers(graph)
         """The numbers of objects by the names that reads have."""
+        self.pointees, self.granted = _pointees(graph)
+        """By the object of a pointer the negative number of the object that it points to where the function begins, and
+        what is taken for granted for all of these.
+        """
+        for owner, number in self.pointees.items():
+            name = graph.pointee_name(owner)
+            assert name is not None
+            self.objects[number] = MemoryObject(number, name, "pointee", None)
+            self.numbers.setdefault(name, number)
 
     def at_entry(self, written: Written) -> Memory:
         """What memory holds where the function begins, which changes the objects ``written``: its own objects hold what
@@ -157,6 +178,10 @@ class FunctionMemory:
         """
         found = self.objects.get(self.numbers.get(array, -1))
         return found is not None and (found.kind == "local" or (found.kind == "parameter" and found.size is not None))
+
+    def owners(self, owner: t.Term) -> list[tuple[t.Condition, int]] | None:
+        """As :func:`owners`, also for pointers that lead where they did when the function began."""
+        return owners(self._graph, owner, self.pointees)
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
@@ -190,7 +215,7 @@ class FunctionMemory:
 
     def _after_write(self, memory: Memory, statement: Store | Fill | Copy, inside: Inside, decide: Deciding) -> Memory:
         address = statement.target if isinstance(statement, Copy) else statement.address
-        places = owners(self._graph, inside(address.object))
+        places = self.owners(inside(address.object))
         if memory.written is None or places is None:
             return self.lost(memory, changed_by(self._graph, statement))
         contents = memory.contents
@@ -223,7 +248,7 @@ class FunctionMemory:
     def _copied(self, memory: Memory, copy: Copy, number: int, inside: Inside, decide: Deciding) -> Layer:
         start, length = inside(copy.target.offset), decide.fitting(inside(copy.length))
         begin = inside(copy.source.offset)
-        sources = owners(self._graph, inside(copy.source.object))
+        sources = self.owners(inside(copy.source.object))
         numbers = [number, *(source for _, source in sources or ())]
         type = self._element_type(numbers, (start, length, begin))
         size = bytes_of(type) or 1
@@ -327,16 +352,18 @@ def _place(layer: Layer) -> tuple[object, ...]:
     return layer.size, layer.start, layer.stride, layer.where
 
 
-def owners(graph: Flowgraph, owner: t.Term) -> list[tuple[t.Condition, int]] | None:
+def owners(
+    graph: Flowgraph, owner: t.Term, pointees: Mapping[t.Var, int] = _NO_POINTEES
+) -> list[tuple[t.Condition, int]] | None:
     """The numbered objects that a pointer which is not null may be in, with the condition of each; None where it may be
-    in others.
+    in others. ``pointees``: numbers for what variables point to.
     """
     owner = not_null(owner)
     match owner:
         case t.Const(value=number):
             return [(t.TRUE, number)] if number in graph.objects else None
         case t.Ite(condition=condition, then=then, otherwise=otherwise):
-            first, second = owners(graph, then), owners(graph, otherwise)
+            first, second = owners(graph, then, pointees), owners(graph, otherwise, pointees)
             if first is None or second is None:
                 return None
             found: dict[int, t.Condition] = {}
@@ -344,8 +371,54 @@ def owners(graph: Flowgraph, owner: t.Term) -> list[tuple[t.Condition, int]] | N
                 for there, number in pairs:
                     found[number] = found.get(number, t.FALSE) | (side & there)
             return [(there, number) for number, there in found.items()]
+        case t.Var() if owner in pointees:
+            return [(t.TRUE, pointees[owner])]
         case _:
             return None
+
+
+def _pointees(graph: Flowgraph) -> tuple[dict[t.Var, int], tuple[str, ...]]:
+    """The objects without a number that pointers lead to where the function begins, by the object of the pointer, and
+    what is taken for granted for them: that no other access of the function meets them.
+    """
+    words = {said: number for number, said in graph.unnumbered.items() if said}
+    accessed = _accessed(graph)
+    found: dict[t.Var, int] = {}
+    granted: dict[str, None] = {}
+    for var, info in sorted(graph.variables.items(), key=lambda pair: pair[0].key):
+        number = words.get(f"what {var.name.removesuffix(OBJECT_PART)} points to")
+        if number is None or info.pointer_part != "object" or not info.is_source or accessed is None:
+            continue
+        needed = apart(graph, frozenset((number,)), accessed - {number})
+        if needed is not None and graph.pointee_name(var) is not None:
+            found[var] = number
+            granted |= dict.fromkeys(needed)
+    return found, tuple(granted)
+
+
+def _accessed(graph: Flowgraph) -> frozenset[int] | None:
+    """The objects that the function accesses, but for calls that may change any; None where these may be any."""
+    found: set[int] = set()
+    for block in graph.blocks.values():
+        for statement in block.statements:
+            match statement:
+                case Load(address=at) | Store(address=at) | Fill(address=at):
+                    places = [(at, statement.objects)]
+                case Copy(target=to, source=source):
+                    places = [(to, statement.objects), (source, None)]
+                case Call():
+                    found |= (statement.objects or frozenset()) | (statement.looks or frozenset())
+                    continue
+                case _:
+                    continue
+            for address, objects in places:
+                if isinstance(address.object, t.Const):
+                    found |= {address.object.value} & graph.objects.keys()
+                elif objects is None:
+                    return None
+                else:
+                    found |= objects
+    return frozenset(found)
 
 
 def _stored(store: Store, inside: Inside) -> Layer:

@@ -47,7 +47,7 @@ from loopless.source.vocabulary import meaning_of
 from loopless.summary.closed_aggregates import PLACE, simplified, without_closed
 from loopless.summary.followed_calls import Caller, FollowedCall, NotFollowed, as_type
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
-from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, owners, put
+from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, put
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
 from loopless.summary.sentinels import borders, ended, searches
 from loopless.terms.contents import INDEX, Layer, unknown
@@ -248,6 +248,10 @@ class FunctionPaths(Execution[FunctionPath]):
                 exact=taken.exact and case.exact,
                 memory=self._behind_loop(loop, case, taken),
             )
+            if self.memory and after.memory.written is None and case.contents != {} and self._writes(loop):
+                detail = f"what the loop {loop.name} writes to memory is not told"
+                self._give_up(taken, Refused(Reason.MEMORY, self._place(loop.loc), detail))
+                continue
             after = self._counted(after, {name: _term(seen[count]) for name, count in counts.items()})
             missing = {other.name for other in self.graph.loops if other.header in loop.blocks} - counts.keys()
             after = replace(after, uncounted=after.uncounted | missing)
@@ -265,7 +269,7 @@ class FunctionPaths(Execution[FunctionPath]):
             return state.memory
         if case.contents is None:
             return self.held.lost(state.memory, written)
-        numbers = {array: self.held.numbers.get(array) for array in case.contents}
+        numbers = {array: self._number(state, array) for array in case.contents}
         if state.memory.written is None or None in numbers.values():
             return Memory({}, None)
         contents = state.memory.contents
@@ -274,6 +278,9 @@ class FunctionPaths(Execution[FunctionPath]):
                 contents = put(contents, array, self._seen_layer(state, layer))
         changed = frozenset(number for number in numbers.values() if number is not None)
         return Memory(contents, state.memory.written | changed)
+
+    def _writes(self, loop: LoopInfo) -> bool:
+        return changed_in(self.graph, loop.blocks).some
 
     def _seen_layer(self, state: FunctionPath, layer: Layer) -> Layer:
         """A layer behind a loop that is entered in ``state``."""
@@ -371,7 +378,8 @@ class FunctionPaths(Execution[FunctionPath]):
         """Why a statement of a loop does what the loop's summary does not say."""
         match statement:
             case Store() | Fill() | Copy():
-                is_anywhere = self.memory and changed_by(self.graph, statement).anything
+                meant = statement.objects is not None and statement.objects <= set(self.held.pointees.values())
+                is_anywhere = self.memory and changed_by(self.graph, statement).anything and not meant
                 return self._untold(statement) if is_anywhere else None
             case Call() if statement.leaves:
                 return self._leaving(statement)
@@ -413,9 +421,10 @@ class FunctionPaths(Execution[FunctionPath]):
     def loaded(self, state: FunctionPath, load: Load) -> t.Term | str:
         """What ``load`` reads by what memory holds in ``state``; the name of the object where that is not known."""
         owner = not_null(self.inside(state, load.address.object))
-        places, type = owners(self.graph, owner), read_type(load)
+        places, type = self.held.owners(owner), read_type(load)
         if places is not None:
-            names = [self.graph.objects[number].name for _, number in places]
+            self.behind |= {var for var in owner.variables if var in self.held.pointees}
+            names = [self.held.name_of(number) for _, number in places]
             if load.target_object is not None:
                 return names[0]
             twice = not type.signed and any((name, type.width) in self.both_ways for name in names)
@@ -497,7 +506,7 @@ class FunctionPaths(Execution[FunctionPath]):
 
         def of(array: str, offset: t.Term, type: t.IntType, given: t.Condition) -> t.Term:
             nonlocal is_known
-            number = self.held.numbers.get(array)
+            number = self._number(state, array)
             found: t.Term | None
             if array in self.lists and state.memory.written == frozenset():
                 found = t.read(array, offset, type)
@@ -513,6 +522,19 @@ class FunctionPaths(Execution[FunctionPath]):
 
         result = with_reads_where(node, of, values, given)
         return without_closed(result) if is_known else None
+
+    def _number(self, state: FunctionPath, array: str) -> int | None:
+        """The number of the object that reads call so; None where there is none, or the pointer of this name leads
+        elsewhere in ``state``.
+        """
+        number = self.held.numbers.get(array)
+        if number is None or number >= 0:
+            return number
+        pointer = self.graph.pointer_called(array)
+        if pointer is None or state.values.get(pointer, pointer) is not pointer:
+            return None
+        self.behind.add(pointer)
+        return number
 
     def _under_seen(self, state: FunctionPath, condition: t.Condition) -> FunctionPath | None:
         """``state`` restricted to a condition that reads what is known there; None where that is impossible."""

@@ -472,7 +472,10 @@ def _slot(memory: FunctionMemory, base: Base, offset: int, access: MemoryAccess)
             declared=declared,
         )
         # A null pointer that is moved is undefined, so one that leads to the start of something or is null stays at 0.
-        starts = own and not content.unknown and {at for base, at in content.places if base != NULL} == {0}
+        # Where in its object a pointer leads that is named after a place in memory, is not known.
+        meant = {(base, at) for base, at in content.places if base != NULL}
+        named = any(base.kind in STANDING_IN for base, _ in meant)
+        starts = own and not content.unknown and not named and {at for _, at in meant} == {0}
         return Slot(var, other, None, 0 if starts and not memory.options.wrapv else None)
     type = memory.number_type(access.bits, signed=True)
     debug = memory.debug_type(base)

@@ -33,6 +33,8 @@ TIMES: Final = t.position("|times")
 _AT: Final = t.position("|at")
 _EARLIER: Final = t.position("|earlier")
 _ROW: Final = t.Var("|row", t.INTEGERS)
+_OFFSET_WIDTHS: Final = (31, 62)
+"""The bits of the variables that hold where in objects pointers lead, by 32 and by 64 bits of a pointer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,7 +570,8 @@ def _beside_multiples(term: t.Term, modulus: int) -> t.Term:
 
 def _aligned(begins: t.Term, stride: int, array: str) -> tuple[t.Term, t.Term]:
     """Where the elements of a row lie, and the number of the element that lies at ``begins``: whole strides are counted
-    by the number. The pointer of the name ``array`` stays in the offset, since texts count from where it points to.
+    by the number. Pointers stay in the offset, as that of the name ``array`` may be, since texts count from where it
+    points to.
     """
     start: t.Term = t.ZERO
     shift: t.Term = t.ZERO
@@ -584,5 +587,8 @@ def _aligned(begins: t.Term, stride: int, array: str) -> tuple[t.Term, t.Term]:
 
 
 def _is_pointer(monomial: t.Monomial, array: str) -> bool:
-    """Whether the monomial is the variable that is called as the array."""
-    return len(monomial) == 1 and monomial[0][1] == 1 and getattr(monomial[0][0], "name", "") == array
+    """Whether the monomial is a pointer: the variable that is called as the array, or one that offsets are held in."""
+    atom, power = monomial[0]
+    if len(monomial) > 1 or power != 1 or not isinstance(atom, t.Var):
+        return False
+    return atom.name == array or (atom.type.width or 0) in _OFFSET_WIDTHS
