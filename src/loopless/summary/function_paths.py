@@ -280,7 +280,9 @@ class FunctionPaths(Execution[FunctionPath]):
         return Memory(contents, state.memory.written | changed)
 
     def _writes(self, loop: LoopInfo) -> bool:
-        return changed_in(self.graph, loop.blocks).some
+        """Whether the loop itself writes where pointers lead that lie in memory."""
+        written = (s for label in loop.blocks for s in self.graph.blocks[label].statements)
+        return any(changed_by(self.graph, s).anything for s in written if isinstance(s, Store | Fill | Copy))
 
     def _seen_layer(self, state: FunctionPath, layer: Layer) -> Layer:
         """A layer behind a loop that is entered in ``state``."""

@@ -6,7 +6,7 @@ starts at 0, and under what of that stays true, such as that it is not negative.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 
 from loopless import terms as t
@@ -19,9 +19,10 @@ from loopless.portfolio import answered
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.approximation.method import approximation
-from loopless.summary.entry import Entry
+from loopless.summary.entry import Entry, EntrySummary
 from loopless.summary.memory.telling import WritingPaths, of_entry_elements, with_contents, writes_memory
 from loopless.summary.methods.entry_invariants import about, inductive_facts
+from loopless.summary.methods.entry_values import METHOD as AT_ENTRY_VALUES
 from loopless.summary.model import LoopSummary, Outcome, nodes_of
 from loopless.summary.portfolio import ENTRY_METHODS, summarize
 from loopless.summary.transitions.system import place_of
@@ -226,13 +227,8 @@ def from_entry(
     if isinstance(outcome, LoopSummary) and outcome.complete:
         return paths, outcome
     try:
-        said = entry_facts(graph, paths.loop)
-        set_to = [var.eq(term) for var, term in entry_values(graph, paths.loop).items()]
-        facts = t.conjunction(fact for fact in (*t.conjuncts(said), *set_to) if _is_plain(fact))
+        facts = t.conjunction(fact for fact in t.conjuncts(entry_facts(graph, paths.loop)) if _is_plain(fact))
     except t.TermTooLarge:
-        return paths, outcome
-    entered = about(paths, facts)
-    if entered is t.TRUE:
         return paths, outcome
 
     def narrowed(kept: t.Condition) -> tuple[LoopPaths | NoPaths, Outcome]:
@@ -242,17 +238,37 @@ def from_entry(
             return summarized(graph, narrow, interest, given=kept, known=own)
         return narrow, summarize(narrow)
 
+    found = _entered(paths, outcome, facts, narrowed)
+    if found is None or not found.summary.complete:
+        set_to = (var.eq(term) for var, term in entry_values(graph, paths.loop).items())
+        every = t.conjunction((facts, *(fact for fact in set_to if _is_plain(fact))))
+        better = _entered(paths, outcome, every, None) if every is not facts else None
+        found = better or found
+    if found is None or not (found.summary.complete or isinstance(outcome, Refused)):
+        return paths, outcome
+    return found.paths, of_entry_elements(found.summary)
+
+
+def _entered(
+    paths: LoopPaths,
+    outcome: Outcome,
+    facts: t.Condition,
+    narrowed: Callable[[t.Condition], tuple[LoopPaths | NoPaths, Outcome]] | None,
+) -> EntrySummary | None:
+    """What is said of the states in which the loop is entered, where ``facts`` hold there; without ``narrowed``, by the
+    summary alone.
+    """
+    entered = about(paths, facts)
+    if entered is t.TRUE:
+        return None
     tried = answered(
-        ENTRY_METHODS,
-        Entry(paths, outcome, facts, entered, narrowed),
+        ENTRY_METHODS if narrowed is not None else (AT_ENTRY_VALUES,),
+        Entry(paths, outcome, facts, entered, narrowed or (lambda _: (paths, outcome))),
         place_of(paths),
         complete=lambda found: found.summary.complete,
     )
     found = tried.answer
-    if found is None or not (found.summary.complete or isinstance(outcome, Refused)):
-        return paths, outcome
-    told = replace(found.summary, method=found.summary.method or tried.method)
-    return found.paths, of_entry_elements(told)
+    return found and replace(found, summary=replace(found.summary, method=found.summary.method or tried.method))
 
 
 def _is_plain(fact: t.Condition) -> bool:

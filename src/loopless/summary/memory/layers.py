@@ -194,6 +194,8 @@ class Layering:
             self.why.setdefault(array, _WHAT)
         fixed = [store for store in stores if (moves := store.moves) is not None and moves[0] == 0]
         cells = self._cells(array, fixed)
+        if len(fixed) == len(stores) and all(cell.value is None for cell in cells):
+            return self._lost(array, _WHAT)
         groups = self._apart([store for store in stores if store not in fixed])
         return (*cells, *(layer for group in groups for layer in self._moving(group, alone=len(groups) == 1)))
 
