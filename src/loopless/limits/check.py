@@ -6,6 +6,11 @@ from typing import Annotated
 
 from loopless.limits.chosen import GUESS, ChosenBy, varied
 
+# check.certificates.element_sums
+
+MAX_SUM_STEP: Annotated[int, GUESS] = 4
+"""Maximum number of elements by which the place up to which elements are summed moves at once, that it is followed."""
+
 # check.certificates.judge
 
 QUESTION_MS: Annotated[int, GUESS] = 10_000

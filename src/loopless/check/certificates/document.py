@@ -13,7 +13,9 @@ With "contracts" ([{"function": F, "conjuncts": [SMT-LIB, ...]}]) the proof rest
 proves, too: conditions on what they are given (``f::n@call``), return (``f::@result``) and leave in globals (``f::g``).
 With "history" ([{"name": "history:…", "loop": LABEL, "block": LABEL, "variable": SYMBOL}], each with a loop, a block
 or both, or a loop and a variable) it is of version 2, and speaks of history variables, too
-(:mod:`loopless.check.certificates.history`). With "elements" (true) its invariants are of all elements of arrays at
+(:mod:`loopless.check.certificates.history`). With "sums" ([{"name": "history:…", "over": SYMBOL, "sum": SMT-LIB,
+"below": SMT-LIB, "bits": N}], the last one where the sum is modulo 2 to the power of N) it is of version 2, too, and
+speaks of sums over elements (:mod:`loopless.check.certificates.element_sums`). With "elements" (true) its invariants are of all elements of arrays at
 once, and used of those that are read, too; with "pairs" (true) also of each two elements of one. With "ranks" it is
 about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it
 is about a set of states that a run never leaves which takes these values from outside; with "repeating" ([V, ...])
@@ -30,6 +32,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless import terms as t
+from loopless.check.certificates.element_sums import ElementSum, sums_json, sums_of, with_sums
 from loopless.check.certificates.formulas import condition_of, symbols_of
 from loopless.check.certificates.history import HistoryVariable, history_json, history_of, with_history
 from loopless.check.certificates.judge import CertifiedClaim, Judgement, judged, judged_recurrent
@@ -44,7 +47,7 @@ from loopless.source.targets import SourceTarget
 FORMAT: Final = "loopless-certificate"
 VERSION: Final = 1
 WITH_HISTORY: Final = 2
-"""The version of certificates that speak of history variables, and of no others."""
+"""The version of certificates that speak of history variables or of sums over elements, and of no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +68,10 @@ def document_of(
     places: Mapping[str, tuple[str, int]],
     contracts: Mapping[str, Sequence[str]] | None = None,
     history: Sequence[HistoryVariable] = (),
+    sums: Sequence[ElementSum] = (),
 ) -> dict[str, Any]:
     """A certificate. ``places``: file and line of cutpoints, for readers. ``contracts``: by function, what is proved of
-    its returns. ``history``: the history variables that the claim speaks of.
+    its returns. ``history``: the history variables that the claim speaks of, ``sums``: the sums over elements.
     """
     invariants = []
     for label, conjuncts in claim.invariants.items():
@@ -76,7 +80,7 @@ def document_of(
     database = subject.options.compile_database
     found: dict[str, Any] = {
         "format": FORMAT,
-        "version": WITH_HISTORY if history else VERSION,
+        "version": WITH_HISTORY if history or sums else VERSION,
         "program": {
             "files": list(subject.files),
             "data_model": subject.options.data_model,
@@ -96,6 +100,8 @@ def document_of(
     }
     if history:
         found["history"] = history_json(history)
+    if sums:
+        found["sums"] = sums_json(sums)
     if contracts is not None:
         found["contracts"] = [{"function": name, "conjuncts": list(texts)} for name, texts in contracts.items()]
     if claim.elements:
@@ -140,6 +146,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     """
     _check_form(document)
     history = history_of(document) if "history" in document else ()
+    sums = sums_of(document) if "sums" in document else ()
     told = document["program"]
     program = load([Path(file) for file in told["files"]], _options(told))
     property_ = Property(document["property"])
@@ -164,7 +171,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
     if graph.refused is not None:
         raise UsageError(f"the flowgraph of {told['entry']} does not tell all that runs do: {graph.refused.detail}")
     pairs = document.get("pairs", False) is True
-    graph = with_history(with_pairs(graph) if pairs else graph, history)
+    graph = with_sums(with_history(with_pairs(graph) if pairs else graph, history), sums)
     if "repeating" in document:
         return judgement_json(_judged_run(program, document, seconds))
     if document.get("all_runs", False) is True:
@@ -197,8 +204,10 @@ def _check_form(document: Mapping[str, Any]) -> None:
     """Raises ``UsageError`` where a document is no certificate, or has parts that do not go together."""
     if document.get("format") != FORMAT or document.get("version") not in (VERSION, WITH_HISTORY):
         raise UsageError(f"this is no {FORMAT} of version {VERSION} or {WITH_HISTORY}")
-    if (document["version"] == WITH_HISTORY) != ("history" in document):
-        raise UsageError(f"a certificate has history where it is of version {WITH_HISTORY}, and only there")
+    if (document["version"] == WITH_HISTORY) != ("history" in document or "sums" in document):
+        raise UsageError(f"a certificate has history or sums where it is of version {WITH_HISTORY}, and only there")
+    if "sums" in document and ("history" in document or "elements" not in document):
+        raise UsageError("a certificate with sums over elements is about all elements, and has no history")
     endless = "repeating" in document or "recurrent" in document
     if "all_runs" in document and (endless or document.keys() & {"history", "elements", "ranks", "contracts"}):
         raise UsageError("a certificate by all runs says nothing else")

@@ -8,7 +8,7 @@ Informatica 6, 1976; history variables: Abadi and Lamport, The existence of refi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -69,7 +69,7 @@ def with_history(graph: Flowgraph, history: Iterable[HistoryVariable]) -> Flowgr
     told = tuple(history)
     if not told:
         return graph
-    _check_names(graph, told)
+    check_names(graph, [one.name for one in told])
     loops = {loop.header: loop for loop in graph.loops}
     kept = [_kept(graph, one, loops) for one in told]
     blocks = {label: _instrumented(block, kept) for label, block in graph.blocks.items()}
@@ -127,8 +127,8 @@ def _instrumented(block: Block, kept: Iterable[_Kept]) -> Block:
     return replace(block, edges=tuple(edges))
 
 
-def _check_names(graph: Flowgraph, told: tuple[HistoryVariable, ...]) -> None:
-    names = [one.name for one in told]
+def check_names(graph: Flowgraph, names: Sequence[str]) -> None:
+    """Raises ``UsageError`` where variables of these names cannot be added to the program."""
     if len(set(names)) < len(names):
         raise UsageError("the certificate has two history variables of one name")
     strange = next((name for name in names if not _NAME.fullmatch(name)), None)

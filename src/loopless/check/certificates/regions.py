@@ -271,7 +271,12 @@ class CutpointRegion:
             stored = t.wrap(value, load.target.type)
             self.of_elements.append(t.implies(kept & then & at.eq(offset), found.eq(stored)))
             kept = kept & ~(then & at.eq(offset))
-        self.elements.append(ElementRead(cell.object, kept, offset, t.wrap(found, cell.cell.type)))
+        value = t.wrap(found, cell.cell.type)
+        for other in self.elements[-MAX_COMPARED_READS:]:  # both are the element of the cutpoint
+            if other.object == cell.object:
+                both = other.guard & kept & other.offset.eq(offset)
+                self.of_elements.append(t.implies(both, other.value.eq(value)))
+        self.elements.append(ElementRead(cell.object, kept, offset, value))
 
     def _stored(self, statement: Statement, guard: t.Condition, values: Values) -> None:
         """Notes what a statement does to followed objects."""
