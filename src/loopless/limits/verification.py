@@ -287,6 +287,15 @@ MAX_PAIR_SCALARS: Annotated[int, GUESS] = 6
 MAX_PAIR_CANDIDATES: Annotated[int, GUESS] = 60
 """Maximum number of candidates about two cells at one cutpoint."""
 
+MAX_SUMMED_TERMS: Annotated[int, GUESS] = 8
+"""Maximum number of loops whose sums over elements are looked at."""
+
+MAX_SUM_PLACES: Annotated[int, GUESS] = 6
+"""Maximum number of places up to which the elements of an array are summed."""
+
+MAX_SUM_ROWS: Annotated[int, GUESS] = 120
+"""Maximum number of states in which sums over elements are looked at for equations."""
+
 HISTORY_S: Annotated[float, ChosenBy("the nest with delays of SV-COMP takes 1.5 s")] = 2.0
 """Maximum number of seconds for what each iteration comes to, and as many for what of it is inductive."""
 

@@ -15,6 +15,7 @@ from loopless.portfolio import Method, NoAnswer, Tried
 from loopless.records import dataclass
 from loopless.verification.pair_proofs import compares_elements, proved_by_pairs
 from loopless.verification.proofs import Search
+from loopless.verification.sum_proofs import proved_by_sums
 from loopless.verification.termination import BOUNDS, TerminationSearch
 
 S = TypeVar("S", Search, TerminationSearch)
@@ -125,6 +126,15 @@ def _element_pairs(seconds: float) -> SafetyMethod:
     return _method("elements in pairs", source, ask, where=_compares_elements)
 
 
+def _element_sums(seconds: float) -> SafetyMethod:
+    def ask(question: SafetyQuestion) -> Any:
+        plain = question.plain()
+        return None if plain is None else proved_by_sums(question.search, plain, seconds)
+
+    source = "ours; sums over elements as history, counts as of Perrelle and Halbwachs (VMCAI 2010)"
+    return _method("sums over elements", source, ask, where=_follows_cells)
+
+
 def _single_runs(seconds: float) -> SafetyMethod:
     return _method("single runs", "ours", lambda question: question.search.sampled(seconds))
 
@@ -227,6 +237,7 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _fewest_equations(8.0),
     _plain_equations(2.0, _multiplies),
     _houdini(2.0),
+    _element_sums(4.0),
     _plain_equations(3.0, lambda search: search.asserts_sums),
     _linear(1.0),
     _guided(1.0),
@@ -242,6 +253,7 @@ SAFETY: Final[tuple[SafetyMethod, ...]] = (
     _guided(5.0),
     _cases(2.0),
     _equations(4.0, 2),
+    _element_sums(15.0),
     _element_pairs(15.0),
     _k_induction(2.0),
     _fewest_equations(15.0),

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from loopless import clock
 from loopless import terms as t
+from loopless.check.certificates.element_sums import ElementSum
 from loopless.check.certificates.history import HistoryVariable
 from loopless.deadline import in_time
 from loopless.errors import LimitError
@@ -81,7 +82,7 @@ GOALS: Final = frozenset((VIOLATION, OPEN))
 class Proof:
     """No run comes to a violation: ``invariants`` are inductive and exclude it. ``method``: who found them.
     ``history``: the history variables that they speak of. ``elements``: they are of all elements of arrays at once;
-    ``pairs``: and of each two of one array.
+    ``pairs``: and of each two of one array. ``sums``: the sums over elements that they speak of.
     """
 
     invariants: Invariants
@@ -89,6 +90,7 @@ class Proof:
     history: tuple[HistoryVariable, ...] = ()
     elements: bool = False
     pairs: bool = False
+    sums: tuple[ElementSum, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,232 @@
+"""Proofs by sums over the elements of arrays: that a sort keeps how often each value stands there, or what they add up
+to.
+
+The sums are those of the judge (:mod:`loopless.check.certificates.element_sums`): variables that each write and each
+move of a place change by what follows from their definition. What holds of them is mostly linear equations, which
+single runs with few elements propose; where an element is out of its place for a while, as in insertion sort, these
+hold but for what is written over it: of the cell that is followed, where that is at the free place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from loopless import clock
+from loopless import terms as t
+from loopless.check.certificates.element_sums import ElementSum, with_sums
+from loopless.check.certificates.history import SPACE
+from loopless.errors import LimitError
+from loopless.flowgraph.model import Flowgraph
+from loopless.limits.verification import MAX_SUM_ROWS, PAIR_CORE_MS
+from loopless.logic.induction import inductive_subset, needed, solver_context
+from loopless.records import dataclass
+from loopless.recurrences.relations import relations
+from loopless.transition.building import system_of
+from loopless.transition.relation import TransitionSystem
+from loopless.verification.accumulations import Accumulation, PlacedSum, Summed, accumulations, sums_for
+from loopless.verification.element_pairs import ArrayState, array_states
+from loopless.verification.kinds import Kinds
+from loopless.verification.proofs import GOALS, Proof, Search
+
+SUMS = "sums over elements"
+
+
+def proved_by_sums(search: Search, plain: Flowgraph, seconds: float) -> Proof | None:
+    """The proof by what of the candidates about sums over elements is inductive, with what is known, if that is one.
+    ``plain``: the flowgraph without the cells that are followed.
+    """
+    until = min(search.deadline, clock.counted() + seconds)
+    system = search.system
+    told = system_of(plain, system.violates, system.calls, accesses=True)
+    if not isinstance(told, TransitionSystem):
+        return None
+    found = accumulations(told, system.graph.cells)
+    if not found:
+        return None
+    every = dict.fromkeys(var for state in system.state.values() for var in state)
+    for places in ((), every):
+        try:
+            proof = _proved(search, found, sums_for(system.graph, found, places), until)
+        except (LimitError, t.TermTooLarge):
+            return None
+        if proof is not None or clock.counted() > until:
+            return proof
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """A system with sums: by their variables which these are, and as the certificate names them."""
+
+    system: TransitionSystem
+    placed: Mapping[t.Var, PlacedSum]
+    named: tuple[ElementSum, ...]
+
+
+def _with(search: Search, placed: Sequence[PlacedSum]) -> _Sums | None:
+    """The system with these sums, those that certificates can write; None where its cutpoints are others."""
+    named: list[ElementSum] = []
+    told: dict[t.Var, PlacedSum] = {}
+    for one in placed:
+        term, below = t.smt(one.term), t.smt(one.below)
+        if term is None or below is None:
+            continue
+        over = t.symbol(one.cell.number.name).strip("|")
+        named.append(ElementSum(f"{SPACE}sum{len(named)}", over, term, below, one.summed.bits))
+        held = t.INTEGERS if one.summed.bits is None else t.IntType(one.summed.bits, signed=False)
+        told[t.Var(named[-1].name, held)] = one
+    graph = with_sums(search.system.graph, named)
+    beside = frozenset(told).union(*(one.summed.beside | one.below.variables for one in placed))
+    beside |= {var for cell in graph.cells.values() for var in (cell.cell, cell.number)}
+    system = system_of(graph, search.system.violates, search.system.calls, kept=beside, elements=True)
+    if not isinstance(system, TransitionSystem) or system.cutpoints != search.system.cutpoints:
+        return None
+    return _Sums(system, told, tuple(named))
+
+
+def _proved(
+    search: Search, found: Sequence[Accumulation], placed: Sequence[PlacedSum], until: float
+) -> Proof | None:
+    sums = _with(search, placed)
+    if sums is None:
+        return None
+    inner = [step for step in sums.system.transitions if step.target not in GOALS]
+    bad = [step for step in sums.system.transitions if step.target in GOALS]
+    own = search.system.graph.variables.keys()
+    seen = {label: tuple(var for var in state if var in own) for label, state in sums.system.state.items()}
+    states = array_states(replace(search.system, state=seen))
+    proposed = {label: sum_candidates(sums, found, label, states[label]) for label in sums.system.cutpoints}
+    for simple in (False, True):
+        every = {label: (*_plain(search, label, simple=simple), *proposed[label]) for label in proposed}
+        kept = inductive_subset(inner, every, until)
+        if all(search.excluded(step, kept) for step in bad):
+            undefined = [step for step in sums.system.failing if search.excluded(step, kept, PAIR_CORE_MS)]
+            goals = ((replace(step, update={}), t.FALSE) for step in (*bad, *undefined))
+            shorter = needed(kept, inner, goals, solver_context(), PAIR_CORE_MS)
+            return Proof(shorter or dict(kept), SUMS, elements=True, sums=sums.named)
+    return None
+
+
+def _plain(search: Search, label: str, *, simple: bool) -> list[t.Condition]:
+    """What is known, and with ``simple`` what may hold, of variables that are no elements."""
+    cells = frozenset(var for cell in search.system.graph.cells.values() for var in cell.variables)
+    every = (*search.found[label], *(search.proposals().simple(label) if simple else ()))
+    return [one for one in dict.fromkeys(every) if len(one.variables) == 1 or one.variables.isdisjoint(cells)]
+
+
+# -- candidates --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A term with what it is in states; None where that is not known."""
+
+    term: t.Term
+    of: Callable[[ArrayState], int | None]
+
+
+def sum_candidates(
+    sums: _Sums, found: Sequence[Accumulation], label: str, states: Sequence[ArrayState]
+) -> list[t.Condition]:
+    """The linear equations between sums, and the variables in which the program accumulates them, that held at a
+    cutpoint: also with an element that is at the place of a cell, where there is one.
+    """
+    graph, state = sums.system.graph, frozenset(sums.system.state[label])
+    kinds, made = Kinds(graph), list[t.Condition]()
+    for summed in dict.fromkeys(one.summed for one in found):
+        own = {var: one for var, one in sums.placed.items() if one.summed == summed}
+        if not own:
+            continue
+        placed = [_Column(var, _sum_of(one)) for var, one in own.items()]
+        held = dict.fromkeys(one.var for one in found if one.summed == summed and one.var in state)
+        into = [_Column(var, _of_scalars(var)) for var in held]
+        cells = dict.fromkeys(one.cell for one in own.values())
+        alone = [var for var in state if any(kinds.same(var, cell.cell) for cell in cells) and var not in held]
+        alone = [var for var in alone if not summed.beside & {var} and var in _scalars(states)]
+        kept = [_Column(one := summed.of(t.ZERO, var), _of_scalars(one)) for var in alone if not _is_placed(summed)]
+        made += _equations([*placed, *kept, *into], states, summed.bits)
+        for cell in cells:
+            for place in _places(graph, kinds, cell.number, state, states):
+                at = _Column(summed.of(cell.number, cell.cell), _at(summed, cell.object, place))
+                wider = _equations([*placed, *kept, at, *into], states, summed.bits)
+                made += (~cell.number.eq(place) | one for one in wider if cell.cell in one.variables)
+    return list(dict.fromkeys(made))
+
+
+def _is_placed(summed: Summed) -> bool:
+    """Whether what elements count for depends on where they are."""
+    from loopless.verification.accumulations import PLACE
+
+    return PLACE in summed.term.variables
+
+
+def _scalars(states: Sequence[ArrayState]) -> Iterable[t.Var]:
+    return states[0].scalars.keys() if states else ()
+
+
+def _places(
+    graph: Flowgraph, kinds: Kinds, number: t.Var, state: frozenset[t.Var], states: Sequence[ArrayState]
+) -> Iterator[t.Term]:
+    """Where an element may be out of its place: at places, and behind them."""
+    for var in sorted(state.intersection(_scalars(states)), key=lambda var: var.key):
+        if var is not number and kinds.same(var, number) and var in graph.variables:
+            yield from (var, var + 1)
+
+
+def _sum_of(one: PlacedSum) -> Callable[[ArrayState], int | None]:
+    def value(state: ArrayState) -> int | None:
+        below, elements = _evaluated(one.below, state), state.elements[one.cell.object]
+        if below is None or below < 0 or any(place not in elements for place in range(below)):
+            return None
+        return _total(one.summed, ((place, elements[place]) for place in range(below)), state)
+
+    return value
+
+
+def _at(summed: Summed, object_: int, place: t.Term) -> Callable[[ArrayState], int | None]:
+    def value(state: ArrayState) -> int | None:
+        at, elements = _evaluated(place, state), state.elements[object_]
+        return None if at is None or at not in elements else _total(summed, ((at, elements[at]),), state)
+
+    return value
+
+
+def _of_scalars(term: t.Term) -> Callable[[ArrayState], int | None]:
+    return lambda state: _evaluated(term, state)
+
+
+def _total(summed: Summed, elements: Iterable[tuple[int, int]], state: ArrayState) -> int | None:
+    parts = [_evaluated(summed.of(t.const(place), t.const(value)), state) for place, value in elements]
+    return None if None in parts else sum(part for part in parts if part is not None)
+
+
+def _evaluated(term: t.Term, state: ArrayState) -> int | None:
+    try:
+        return t.evaluate(term, state.scalars)
+    except (t.EvaluationError, KeyError):
+        return None
+
+
+def _equations(columns: Sequence[_Column], states: Sequence[ArrayState], bits: int | None) -> list[t.Condition]:
+    """The linear equations of these that held, where they are known: modulo a power of 2 where sums are."""
+    rows: dict[tuple[int, ...], None] = {}
+    for state in states:
+        row = [column.of(state) for column in columns]
+        if None not in row:
+            rows[tuple(_least(value, bits) for value in row if value is not None)] = None
+        if len(rows) >= MAX_SUM_ROWS:
+            break
+    if len(rows) < len(columns) + 2:
+        return []
+    found: list[t.Condition] = []
+    for vector in relations([[1, *row] for row in rows]):
+        parts = (column.term * factor for column, factor in zip(columns, vector[1:], strict=True) if factor)
+        whole = t.add(t.const(vector[0]), *parts)
+        found.append(t.equals_zero(whole if bits is None else t.wrap(whole, t.IntType(bits, signed=False))))
+    return found
+
+
+def _least(value: int, bits: int | None) -> int:
+    """The value, or the one nearest to 0 that is the same modulo a power of 2."""
+    return value if bits is None else t.IntType(bits, signed=True).wrap(value)
