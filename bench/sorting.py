@@ -4,7 +4,8 @@
     python bench/verify.py FOLDER --property unreach-call --timeout 60
 
 What is asserted relates two elements of an array: that it is sorted, that none is larger than one of them, on which
-side of a place they lie. The rest is as in ``bench/array_suite.py``.
+side of a place they lie. Or it is about all of them: that any value stands there as often as before, that they add up
+to the same. The rest is as in ``bench/array_suite.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,33 @@ INSERTION: Final = (
     "int j, x; for (i = 1; i < n; i++) { x = a[i]; j = i - 1; "
     "while (j >= 0 && a[j] > x) { a[j + 1] = a[j]; j--; } a[j + 1] = x; }"
 )
-KINDS: Final = (
+BUBBLE: Final = (
+    "int j, x; for (i = n - 1; i > 0; i--) for (j = 0; j < i; j++) "
+    "if (a[j] > a[j + 1]) { x = a[j]; a[j] = a[j + 1]; a[j + 1] = x; }"
+)
+SELECTION: Final = (
+    "int j, m, x; for (i = 0; i < n; i++) { m = i; for (j = i + 1; j < n; j++) if (a[j] < a[m]) m = j; "
+    "x = a[i]; a[i] = a[m]; a[m] = x; }"
+)
+EXCHANGE: Final = (
+    "int j, x; for (i = 0; i < n; i++) for (j = i + 1; j < n; j++) if (a[j] < a[i]) { x = a[i]; a[i] = a[j]; a[j] = x; }"
+)
+
+
+def _kept(changed: str) -> str:
+    """That any value stands in the array as often behind what is done as before."""
+    return (
+        f"{INPUT} int v = __VERIFIER_nondet_int(), c = 0, d = 0; {FOR} if (a[i] == v) c++; {changed} "
+        f"{FOR} if (a[i] == v) d++; __VERIFIER_assert(c == d);"
+    )
+
+
+def _same_sum(changed: str) -> str:
+    """That the elements add up to the same behind what is done as before."""
+    return f"{INPUT} long c = 0, d = 0; {FOR} c += a[i]; {changed} {FOR} d += a[i]; __VERIFIER_assert(c == d);"
+
+
+ORDERS: Final = (
     Kind("insertion-sort", ARRAY, f"{INPUT} {INSERTION} {SORTED}", ("j >= 0", "j > 0")),
     Kind("insertion-sort-shifted", ARRAY, f"{INPUT} {INSERTION} {SORTED}", ("a[j + 1] = a[j]; j--", "j--")),
     Kind(
@@ -109,6 +136,86 @@ KINDS: Final = (
         ("lo = m + 1", "lo = m + 2"),
     ),
 )
+"""What is asserted relates two elements."""
+
+SUMS: Final = (
+    Kind("insertion-sort-counts", ARRAY, _kept(INSERTION), ("a[j + 1] = x", "a[j + 1] = a[i]")),
+    Kind("bubble-sort-counts", ARRAY, _kept(BUBBLE), ("a[j + 1] = x", "a[j + 1] = a[j]")),
+    Kind("selection-sort-counts", ARRAY, _kept(SELECTION), ("a[m] = x", "a[m] = a[i]")),
+    Kind("exchange-sort-counts", ARRAY, _kept(EXCHANGE), ("a[i] = a[j]; a[j] = x", "a[j] = x; a[i] = a[j]")),
+    Kind(
+        "reverse-counts",
+        ARRAY,
+        _kept("int j, x; for (i = 0, j = n - 1; i < j; i++, j--) { x = a[i]; a[i] = a[j]; a[j] = x; }"),
+        ("a[j] = x", "a[j] = a[i]"),
+    ),
+    Kind(
+        "rotate-counts",
+        ARRAY,
+        f"if (n < 1) return 0; {_kept('int x = a[0]; for (i = 0; i + 1 < n; i++) a[i] = a[i + 1]; a[n - 1] = x;')}",
+        ("i + 1 < n; i++) a[i] = a[i + 1]", "i + 1 < n; i++) a[i + 1] = a[i]"),
+    ),
+    Kind(
+        "partition-counts",
+        ARRAY,
+        "if (n < 1) return 0; "
+        + _kept(
+            "int j = 0, x, p = a[n - 1]; for (i = 0; i < n - 1; i++) if (a[i] <= p) "
+            "{ x = a[i]; a[i] = a[j]; a[j] = x; j++; } x = a[j]; a[j] = a[n - 1]; a[n - 1] = x;"
+        ),
+        ("x = a[j]; a[j] = a[n - 1]", "x = a[0]; a[j] = a[n - 1]"),
+    ),
+    Kind(
+        "shuffle-counts",
+        ARRAY,
+        _kept(
+            "int j, x; for (i = 0; i < n; i++) { j = __VERIFIER_nondet_int(); "
+            "if (j >= 0 && j < n) { x = a[i]; a[i] = a[j]; a[j] = x; } }"
+        ),
+        ("a[j] = x", "a[j] = a[i]"),
+    ),
+    Kind(
+        "copy-backwards-counts",
+        "int a[SIZE], b[SIZE];",
+        f"{INPUT} int v = __VERIFIER_nondet_int(), c = 0, d = 0; {FOR} b[i] = a[n - 1 - i]; {FOR} if (a[i] == v) c++; "
+        f"{FOR} if (b[i] == v) d++; __VERIFIER_assert(c == d);",
+        ("b[i] = a[n - 1 - i]", "b[i] = a[i / 2]"),
+    ),
+    Kind(
+        "merge-counts",
+        "int a[SIZE], b[SIZE], c[2 * SIZE];",
+        f"int j = 0, k = 0, x = 0, y = 0, v = __VERIFIER_nondet_int(); {INPUT} {INPUT.replace('a[', 'b[')} i = 0; "
+        "while (i < n || j < n) { if (j >= n || (i < n && a[i] <= b[j])) { c[k] = a[i]; i++; } "
+        f"else {{ c[k] = b[j]; j++; }} k++; }} {FOR} if (a[i] == v) x++; {FOR} if (b[i] == v) x++; "
+        "for (i = 0; i < k; i++) if (c[i] == v) y++; __VERIFIER_assert(x == y);",
+        ("c[k] = b[j]; j++", "c[k] = b[j]; j += 1 + (j > 0)"),
+    ),
+    Kind("insertion-sort-sum", ARRAY, _same_sum(INSERTION), ("a[j + 1] = x", "a[j + 1] = a[i]")),
+    Kind("bubble-sort-sum", ARRAY, _same_sum(BUBBLE), ("a[j + 1] = x", "a[j + 1] = a[j]")),
+    Kind("selection-sort-sum", ARRAY, _same_sum(SELECTION), ("a[m] = x", "a[m] = a[i]")),
+    Kind(
+        "reverse-sum",
+        ARRAY,
+        _same_sum("int j, x; for (i = 0, j = n - 1; i < j; i++, j--) { x = a[i]; a[i] = a[j]; a[j] = x; }"),
+        ("a[j] = x", "a[j] = a[i]"),
+    ),
+    Kind(
+        "sum-both-ways",
+        ARRAY,
+        f"{INPUT} long c = 0, d = 0; {FOR} c += a[i]; for (i = n - 1; i >= 0; i--) d += a[i]; __VERIFIER_assert(c == d);",
+        ("i >= 0; i--", "i > 0; i--"),
+    ),
+    Kind(
+        "hash-of-unsigned",
+        ARRAY,
+        f"{INPUT} unsigned c = 0, d = 0; {FOR} c += 31u * (unsigned)a[i] + 7u; {BUBBLE} "
+        f"{FOR} d += 31u * (unsigned)a[i] + 7u; __VERIFIER_assert(c == d);",
+        ("a[j + 1] = x", "a[j + 1] = a[j]"),
+    ),
+)
+"""What is asserted is about all elements: what they count for, added up."""
+
+KINDS: Final = (*ORDERS, *SUMS)
 
 
 if __name__ == "__main__":

@@ -293,6 +293,9 @@ MAX_SUMMED_TERMS: Annotated[int, GUESS] = 8
 MAX_SUM_PLACES: Annotated[int, GUESS] = 6
 """Maximum number of places up to which the elements of an array are summed."""
 
+MAX_SUM_ELEMENTS: Annotated[int, GUESS] = 24
+"""Maximum number of elements of an array that are summed in such a state."""
+
 MAX_SUM_ROWS: Annotated[int, GUESS] = 120
 """Maximum number of states in which sums over elements are looked at for equations."""
 

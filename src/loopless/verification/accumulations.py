@@ -6,15 +6,15 @@ What elements count for is then a term over an element, its place, and variables
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.model import Flowgraph, FollowedCell, Load
+from loopless.flowgraph.model import Flowgraph, FollowedCell, Load, Store
 from loopless.limits.verification import MAX_SUM_PLACES, MAX_SUMMED_TERMS
+from loopless.logic.steps import INPUT
 from loopless.records import dataclass
 from loopless.transition.relation import Step, TransitionSystem
-from loopless.verification.kinds import Kinds
 
 PLACE: Final = t.Var("place", t.INTEGERS)
 """Stands for the number of an element."""
@@ -41,18 +41,97 @@ class Summed:
 
 
 @dataclass(frozen=True, slots=True)
-class Accumulation:
-    """The loop with header ``label`` adds what elements of ``object`` count for to ``var``. ``below``: how far it has
-    come, the number of the next element, or of the last one where it goes down; ``limits``: variables that stay as
-    they are there and may be places.
+class Passage:
+    """A loop goes over elements of ``object`` one by one, up or down. ``below``: the number of the next element, or of
+    the last one where it goes down; ``ends``: where it begins and ends, as far as conditions and entries say.
     """
 
-    label: str
-    var: t.Var
     object: int
-    summed: Summed
     below: t.Term
-    limits: tuple[t.Term, ...]
+    ends: tuple[t.Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulation:
+    """A loop adds what the elements of ``passage`` count for to ``var``."""
+
+    var: t.Var
+    summed: Summed
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The number of an element of ``object`` that a statement of ``block`` reads, or writes."""
+
+    block: str
+    object: int
+    index: t.Term
+    is_written: bool
+
+
+def indices(graph: Flowgraph, cells: Mapping[int, FollowedCell]) -> list[Index]:
+    """The elements that a program accesses."""
+    found: dict[Index, None] = {}
+    for block in graph.blocks.values():
+        for statement in block.statements:
+            if isinstance(statement, Load | Store) and isinstance(statement.address.object, t.Const):
+                cell = cells.get(statement.address.object.value)
+                if cell is not None:
+                    index = statement.address.offset // cell.size
+                    found[Index(block.label, cell.object, index, isinstance(statement, Store))] = None
+    return list(found)
+
+
+def passages(system: TransitionSystem, accessed: Iterable[Index]) -> list[Passage]:
+    """Those of a program's loops over the elements that it accesses."""
+    found: dict[Passage, None] = {}
+    inside = {loop.header: loop.blocks for loop in system.graph.loops}
+    for step in system.transitions:
+        if step.source == step.target:
+            for one in (one for one in accessed if one.block in inside.get(step.source, ())):
+                passage = _passage(system, step, one.object, one.index)
+                if passage is not None:
+                    found[passage] = None
+    return list(found)
+
+
+def _passage(system: TransitionSystem, step: Step, object_: int, index: t.Term) -> Passage | None:
+    moved = index.variables & step.update.keys()
+    if len(moved) != 1 or not index.variables <= frozenset(system.state[step.source]):
+        return None
+    (var,) = moved
+    factor = t.polynomial(index).get(((var, 1),), 0)
+    steps = {(one - var) * factor for one in _chosen(step.update[var])}
+    if var in (index - var * factor).variables or not steps <= {t.ZERO, t.ONE} and not steps <= {t.ZERO, t.const(-1)}:
+        return None
+    below = index if t.ONE in steps else index + 1
+    ends: dict[t.Term, None] = {}
+    for other in system.transitions:
+        if other.source == step.source != other.target:
+            for comparison in t.comparisons(other.condition):
+                ends |= dict.fromkeys((below + comparison.term, below - comparison.term))
+        elif other.target == step.source != other.source and var in other.update:
+            ends[t.substitute(below, other.update)] = None
+    kept = (one for one in ends if one is not t.ZERO and _is_told(one, step.update))
+    return Passage(object_, below, tuple(kept))
+
+
+def _chosen(term: t.Term) -> Iterator[t.Term]:
+    """What a term may come to, by its choices."""
+    match term:
+        case t.Ite(then=then, otherwise=otherwise):
+            yield from (*_chosen(then), *_chosen(otherwise))
+        case t.Wrap(arg=arg):
+            yield from _chosen(arg)
+        case _:
+            yield term
+
+
+def _is_told(end: t.Term, moved: Collection[t.Var]) -> bool:
+    """Whether a loop that moves these may end at a place."""
+    inputs = any(var.name.startswith(INPUT) for var in end.variables)
+    return not inputs and end.variables.isdisjoint(moved) and not (isinstance(end, t.Const) and end.value < 0)
 
 
 def accumulations(system: TransitionSystem, cells: Mapping[int, FollowedCell]) -> list[Accumulation]:
@@ -92,14 +171,14 @@ def _accumulated(
 ) -> Accumulation | None:
     widths: set[int | None] = set()
     more = _added(new, var, widths)
-    if more is None or not widths <= {None, *widths} or len(widths) > 1:
+    if more is None or len(widths) > 1:
         return None
     read = {loads[one] for one in more.variables if one in loads}
     if len(read) != 1:
         return None
     ((cell, index),) = read
-    moved = t.substitute(index, step.update) - index
-    if not isinstance(moved, t.Const) or abs(moved.value) != 1:
+    passage = _passage(system, step, cell.object, index)
+    if passage is None:
         return None
     element = t.Var("element", cell.cell.type)
     values: dict[t.Var, t.Term] = {one: t.wrap(element, one.type) for one in loads}
@@ -108,10 +187,7 @@ def _accumulated(
     inputs = {one.var for one in step.inputs}
     if not term.variables.isdisjoint(step.update.keys() | inputs) or element not in term.variables:
         return None
-    below = index if moved.value > 0 else index + 1
-    state = system.state[step.source]
-    limits = tuple(one for one in state if one not in step.update and one not in term.variables)
-    return Accumulation(step.source, var, cell.object, Summed(element, term, next(iter(widths), None)), below, limits)
+    return Accumulation(var, Summed(element, term, next(iter(widths), None)), passage)
 
 
 def _added(term: t.Term, var: t.Var, widths: set[int | None]) -> t.Term | None:
@@ -146,23 +222,18 @@ class PlacedSum:
         return self.summed.of(self.cell.number, self.cell.cell)
 
 
-def sums_for(graph: Flowgraph, found: Sequence[Accumulation], places: Iterable[t.Var]) -> list[PlacedSum]:
-    """The sums that may matter to a program, which accumulates these: of all arrays with such elements, up to where
-    loops come, and up to all of ``places`` that are places there.
+def sums_for(graph: Flowgraph, found: Sequence[Accumulation], also: Iterable[Passage] = ()) -> list[PlacedSum]:
+    """The sums that may matter to a program that accumulates these: of the elements that its loops go over, and of
+    those of the other passages ``also``, from the beginning of the array to where loops come.
     """
-    kinds, made = Kinds(graph), dict[PlacedSum, None]()
-    every = list(places)
+    made: dict[PlacedSum, None] = {}
+    others = list(also)
     for summed in dict.fromkeys(one.summed for one in found[:MAX_SUMMED_TERMS]):
         for cell in graph.cells.values():
             if cell.cell.type != summed.element.type:
                 continue
-            own = [one for one in found if one.object == cell.object and one.summed == summed]
-            below: dict[t.Term, None] = dict.fromkeys(one.below for one in own)
-            below |= dict.fromkeys(limit for one in own for limit in one.limits if _is_place(kinds, limit, cell))
-            below |= dict.fromkeys(var for var in every if kinds.same(var, cell.number))
+            own = [one.passage for one in found if one.summed == summed]
+            every = [one for one in (*own, *others) if one.object == cell.object]
+            below = dict.fromkeys((*(one.below for one in every), *(end for one in every for end in one.ends)))
             made |= dict.fromkeys(PlacedSum(cell, summed, one) for one in list(below)[:MAX_SUM_PLACES])
     return list(made)
-
-
-def _is_place(kinds: Kinds, limit: t.Term, cell: FollowedCell) -> bool:
-    return isinstance(limit, t.Var) and kinds.same(limit, cell.number)

@@ -41,15 +41,15 @@ class ArrayState:
     elements: Mapping[int, Mapping[int, int]]
 
 
-def array_states(system: TransitionSystem) -> dict[str, list[ArrayState]]:
-    """States of runs with few elements, by cutpoint."""
+def array_states(system: TransitionSystem, most: int = MAX_PAIR_ELEMENTS) -> dict[str, list[ArrayState]]:
+    """States of runs with few elements, by cutpoint; of each array up to ``most`` elements are known."""
     found: dict[str, list[ArrayState]] = {label: [] for label in system.cutpoints}
     runner = Runner(system.graph, system.violates, system.state)
     cells = system.graph.cells
     random_ = random.Random(5)
     for number in range(PAIR_RUNS):
         choose = _chooser(random_, number)
-        first = {number: [random_.randint(-3, 9) for _ in range(MAX_PAIR_ELEMENTS)] for number in cells}
+        first = {number: [random_.randint(-3, 9) for _ in range(most)] for number in cells}
         held: list[dict[int, dict[int, int]]] = []
 
         def visited(
@@ -93,11 +93,11 @@ def _content(runner: Runner, cell: FollowedCell, first: Sequence[int]) -> dict[i
         if number == cell.object and offset % cell.size == 0
     }
     size = runner.graph.objects[cell.object].size
-    most = max((*known, -1)) + 3
-    for index in range(min(most, len(first) if size is None else min(len(first), size // cell.size))):
+    behind = max((*known, -1)) + 3
+    for index in range(min(behind, len(first) if size is None else min(len(first), size // cell.size))):
         if index not in known:
             known[index] = 0 if begins_with_zeros(runner.graph.objects[cell.object]) else first[index]
-    return {index: value for index, value in known.items() if index < MAX_PAIR_ELEMENTS}
+    return {index: value for index, value in known.items() if index < len(first)}
 
 
 def _some(states: Sequence[ArrayState]) -> list[ArrayState]:

@@ -9,7 +9,7 @@ hold but for what is written over it: of the cell that is followed, where that i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from loopless import clock
@@ -18,13 +18,23 @@ from loopless.check.certificates.element_sums import ElementSum, with_sums
 from loopless.check.certificates.history import SPACE
 from loopless.errors import LimitError
 from loopless.flowgraph.model import Flowgraph
-from loopless.limits.verification import MAX_SUM_ROWS, PAIR_CORE_MS
+from loopless.limits.verification import MAX_SUM_ELEMENTS, MAX_SUM_ROWS, PAIR_CORE_MS
 from loopless.logic.induction import inductive_subset, needed, solver_context
 from loopless.records import dataclass
 from loopless.recurrences.relations import relations
 from loopless.transition.building import system_of
 from loopless.transition.relation import TransitionSystem
-from loopless.verification.accumulations import Accumulation, PlacedSum, Summed, accumulations, sums_for
+from loopless.verification.accumulations import (
+    PLACE,
+    Accumulation,
+    Index,
+    PlacedSum,
+    Summed,
+    accumulations,
+    indices,
+    passages,
+    sums_for,
+)
 from loopless.verification.element_pairs import ArrayState, array_states
 from loopless.verification.kinds import Kinds
 from loopless.verification.proofs import GOALS, Proof, Search
@@ -44,10 +54,13 @@ def proved_by_sums(search: Search, plain: Flowgraph, seconds: float) -> Proof | 
     found = accumulations(told, system.graph.cells)
     if not found:
         return None
-    every = dict.fromkeys(var for state in system.state.values() for var in state)
-    for places in ((), every):
+    accessed = indices(plain, system.graph.cells)
+    free = tuple(one for one in accessed if one.is_written)
+    first = sums_for(system.graph, found)
+    more = sums_for(system.graph, found, passages(told, accessed))
+    for placed in (first, more) if more != first else (first,):
         try:
-            proof = _proved(search, found, sums_for(system.graph, found, places), until)
+            proof = _proved(search, found, placed, free, until)
         except (LimitError, t.TermTooLarge):
             return None
         if proof is not None or clock.counted() > until:
@@ -86,7 +99,11 @@ def _with(search: Search, placed: Sequence[PlacedSum]) -> _Sums | None:
 
 
 def _proved(
-    search: Search, found: Sequence[Accumulation], placed: Sequence[PlacedSum], until: float
+    search: Search,
+    found: Sequence[Accumulation],
+    placed: Sequence[PlacedSum],
+    free: Sequence[Index],
+    until: float,
 ) -> Proof | None:
     sums = _with(search, placed)
     if sums is None:
@@ -95,8 +112,8 @@ def _proved(
     bad = [step for step in sums.system.transitions if step.target in GOALS]
     own = search.system.graph.variables.keys()
     seen = {label: tuple(var for var in state if var in own) for label, state in sums.system.state.items()}
-    states = array_states(replace(search.system, state=seen))
-    proposed = {label: sum_candidates(sums, found, label, states[label]) for label in sums.system.cutpoints}
+    states = array_states(replace(search.system, state=seen), MAX_SUM_ELEMENTS)
+    proposed = {label: sum_candidates(sums, found, free, label, states[label]) for label in sums.system.cutpoints}
     for simple in (False, True):
         every = {label: (*_plain(search, label, simple=simple), *proposed[label]) for label in proposed}
         kept = inductive_subset(inner, every, until)
@@ -127,54 +144,54 @@ class _Column:
 
 
 def sum_candidates(
-    sums: _Sums, found: Sequence[Accumulation], label: str, states: Sequence[ArrayState]
+    sums: _Sums, found: Sequence[Accumulation], free: Sequence[Index], label: str, states: Sequence[ArrayState]
 ) -> list[t.Condition]:
     """The linear equations between sums, and the variables in which the program accumulates them, that held at a
-    cutpoint: also with an element that is at the place of a cell, where there is one.
+    cutpoint. They also speak of the element at one of the places that are written, which may be ``free``.
     """
-    graph, state = sums.system.graph, frozenset(sums.system.state[label])
-    kinds, made = Kinds(graph), list[t.Condition]()
+    kinds, made = Kinds(sums.system.graph), list[t.Condition]()
+    known = frozenset(states[0].scalars if states else ())
     for summed in dict.fromkeys(one.summed for one in found):
         own = {var: one for var, one in sums.placed.items() if one.summed == summed}
-        if not own:
-            continue
-        placed = [_Column(var, _sum_of(one)) for var, one in own.items()]
-        held = dict.fromkeys(one.var for one in found if one.summed == summed and one.var in state)
-        into = [_Column(var, _of_scalars(var)) for var in held]
-        cells = dict.fromkeys(one.cell for one in own.values())
-        alone = [var for var in state if any(kinds.same(var, cell.cell) for cell in cells) and var not in held]
-        alone = [var for var in alone if not summed.beside & {var} and var in _scalars(states)]
-        kept = [_Column(one := summed.of(t.ZERO, var), _of_scalars(one)) for var in alone if not _is_placed(summed)]
-        made += _equations([*placed, *kept, *into], states, summed.bits)
-        for cell in cells:
-            for place in _places(graph, kinds, cell.number, state, states):
-                at = _Column(summed.of(cell.number, cell.cell), _at(summed, cell.object, place))
-                wider = _equations([*placed, *kept, at, *into], states, summed.bits)
-                made += (~cell.number.eq(place) | one for one in wider if cell.cell in one.variables)
+        cells = {one.cell.object: one.cell for one in own.values()}
+        into = dict.fromkeys(one.var for one in found if one.summed == summed and one.var in known)
+        alone = [var for var in sums.system.state[label] if var in known and var not in into]
+        alone = [var for var in alone if var not in summed.beside and var not in sums.system.graph.elsewhere]
+        alone = [var for var in alone if any(kinds.same(var, cell.cell) and var is not cell.cell for cell in cells.values())]
+        counted = () if PLACE in summed.term.variables else [summed.of(t.ZERO, var) for var in alone]
+        columns = [_column(var, _sum_of(one), states) for var, one in own.items()]
+        columns += [_column(term, _of_scalars(term), states) for term in counted]
+        last = [_column(var, _of_scalars(var), states) for var in into]
+        made += _equations([*columns, *last], summed.bits)
+        for one in free:
+            if one.object in cells and one.index.variables <= known:
+                cell = cells[one.object]
+                at = _column(summed.of(cell.number, cell.cell), _at(summed, one), states)
+                wider = _equations([*columns, at, *last], summed.bits)
+                made += (~cell.number.eq(one.index) | part for part in wider if cell.cell in part.variables)
     return list(dict.fromkeys(made))
 
 
-def _is_placed(summed: Summed) -> bool:
-    """Whether what elements count for depends on where they are."""
-    from loopless.verification.accumulations import PLACE
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A term with what it is in each state; None where that is not known."""
 
-    return PLACE in summed.term.variables
+    term: t.Term
+    values: Sequence[int | None]
 
-
-def _scalars(states: Sequence[ArrayState]) -> Iterable[t.Var]:
-    return states[0].scalars.keys() if states else ()
-
-
-def _places(
-    graph: Flowgraph, kinds: Kinds, number: t.Var, state: frozenset[t.Var], states: Sequence[ArrayState]
-) -> Iterator[t.Term]:
-    """Where an element may be out of its place: at places, and behind them."""
-    for var in sorted(state.intersection(_scalars(states)), key=lambda var: var.key):
-        if var is not number and kinds.same(var, number) and var in graph.variables:
-            yield from (var, var + 1)
+    def is_known(self, part: int) -> bool:
+        """Whether it is in one of so many states."""
+        return part * sum(value is not None for value in self.values) >= len(self.values)
 
 
-def _sum_of(one: PlacedSum) -> Callable[[ArrayState], int | None]:
+_Value = Callable[[ArrayState], int | None]
+
+
+def _column(term: t.Term, value: _Value, states: Sequence[ArrayState]) -> _Column:
+    return _Column(term, [value(state) for state in states])
+
+
+def _sum_of(one: PlacedSum) -> _Value:
     def value(state: ArrayState) -> int | None:
         below, elements = _evaluated(one.below, state), state.elements[one.cell.object]
         if below is None or below < 0 or any(place not in elements for place in range(below)):
@@ -184,43 +201,51 @@ def _sum_of(one: PlacedSum) -> Callable[[ArrayState], int | None]:
     return value
 
 
-def _at(summed: Summed, object_: int, place: t.Term) -> Callable[[ArrayState], int | None]:
+def _at(summed: Summed, one: Index) -> _Value:
     def value(state: ArrayState) -> int | None:
-        at, elements = _evaluated(place, state), state.elements[object_]
+        at, elements = _evaluated(one.index, state), state.elements[one.object]
         return None if at is None or at not in elements else _total(summed, ((at, elements[at]),), state)
 
     return value
 
 
-def _of_scalars(term: t.Term) -> Callable[[ArrayState], int | None]:
+def _of_scalars(term: t.Term) -> _Value:
     return lambda state: _evaluated(term, state)
 
 
 def _total(summed: Summed, elements: Iterable[tuple[int, int]], state: ArrayState) -> int | None:
-    parts = [_evaluated(summed.of(t.const(place), t.const(value)), state) for place, value in elements]
-    return None if None in parts else sum(part for part in parts if part is not None)
+    total = 0
+    for place, value in elements:
+        part = _evaluated(summed.term, state, {PLACE: place, summed.element: value})
+        if part is None:
+            return None
+        total += part
+    return total
 
 
-def _evaluated(term: t.Term, state: ArrayState) -> int | None:
+def _evaluated(term: t.Term, state: ArrayState, beside: Mapping[t.Var, int] | None = None) -> int | None:
     try:
-        return t.evaluate(term, state.scalars)
+        return t.evaluate(term, {**state.scalars, **(beside or {})})
     except (t.EvaluationError, KeyError):
         return None
 
 
-def _equations(columns: Sequence[_Column], states: Sequence[ArrayState], bits: int | None) -> list[t.Condition]:
-    """The linear equations of these that held, where they are known: modulo a power of 2 where sums are."""
-    rows: dict[tuple[int, ...], None] = {}
-    for state in states:
-        row = [column.of(state) for column in columns]
-        if None not in row:
-            rows[tuple(_least(value, bits) for value in row if value is not None)] = None
-        if len(rows) >= MAX_SUM_ROWS:
-            break
-    if len(rows) < len(columns) + 2:
+def _equations(columns: Sequence[_Column], bits: int | None) -> list[t.Condition]:
+    """The linear equations of these that held, where they are known: modulo a power of 2 where sums are. First of those
+    that are known in most states, since where one is not known nothing is.
+    """
+    mostly, sometimes = ([one for one in columns if one.is_known(part)] for part in (2, 10))
+    found = _relations(mostly, bits)
+    return found if len(mostly) == len(sometimes) else [*found, *_relations(sometimes, bits)]
+
+
+def _relations(columns: Sequence[_Column], bits: int | None) -> list[t.Condition]:
+    every = [row for row in zip(*(one.values for one in columns), strict=True) if None not in row]
+    if len(every) < len(columns) + 2:
         return []
+    rows = dict.fromkeys(tuple(_least(value, bits) for value in row if value is not None) for row in every)
     found: list[t.Condition] = []
-    for vector in relations([[1, *row] for row in rows]):
+    for vector in relations([[1, *row] for row in list(rows)[:MAX_SUM_ROWS]]):
         parts = (column.term * factor for column, factor in zip(columns, vector[1:], strict=True) if factor)
         whole = t.add(t.const(vector[0]), *parts)
         found.append(t.equals_zero(whole if bits is None else t.wrap(whole, t.IntType(bits, signed=False))))

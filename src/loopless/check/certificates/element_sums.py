@@ -235,13 +235,13 @@ class _Making:
                 return t.ite(place.eq(arg), self._up_to(one, arg), self._unknown(one))
             case _:
                 pass
-        known = next((other.var for other in self.kept if other.is_like(one) and other.below is place), None)
-        if known is not None:
-            return known
         steps = place - one.below
         if isinstance(steps, t.Const) and abs(steps.value) <= MAX_SUM_STEP:
             first, last, sign = (0, steps.value, 1) if steps.value >= 0 else (steps.value, 0, -1)
             return one.plus(t.add(*(self._of_next(one, one.below + step) * sign for step in range(first, last))))
+        known = next((other.var for other in self.kept if other.is_like(one) and other.below is place), None)
+        if known is not None:
+            return known
         if isinstance(place, t.Const) and 0 <= place.value <= MAX_SUM_STEP:
             return t.wrap(t.add(*(self._of_next(one, t.const(at)) for at in range(place.value))), one.var.type)
         return self._unknown(one)
