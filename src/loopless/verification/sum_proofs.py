@@ -116,6 +116,8 @@ def _proved(
     proposed = {label: sum_candidates(sums, found, free, label, states[label]) for label in sums.system.cutpoints}
     for simple in (False, True):
         every = {label: (*_plain(search, label, simple=simple), *proposed[label]) for label in proposed}
+        if not all(search.excluded(step, every) for step in bad):
+            continue  # nor would what is inductive of it
         kept = inductive_subset(inner, every, until)
         if all(search.excluded(step, kept) for step in bad):
             undefined = [step for step in sums.system.failing if search.excluded(step, kept, PAIR_CORE_MS)]
