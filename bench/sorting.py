@@ -30,9 +30,7 @@ SELECTION: Final = (
     "int j, m, x; for (i = 0; i < n; i++) { m = i; for (j = i + 1; j < n; j++) if (a[j] < a[m]) m = j; "
     "x = a[i]; a[i] = a[m]; a[m] = x; }"
 )
-EXCHANGE: Final = (
-    "int j, x; for (i = 0; i < n; i++) for (j = i + 1; j < n; j++) if (a[j] < a[i]) { x = a[i]; a[i] = a[j]; a[j] = x; }"
-)
+EXCHANGE: Final = "int j, x; for (i = 0; i < n; i++) for (j = i + 1; j < n; j++) if (a[j] < a[i]) { x = a[i]; a[i] = a[j]; a[j] = x; }"
 
 
 def _kept(changed: str) -> str:

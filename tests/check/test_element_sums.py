@@ -144,7 +144,12 @@ NEEDED = [(1, 4), (1, 5), (2, 3), (2, 4), (3, 2), (3, 3), (3, 4), (3, 5), (4, 3)
 def test_nothing_may_be_left_out_or_changed(loop, number):
     text = KEPT[loop][number]
     other = text.replace("(= d 0)", "(= d 1)").replace("(= c |", "(= (+ c 1) |").replace("(= d |", "(= (+ d 1) |")
-    other = other.replace("(<= i n)", "(<= i (+ n 1))").replace("(< i n)", "(<= i n)").replace("(< j i)", "(<= j i)").replace("(= (+ c (", "(= (+ d (")
+    other = (
+        other.replace("(<= i n)", "(<= i (+ n 1))")
+        .replace("(< i n)", "(<= i n)")
+        .replace("(< j i)", "(<= j i)")
+        .replace("(= (+ c (", "(= (+ d (")
+    )
     assert other != text
     for changed in ((), (other,)):
         conjuncts = (*KEPT[loop][:number], *changed, *KEPT[loop][number + 1 :])
@@ -254,7 +259,9 @@ def test_no_sum_has_a_name_of_the_program():
         with_sums(taken, SUMS)
 
 
-@pytest.mark.parametrize("change", [{"bits": 0}, {"bits": 65}, {"bits": True}, {"bits": "8"}, {"below": 3}, {"loop": "x"}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{"bits": 0}, {"bits": 65}, {"bits": True}, {"bits": "8"}, {"below": 3}, {"loop": "x"}], ids=str
+)
 def test_what_says_nothing_is_no_sum(change):
     with pytest.raises(UsageError, match="certificate"):
         sums_of({"sums": [{**sums_json(SUMS)[0], **change}]})

@@ -167,7 +167,9 @@ def test_what_depends_on_more_than_an_element_is_not(loop):
 
 
 def test_sums_are_of_the_elements_that_loops_go_over():
-    part, told, found_ = summed("for (i = 0; i < n; i++) c += a[i]; for (j = n; j > 0; j--) b[j - 1] = a[j - 1]; c += b[0];")
+    part, told, found_ = summed(
+        "for (i = 0; i < n; i++) c += a[i]; for (j = n; j > 0; j--) b[j - 1] = a[j - 1]; c += b[0];"
+    )
     accessed = indices(told.graph, part.cells)
     few = sums_for(part, found_)
     assert {(one.cell.cell.name, str(one.below)) for one in few} == {("a[k]", "i"), ("a[k]", "n")}

@@ -103,7 +103,8 @@ def _passage(system: TransitionSystem, step: Step, object_: int, index: t.Term) 
     (var,) = moved
     factor = t.polynomial(index).get(((var, 1),), 0)
     steps = {(one - var) * factor for one in _chosen(step.update[var])}
-    if var in (index - var * factor).variables or not steps <= {t.ZERO, t.ONE} and not steps <= {t.ZERO, t.const(-1)}:
+    up_or_down = steps <= {t.ZERO, t.ONE} or steps <= {t.ZERO, t.const(-1)}
+    if var in (index - var * factor).variables or not up_or_down:
         return None
     below = index if t.ONE in steps else index + 1
     ends: dict[t.Term, None] = {}

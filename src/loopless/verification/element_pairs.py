@@ -110,8 +110,24 @@ def pair_candidates(
     system: TransitionSystem, label: str, states: Sequence[ArrayState], constants: Iterable[int]
 ) -> list[t.Condition]:
     """What may hold of elements at a cutpoint. ``system``: with two cells of each object."""
-    graph, kinds = system.graph, Kinds(system.graph)
-    scalars = _scalars(graph, system.state[label], states)
+    kinds, scalars = Kinds(system.graph), _scalars(system.graph, system.state[label], states)
+    found = _of_cells(system.graph, kinds, scalars, states, constants)
+    for flag, value in _flags(kinds, system.graph, scalars, states):
+        inside = [one for one in states if one.scalars[flag] == value]
+        more = _of_cells(system.graph, kinds, [var for var in scalars if var is not flag], inside, constants)
+        known = frozenset(found)
+        found += (~flag.eq(value) | one for one in more if one not in known)
+    return found
+
+
+def _of_cells(
+    graph: Flowgraph,
+    kinds: Kinds,
+    scalars: Sequence[t.Var],
+    states: Sequence[ArrayState],
+    constants: Iterable[int],
+) -> list[t.Condition]:
+    """What held of elements in these states."""
     found: list[t.Condition] = []
     for number, first in graph.cells.items():
         borders = [var for var in scalars if kinds.same(var, first.number)]
@@ -123,6 +139,19 @@ def pair_candidates(
             borders = [var for var in scalars if kinds.same(var, a.number) or kinds.same(var, b.number)]
             found += _of_two(a, b, borders, states)
     return found
+
+
+def _flags(
+    kinds: Kinds, graph: Flowgraph, scalars: Iterable[t.Var], states: Sequence[ArrayState]
+) -> Iterator[tuple[t.Var, int]]:
+    """The variables that are neither places nor elements and had two values, with each of these: what held of elements
+    may be kept in them, as whether they are sorted.
+    """
+    cells = [var for cell in graph.cells.values() for var in (cell.number, cell.cell)]
+    for var in scalars:
+        values = {one.scalars[var] for one in states}
+        if len(values) == 2 and not any(kinds.same(var, other) for other in cells):
+            yield from ((var, value) for value in sorted(values))
 
 
 def _scalars(graph: Flowgraph, state: Sequence[t.Var], states: Sequence[ArrayState]) -> list[t.Var]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 from loopless import clock
 from loopless import terms as t
@@ -137,6 +138,11 @@ def _plain(search: Search, label: str, *, simple: bool) -> list[t.Condition]:
 # -- candidates --------------------------------------------------------------------------------------------------------
 
 
+def _of_cells(graph: Flowgraph) -> frozenset[t.Var]:
+    """The variables of cells, and those that stand for other elements."""
+    return graph.elsewhere.union(*(cell.variables for cell in graph.cells.values()))
+
+
 @dataclass(frozen=True, slots=True)
 class _Column:
     """A term with what it is in states; None where that is not known."""
@@ -157,9 +163,9 @@ def sum_candidates(
         own = {var: one for var, one in sums.placed.items() if one.summed == summed}
         cells = {one.cell.object: one.cell for one in own.values()}
         into = dict.fromkeys(one.var for one in found if one.summed == summed and one.var in known)
-        alone = [var for var in sums.system.state[label] if var in known and var not in into]
-        alone = [var for var in alone if var not in summed.beside and var not in sums.system.graph.elsewhere]
-        alone = [var for var in alone if any(kinds.same(var, cell.cell) and var is not cell.cell for cell in cells.values())]
+        apart = frozenset(into) | summed.beside | _of_cells(sums.system.graph)
+        alone = [var for var in sums.system.state[label] if var in known and var not in apart]
+        alone = [var for var in alone if any(kinds.same(var, cell.cell) for cell in cells.values())]
         counted = () if PLACE in summed.term.variables else [summed.of(t.ZERO, var) for var in alone]
         columns = [_column(var, _sum_of(one), states) for var, one in own.items()]
         columns += [_column(term, _of_scalars(term), states) for term in counted]
@@ -242,16 +248,27 @@ def _equations(columns: Sequence[_Column], bits: int | None) -> list[t.Condition
 
 
 def _relations(columns: Sequence[_Column], bits: int | None) -> list[t.Condition]:
+    """Of these columns. Those of a basis may follow from one that is lost; so equal ones, and those that are the sum of
+    two others, are told as well.
+    """
     every = [row for row in zip(*(one.values for one in columns), strict=True) if None not in row]
     if len(every) < len(columns) + 2:
         return []
-    rows = dict.fromkeys(tuple(_least(value, bits) for value in row if value is not None) for row in every)
-    found: list[t.Condition] = []
-    for vector in relations([[1, *row] for row in list(rows)[:MAX_SUM_ROWS]]):
-        parts = (column.term * factor for column, factor in zip(columns, vector[1:], strict=True) if factor)
-        whole = t.add(t.const(vector[0]), *parts)
-        found.append(t.equals_zero(whole if bits is None else t.wrap(whole, t.IntType(bits, signed=False))))
-    return found
+    distinct = dict.fromkeys(tuple(_least(value, bits) for value in row if value is not None) for row in every)
+    rows = list(distinct)[:MAX_SUM_ROWS]
+    terms = [one.term for one in columns]
+    held = list(zip(*rows, strict=True))
+    found = [one - other for (one, a), (other, b) in combinations(zip(terms, held, strict=True), 2) if a == b]
+    whole: dict[tuple[int, ...], t.Term] = {}
+    for (one, a), (other, b) in combinations(zip(terms, held, strict=True), 2):
+        if any(a) and any(b):
+            whole.setdefault(tuple(_least(x + y, bits) for x, y in zip(a, b, strict=True)), one + other)
+    found += [whole[values] - term for term, values in zip(terms, held, strict=True) if values in whole]
+    for vector in relations([[1, *row] for row in rows]):
+        parts = (term * factor for term, factor in zip(terms, vector[1:], strict=True) if factor)
+        found.append(t.add(t.const(vector[0]), *parts))
+    modular = None if bits is None else t.IntType(bits, signed=False)
+    return [t.equals_zero(one if modular is None else t.wrap(one, modular)) for one in dict.fromkeys(found)]
 
 
 def _least(value: int, bits: int | None) -> int:

@@ -54,7 +54,8 @@ class ElementSum:
     ``over`` is the symbol of the number of the array's followed cell: ``sum`` is a term over it, over what the cell
     holds, and over other variables of the program; ``below`` one over variables of the program. Behind the end of the
     array, and before its beginning, there are taken to be elements that never change; where ``below`` is negative, the
-    sum is that of the elements from there to before 0, negated. So it is 0 at 0, and moves by one element with each step.
+    sum is that of the elements from there to before 0, negated. So it is 0 at 0, and changes by what one element counts
+    for with each step.
     """
 
     name: str
