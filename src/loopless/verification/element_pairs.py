@@ -11,7 +11,7 @@ Gulwani, McCloskey and Tiwari, Lifting abstract interpreters to quantified logic
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 from typing import Final
 
@@ -48,7 +48,7 @@ def array_states(system: TransitionSystem, most: int = MAX_PAIR_ELEMENTS) -> dic
     cells = system.graph.cells
     random_ = random.Random(5)
     for number in range(PAIR_RUNS):
-        choose = _chooser(random_, number)
+        choose = _chooser(random_, number, frozenset(cell.number for cell in cells.values()))
         first = {number: [random_.randint(-3, 9) for _ in range(most)] for number in cells}
         held: list[dict[int, dict[int, int]]] = []
 
@@ -66,13 +66,17 @@ def array_states(system: TransitionSystem, most: int = MAX_PAIR_ELEMENTS) -> dic
     return {label: _some(states) for label, states in found.items()}
 
 
-def _chooser(random_: random.Random, number: int) -> Choose:
-    """Small inputs: in every third run none is less than the one before, but for the first few, which are sizes."""
+def _chooser(random_: random.Random, number: int, places: Collection[t.Var]) -> Choose:
+    """Small inputs: in every third run none is less than the one before, but for the first few, which are sizes. The
+    ``places`` of cells are 0, which is in arrays of any size; elements are looked at wherever they are.
+    """
     largest, last, taken = 2 + number % 5, 0, 0
 
     def choose(target: t.Var, origin: Origin, block: str, index: int) -> int:
         nonlocal last, taken
         del block, index
+        if target in places:
+            return 0
         value = random_.choice((random_.randint(0, largest), random_.randint(-3, 9)))
         if number % 3 == 0 and origin is not Origin.UNSUPPORTED:
             taken += 1
