@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import Final
 
 from loopless import clock
 from loopless import terms as t
 from loopless.check.certificates.element_sums import ElementSum, with_sums
 from loopless.check.certificates.history import SPACE
-from loopless.errors import LimitError
+from loopless.errors import LimitError, UsageError
 from loopless.flowgraph.model import Flowgraph
 from loopless.limits.verification import MAX_SUM_ELEMENTS, MAX_SUM_ROWS, PAIR_CORE_MS
 from loopless.logic.induction import inductive_subset, needed, solver_context
@@ -28,7 +29,6 @@ from loopless.transition.relation import TransitionSystem
 from loopless.verification.accumulations import (
     PLACE,
     Accumulation,
-    Index,
     PlacedSum,
     Summed,
     accumulations,
@@ -40,14 +40,23 @@ from loopless.verification.element_pairs import ArrayState, array_states
 from loopless.verification.kinds import Kinds
 from loopless.verification.proofs import GOALS, Proof, Search
 
-SUMS = "sums over elements"
+SUMS: Final = "sums over elements"
+_Free = tuple[int, t.Term]
+"""The object and the number of an element that the program writes: it may be free for a while."""
 
 
 def proved_by_sums(search: Search, plain: Flowgraph, seconds: float) -> Proof | None:
     """The proof by what of the candidates about sums over elements is inductive, with what is known, if that is one.
     ``plain``: the flowgraph without the cells that are followed.
     """
-    until = min(search.deadline, clock.counted() + seconds)
+    try:
+        return _found(search, plain, min(search.deadline, clock.counted() + seconds))
+    except (LimitError, UsageError, t.TermTooLarge):  # a name of the program may be one that certificates keep
+        return None
+
+
+def _found(search: Search, plain: Flowgraph, until: float) -> Proof | None:
+    """The proof by the elements that loops sum up, then by those that other loops go over, too."""
     system = search.system
     told = system_of(plain, system.violates, system.calls, accesses=True)
     if not isinstance(told, TransitionSystem):
@@ -56,17 +65,13 @@ def proved_by_sums(search: Search, plain: Flowgraph, seconds: float) -> Proof | 
     if not found:
         return None
     accessed = indices(plain, system.graph.cells)
-    free = tuple(one for one in accessed if one.is_written)
+    free = tuple(dict.fromkeys((one.object, one.index) for one in accessed if one.is_written))
     first = sums_for(system.graph, found)
     more = sums_for(system.graph, found, passages(told, accessed))
-    for placed in (first, more) if more != first else (first,):
-        try:
-            proof = _proved(search, found, placed, free, until)
-        except (LimitError, t.TermTooLarge):
-            return None
-        if proof is not None or clock.counted() > until:
-            return proof
-    return None
+    proof = _proved(search, found, first, free, until)
+    if proof is None and more != first and clock.counted() < until:
+        proof = _proved(search, found, more, free, until)
+    return proof
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,7 @@ def _proved(
     search: Search,
     found: Sequence[Accumulation],
     placed: Sequence[PlacedSum],
-    free: Sequence[Index],
+    free: Sequence[_Free],
     until: float,
 ) -> Proof | None:
     sums = _with(search, placed)
@@ -143,16 +148,8 @@ def _of_cells(graph: Flowgraph) -> frozenset[t.Var]:
     return graph.elsewhere.union(*(cell.variables for cell in graph.cells.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """A term with what it is in states; None where that is not known."""
-
-    term: t.Term
-    of: Callable[[ArrayState], int | None]
-
-
 def sum_candidates(
-    sums: _Sums, found: Sequence[Accumulation], free: Sequence[Index], label: str, states: Sequence[ArrayState]
+    sums: _Sums, found: Sequence[Accumulation], free: Sequence[_Free], label: str, states: Sequence[ArrayState]
 ) -> list[t.Condition]:
     """The linear equations between sums, and the variables in which the program accumulates them, that held at a
     cutpoint. They also speak of the element at one of the places that are written, which may be ``free``.
@@ -171,12 +168,12 @@ def sum_candidates(
         columns += [_column(term, _of_scalars(term), states) for term in counted]
         last = [_column(var, _of_scalars(var), states) for var in into]
         made += _equations([*columns, *last], summed.bits)
-        for one in free:
-            if one.object in cells and one.index.variables <= known:
-                cell = cells[one.object]
-                at = _column(summed.of(cell.number, cell.cell), _at(summed, one), states)
+        for object_, index in free:
+            if object_ in cells and index.variables <= known:
+                cell = cells[object_]
+                at = _column(summed.of(cell.number, cell.cell), _at(summed, object_, index), states)
                 wider = _equations([*columns, at, *last], summed.bits)
-                made += (~cell.number.eq(one.index) | part for part in wider if cell.cell in part.variables)
+                made += (~cell.number.eq(index) | part for part in wider if cell.cell in part.variables)
     return list(dict.fromkeys(made))
 
 
@@ -209,9 +206,9 @@ def _sum_of(one: PlacedSum) -> _Value:
     return value
 
 
-def _at(summed: Summed, one: Index) -> _Value:
+def _at(summed: Summed, object_: int, index: t.Term) -> _Value:
     def value(state: ArrayState) -> int | None:
-        at, elements = _evaluated(one.index, state), state.elements[one.object]
+        at, elements = _evaluated(index, state), state.elements[object_]
         return None if at is None or at not in elements else _total(summed, ((at, elements[at]),), state)
 
     return value

@@ -15,13 +15,14 @@ With "history" ([{"name": "history:…", "loop": LABEL, "block": LABEL, "variabl
 or both, or a loop and a variable) it is of version 2, and speaks of history variables, too
 (:mod:`loopless.check.certificates.history`). With "sums" ([{"name": "history:…", "over": SYMBOL, "sum": SMT-LIB,
 "below": SMT-LIB, "bits": N}], the last one where the sum is modulo 2 to the power of N) it is of version 2, too, and
-speaks of sums over elements (:mod:`loopless.check.certificates.element_sums`). With "elements" (true) its invariants are of all elements of arrays at
-once, and used of those that are read, too; with "pairs" (true) also of each two elements of one. With "ranks" it is
-about termination. With "recurrent" (as "invariants") and "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it
-is about a set of states that a run never leaves which takes these values from outside; with "repeating" ([V, ...])
-about a run that takes these inputs, the last one again and again, and comes to a state in which it was before.
-With "all_runs" (true) it says that all runs, taken one by one, come to their end, and nothing else. A cutpoint is the
-label of a block of the flowgraph; expressions are over unbounded integers and speak of its variables.
+speaks of sums over elements (:mod:`loopless.check.certificates.element_sums`). With "elements" (true) its invariants
+are of all elements of arrays at once, and used of those that are read, too; with "pairs" (true) also of each two
+elements of one. With "ranks" it is about termination. With "recurrent" (as "invariants") and
+"chosen" ([{"block": LABEL, "statement": N, "value": V}]) it is about a set of states that a run never leaves which
+takes these values from outside; with "repeating" ([V, ...]) about a run that takes these inputs, the last one again and
+again, and comes to a state in which it was before. With "all_runs" (true) it says that all runs, taken one by one, come
+to their end, and nothing else. A cutpoint is the label of a block of the flowgraph; expressions are over unbounded
+integers and speak of its variables.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def document_of(
     places: Mapping[str, tuple[str, int]],
     contracts: Mapping[str, Sequence[str]] | None = None,
     history: Sequence[HistoryVariable] = (),
+    *,
     sums: Sequence[ElementSum] = (),
 ) -> dict[str, Any]:
     """A certificate. ``places``: file and line of cutpoints, for readers. ``contracts``: by function, what is proved of

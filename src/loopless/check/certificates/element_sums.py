@@ -20,7 +20,7 @@ from loopless.check.certificates.formulas import symbols_of, term_of
 from loopless.check.certificates.history import SPACE, check_names
 from loopless.errors import UsageError
 from loopless.flowgraph.def_use import defined_by
-from loopless.flowgraph.memory.statement_effects import written_by
+from loopless.flowgraph.memory.statement_effects import Objects, written_by
 from loopless.flowgraph.model import (
     Assign,
     Assume,
@@ -141,6 +141,11 @@ def _kept(graph: Flowgraph, one: ElementSum) -> _Kept:
     return _Kept(t.Var(one.name, held), cell, term_of(one.sum, known), below)
 
 
+def _lost(statement: Statement) -> Objects:
+    """The objects of which nothing is known behind a statement; None for all."""
+    return frozenset((statement.object,)) if isinstance(statement, Begin | Expire) else written_by(statement)
+
+
 @dataclass(slots=True)
 class _Making:
     """What statements do to sums."""
@@ -187,8 +192,7 @@ class _Making:
             case Store(address=Pointer(object=t.Const(value=number))) if self._is_element(statement):
                 self._written(statement, [one for one in self.kept if one.cell.object == number])
             case _:
-                ends = isinstance(statement, Begin | Expire)
-                objects = frozenset((statement.object,)) if ends else written_by(statement)
+                objects = _lost(statement)
                 anything = objects is None or any(number < 0 for number in objects)
                 new = frozenset(defined_by(statement))
                 for one in self.kept:

@@ -114,7 +114,7 @@ class Certification:
         """
         question = self.question
         at = places(system.graph)
-        document = document_of(self._subject(), question.property, claim, at, self.contracts, history, sums)
+        document = document_of(self._subject(), question.property, claim, at, self.contracts, history, sums=sums)
         judgement = self.accepted(document, f"a proof was found ({method}), but its certificate was not accepted")
         if judgement is None:
             return None
