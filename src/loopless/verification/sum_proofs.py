@@ -25,7 +25,7 @@ from loopless.logic.induction import inductive_subset, needed, solver_context
 from loopless.records import dataclass
 from loopless.recurrences.relations import relations
 from loopless.transition.building import system_of
-from loopless.transition.relation import TransitionSystem
+from loopless.transition.relation import START, TransitionSystem
 from loopless.verification.accumulations import (
     PLACE,
     Accumulation,
@@ -134,9 +134,14 @@ def _proved(
 
 
 def _plain(search: Search, label: str, *, simple: bool) -> list[t.Condition]:
-    """What is known, and with ``simple`` what may hold, of variables that are no elements."""
+    """What is known, and with ``simple`` what may hold, of variables that are no elements. What is known anywhere of
+    variables that keep their values may hold everywhere.
+    """
     cells = frozenset(var for cell in search.system.graph.cells.values() for var in cell.variables)
-    every = (*search.found[label], *(search.proposals().simple(label) if simple else ()))
+    changed = frozenset(var for step in search.inner if step.source != START for var in step.update)
+    kept = frozenset(search.system.state[label]) - changed
+    lasting = (one for found in search.found.values() for one in found if one.variables <= kept)
+    every = (*search.found[label], *lasting, *(search.proposals().simple(label) if simple else ()))
     return [one for one in dict.fromkeys(every) if len(one.variables) == 1 or one.variables.isdisjoint(cells)]
 
 
