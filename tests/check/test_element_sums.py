@@ -204,6 +204,35 @@ def test_the_invariants_of_the_right_program_prove_no_other(change):
     assert not accepted(source, KEPT)
 
 
+def test_a_rotation_keeps_the_sum():
+    source = """int a[100];
+        int main(void) {
+            int n = __VERIFIER_nondet_int(), i, x;
+            long c = 0, d = 0;
+            if (n < 1 || n > 100) return 0;
+            for (i = 0; i < n; i++) a[i] = __VERIFIER_nondet_int();
+            for (i = 0; i < n; i++) c += a[i];
+            x = a[0];
+            for (i = 0; i + 1 < n; i++) a[i] = a[i + 1];
+            a[n - 1] = x;
+            for (i = 0; i < n; i++) d += a[i];
+            if (c != d) reach_error();
+            return 0;
+        }"""
+    sums = tuple(ElementSum(f"history:{place}", "a.k", "|a[k]|", place) for place in "in")
+    bounds = ("(>= n 1)", "(<= n 100)", "(>= i 0)", "(<= i n)", "(= d 0)")
+    free = "(=> (= a.k i) (= (+ c |a[k]|) (+ |history:n| x)))"
+    held = (
+        (*bounds, "(= c 0)"),
+        (*bounds, "(= c |history:i|)"),
+        (*bounds, "(< i n)", free),
+        (*bounds[:4], "(= c |history:n|)", "(= d |history:i|)"),
+    )
+    assert accepted(source, held, sums)
+    for wrong in (source.replace("i + 1 < n", "i + 2 < n"), source.replace("= x;", "= a[0];")):
+        assert not accepted(wrong, held, sums)
+
+
 def test_what_is_behind_the_array_never_changes_and_is_not_known():
     source = """int a[4]; int main(void) { int i, c = 0, n = 6; for (i = 0; i < 4; i++) a[i] = 1;
         for (i = 0; i < 4; i++) c += a[i]; if (c != 4) reach_error(); return 0; }"""
