@@ -27,7 +27,7 @@ integers and speak of its variables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -40,7 +40,7 @@ from loopless.check.certificates.judge import CertifiedClaim, Judgement, judged,
 from loopless.check.certificates.property import Follows, Property, graph_of, violates
 from loopless.errors import UsageError
 from loopless.flowgraph.memory.cell_pairs import with_pairs
-from loopless.flowgraph.model import ContractSignature
+from loopless.flowgraph.model import ContractSignature, Flowgraph
 from loopless.records import dataclass
 from loopless.source import SourceOptions, SourceProgram, load
 from loopless.source.targets import SourceTarget
@@ -147,8 +147,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         KeyError, TypeError: something is missing in it.
     """
     _check_form(document)
-    history = history_of(document) if "history" in document else ()
-    sums = sums_of(document) if "sums" in document else ()
+    beside = _beside(document)
     told = document["program"]
     program = load([Path(file) for file in told["files"]], _options(told))
     property_ = Property(document["property"])
@@ -172,8 +171,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         raise UsageError(f"the certificate has a contract of {min(strange)}, which no call goes into")
     if graph.refused is not None:
         raise UsageError(f"the flowgraph of {told['entry']} does not tell all that runs do: {graph.refused.detail}")
-    pairs = document.get("pairs", False) is True
-    graph = with_sums(with_history(with_pairs(graph) if pairs else graph, history), sums)
+    graph = beside(graph)
     if "repeating" in document:
         return judgement_json(_judged_run(program, document, seconds))
     if document.get("all_runs", False) is True:
@@ -183,7 +181,7 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         {one["cutpoint"]: tuple(one["conjuncts"]) for one in document["invariants"]},
         None if ranks is None else {one["cutpoint"]: tuple(one["components"]) for one in ranks},
         elements=document.get("elements", False) is True,
-        pairs=pairs,
+        pairs=document.get("pairs", False) is True,
     )
     if claim.elements and graph.signatures:
         raise UsageError("a certificate about all elements is of a program whose calls are all inlined")
@@ -200,6 +198,18 @@ def judged_document(document: Mapping[str, Any], seconds: float) -> dict[str, An
         raise UsageError("a certificate of termination needs ranks")
     found = judged(graph, claim, violates(property_), Follows(property_, program.module), seconds=seconds)
     return judgement_json(found)
+
+
+def _beside(document: Mapping[str, Any]) -> Callable[[Flowgraph], Flowgraph]:
+    """What adds to a flowgraph the variables that a certificate speaks of, and the program does not have.
+
+    Raises:
+        UsageError: the certificate tells nothing of one.
+    """
+    history = history_of(document) if "history" in document else ()
+    sums = sums_of(document) if "sums" in document else ()
+    pairs = document.get("pairs", False) is True
+    return lambda graph: with_sums(with_history(with_pairs(graph) if pairs else graph, history), sums)
 
 
 def _check_form(document: Mapping[str, Any]) -> None:
