@@ -12,6 +12,7 @@ from loopless.check.certificates.property import Follows, Property, violates
 from loopless.errors import UsageError
 from loopless.flowgraph.memory.cell_pairs import with_pairs
 from loopless.queries.verification.evidence import claim_of
+from loopless.verification.element_pairs import array_states
 from loopless.verification.pair_proofs import proved_by_pairs
 from loopless.verification.proofs import Proof
 from programs_in_c import graph, program, search, system
@@ -38,6 +39,11 @@ KINDS = {
     "largest": (
         "m = 0; for (i = 1; i < n; i++) if (a[i] > a[m]) m = i;for (i = 0; i < n; i++) if (a[i] > a[m]) reach_error();",
         ("i = 1; i < n", "i = 1; i < n - 1"),
+    ),
+    "flag": (
+        "m = 1; for (i = 1; i < n; i++) if (a[i - 1] > a[i]) m = 0;"
+        "if (m) for (i = 1; i < n; i++) if (a[0] > a[i]) reach_error();",
+        ("m = 0", "m = i < 3"),
     ),
 }
 
@@ -90,6 +96,26 @@ def test_the_judge_accepts_a_proof_and_no_mutant_of_it(kind):
 def test_a_program_with_a_violation_is_not_proved(kind):
     wrong = of(kind, wrong=True)
     assert found(wrong) is None
+
+
+def test_runs_that_guess_come_far_where_arrays_are_small():
+    """Each array is as long as the program says, and its cell has to be inside for a run to go on."""
+    source = """int main(void) {
+        int n = __VERIFIER_nondet_int(), i;
+        if (n < 1 || n > 100) return 0;
+        int a[n], b[n], c[n];
+        for (i = 0; i < n; i++) { a[i] = i; b[i] = a[i]; }
+        for (i = 0; i < n; i++) c[i] = b[i];
+        for (i = 0; i < n; i++) if (c[i] < 0) reach_error();
+        return 0;
+    }"""
+    made = system(source)
+    assert len(made.graph.cells) == 3
+    states = array_states(made)
+    assert all(
+        len({one.scalars[var] for one in found for var in one.scalars if var.name == "n"}) > 5
+        for found in states.values()
+    )
 
 
 # -- certificates by hand ----------------------------------------------------------------------------------------------
