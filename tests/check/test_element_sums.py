@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from loopless.check.certificates.document import judged_document
-from loopless.check.certificates.element_sums import ElementSum, sums_json, sums_of, with_sums
+from loopless.check.certificates.element_sums import ElementSum, ElementSums, sums_json, sums_of, with_sums
 from loopless.check.certificates.formulas import symbols_of, term_of
 from loopless.check.certificates.judge import CertifiedClaim, judged
 from loopless.check.certificates.property import Follows, Property, violates
@@ -58,7 +58,7 @@ def test_a_sum_is_that_of_the_elements_wherever_a_run_is(move, term):
     for bits in BITS.get(term, (None,)):
         places = ("n", "m", *(("(+ n 1)",) if "another" not in move else ()))
         told = [ElementSum(f"history:{at}", "a.k", term, below, bits) for at, below in enumerate(places)]
-        made = with_sums(part, told)
+        made = with_sums(part, ElementSums(tuple(told)))
         named = {var.name: var for var in made.variables}
         compared = 0
         for values, elements in states(made, cell):
@@ -125,8 +125,8 @@ def by_line(source):
     return [loop.header for loop in sorted(graph(source).loops, key=lambda loop: (loop.line, loop.column))]
 
 
-def accepted(source, invariants, sums=SUMS, *, elements=True):
-    part = with_sums(graph(source), sums)
+def accepted(source, invariants, sums=SUMS, *, elements=True, any_=None):
+    part = with_sums(graph(source), ElementSums(tuple(sums), any_))
     claim = CertifiedClaim(dict(zip(by_line(source), invariants, strict=True)), elements=elements)
     property_ = Property.UNREACH_CALL
     return judged(part, claim, violates(property_), Follows(property_, program(source).module)).accepted
@@ -257,8 +257,16 @@ def test_a_program_that_is_wrong_is_not_proved_by_a_contradiction():
 
 def test_sums_are_read_as_they_are_written():
     told = (*SUMS, ElementSum("history:b", "a.k", "|a[k]|", "n", 32))
-    assert sums_of({"sums": sums_json(told)}) == told
-    assert sums_json(told)[2] == {"name": "history:b", "over": "a.k", "sum": "|a[k]|", "below": "n", "bits": 32}
+    for any_ in (None, "v"):
+        made = ElementSums(told, any_)
+        assert sums_of(sums_json(made)) == made
+    assert sums_json(ElementSums(told))["sums"][2] == {
+        "name": "history:b",
+        "over": "a.k",
+        "sum": "|a[k]|",
+        "below": "n",
+        "bits": 32,
+    }
 
 
 @pytest.mark.parametrize(
@@ -270,7 +278,7 @@ def test_sums_are_read_as_they_are_written():
 )  # fmt: skip
 def test_what_is_no_sum_of_the_program_is_refused(change):
     with pytest.raises(UsageError, match="certificate"):
-        with_sums(graph(INSERTION), (replace(SUMS[0], **change), SUMS[1]))
+        with_sums(graph(INSERTION), ElementSums((replace(SUMS[0], **change), SUMS[1])))
 
 
 def test_what_is_read_elsewhere_is_no_part_of_a_sum():
@@ -278,14 +286,14 @@ def test_what_is_read_elsewhere_is_no_part_of_a_sum():
     assert part.elsewhere
     for var in part.elsewhere:
         with pytest.raises(UsageError, match="does not have"):
-            with_sums(part, (replace(SUMS[0], sum=f"(+ |a[k]| |{var.name}|)"),))
+            with_sums(part, ElementSums((replace(SUMS[0], sum=f"(+ |a[k]| |{var.name}|)"),)))
 
 
 def test_no_sum_has_a_name_of_the_program():
     part, var = graph(INSERTION), Var("history:x", INTEGERS)
     taken = replace(part, variables={**part.variables, var: VariableInfo(var, "x", Kind.LOCAL)})
     with pytest.raises(UsageError, match="history:"):
-        with_sums(taken, SUMS)
+        with_sums(taken, ElementSums(SUMS))
 
 
 @pytest.mark.parametrize(
@@ -293,11 +301,11 @@ def test_no_sum_has_a_name_of_the_program():
 )
 def test_what_says_nothing_is_no_sum(change):
     with pytest.raises(UsageError, match="certificate"):
-        sums_of({"sums": [{**sums_json(SUMS)[0], **change}]})
+        sums_of({"sums": [{**sums_json(ElementSums(SUMS))["sums"][0], **change}]})
 
 
 def test_only_certificates_of_version_2_about_elements_have_sums():
-    base = {"format": "loopless-certificate", "property": "unreach-call", "sums": sums_json(SUMS)}
+    base = {"format": "loopless-certificate", "property": "unreach-call", **sums_json(ElementSums(SUMS))}
     for version, more, words in (
         (1, {"elements": True}, "version"),
         (2, {}, "all elements"),

@@ -7,9 +7,11 @@ What elements count for is then a term over an element, its place, and variables
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
+from loopless.check.certificates.element_sums import ANY as ANY_NAME
 from loopless.flowgraph.model import Flowgraph, FollowedCell, Load, Store
 from loopless.limits.verification import MAX_SUM_PLACES, MAX_SUMMED_TERMS
 from loopless.logic.steps import INPUT
@@ -18,6 +20,8 @@ from loopless.transition.relation import Step, TransitionSystem
 
 PLACE: Final = t.Var("place", t.INTEGERS)
 """Stands for the number of an element."""
+ANY: Final = t.Var(ANY_NAME, t.INTEGERS)
+"""Stands for any value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,23 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Accumulation:
-    """A loop adds what the elements of ``passage`` count for to ``var``."""
+    """A loop adds what the elements of ``passage`` count for to ``var``. ``given``: the variable in whose place what
+    they count for has :data:`ANY`.
+    """
 
     var: t.Var
     summed: Summed
     passage: Passage
+    given: t.Var | None = None
+
+
+def of_any(one: Accumulation, changed: Collection[t.Var]) -> Accumulation:
+    """The same for any value of the one variable among these on which it depends what elements count for."""
+    given = [var for var in one.summed.beside if var in changed]
+    if len(given) != 1:
+        return one
+    summed = replace(one.summed, term=t.substitute(one.summed.term, {given[0]: ANY}))
+    return replace(one, summed=summed, given=given[0])
 
 
 @dataclass(frozen=True, slots=True)

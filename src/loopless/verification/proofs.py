@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from loopless import clock
 from loopless import terms as t
-from loopless.check.certificates.element_sums import ElementSum
+from loopless.check.certificates.element_sums import NO_SUMS, ElementSums
 from loopless.check.certificates.history import HistoryVariable
 from loopless.deadline import in_time
 from loopless.errors import LimitError
@@ -90,7 +90,7 @@ class Proof:
     history: tuple[HistoryVariable, ...] = ()
     elements: bool = False
     pairs: bool = False
-    sums: tuple[ElementSum, ...] = ()
+    sums: ElementSums = NO_SUMS
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ With "history" ([{"name": "history:…", "loop": LABEL, "block": LABEL, "variabl
 or both, or a loop and a variable) it is of version 2, and speaks of history variables, too
 (:mod:`loopless.check.certificates.history`). With "sums" ([{"name": "history:…", "over": SYMBOL, "sum": SMT-LIB,
 "below": SMT-LIB, "bits": N}], the last one where the sum is modulo 2 to the power of N) it is of version 2, too, and
-speaks of sums over elements (:mod:`loopless.check.certificates.element_sums`). With "elements" (true) its invariants
+speaks of sums over elements (:mod:`loopless.check.certificates.element_sums`); "any" (SMT-LIB) is what the number that
+is any in these is at an error. With "elements" (true) its invariants
 are of all elements of arrays at once, and used of those that are read, too; with "pairs" (true) also of each two
 elements of one. With "ranks" it is about termination. With "recurrent" (as "invariants") and
 "chosen" ([{"block": LABEL, "statement": N, "value": V}]) it is about a set of states that a run never leaves which
@@ -33,7 +34,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless import terms as t
-from loopless.check.certificates.element_sums import ElementSum, sums_json, sums_of, with_sums
+from loopless.check.certificates.element_sums import NO_SUMS, ElementSums, sums_json, sums_of, with_sums
 from loopless.check.certificates.formulas import condition_of, symbols_of
 from loopless.check.certificates.history import HistoryVariable, history_json, history_of, with_history
 from loopless.check.certificates.judge import CertifiedClaim, Judgement, judged, judged_recurrent
@@ -70,7 +71,7 @@ def document_of(
     contracts: Mapping[str, Sequence[str]] | None = None,
     history: Sequence[HistoryVariable] = (),
     *,
-    sums: Sequence[ElementSum] = (),
+    sums: ElementSums = NO_SUMS,
 ) -> dict[str, Any]:
     """A certificate. ``places``: file and line of cutpoints, for readers. ``contracts``: by function, what is proved of
     its returns. ``history``: the history variables that the claim speaks of, ``sums``: the sums over elements.
@@ -82,7 +83,7 @@ def document_of(
     database = subject.options.compile_database
     found: dict[str, Any] = {
         "format": FORMAT,
-        "version": WITH_HISTORY if history or sums else VERSION,
+        "version": WITH_HISTORY if history or sums.sums else VERSION,
         "program": {
             "files": list(subject.files),
             "data_model": subject.options.data_model,
@@ -102,8 +103,7 @@ def document_of(
     }
     if history:
         found["history"] = history_json(history)
-    if sums:
-        found["sums"] = sums_json(sums)
+    found |= sums_json(sums)
     if contracts is not None:
         found["contracts"] = [{"function": name, "conjuncts": list(texts)} for name, texts in contracts.items()]
     if claim.elements:
@@ -207,7 +207,7 @@ def _beside(document: Mapping[str, Any]) -> Callable[[Flowgraph], Flowgraph]:
         UsageError: the certificate tells nothing of one.
     """
     history = history_of(document) if "history" in document else ()
-    sums = sums_of(document) if "sums" in document else ()
+    sums = sums_of(document)
     pairs = document.get("pairs", False) is True
     return lambda graph: with_sums(with_history(with_pairs(graph) if pairs else graph, history), sums)
 

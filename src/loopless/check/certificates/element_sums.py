@@ -42,6 +42,8 @@ from loopless.flowgraph.model import (
 from loopless.limits.check import MAX_SUM_STEP
 from loopless.records import dataclass
 
+ANY: Final = "history:any"
+"""What sums may speak of beside the program: a number that is any but fixed."""
 _KEYS: Final = ({"name", "over", "sum", "below"}, {"name", "over", "sum", "below", "bits"})
 _MOST_BITS: Final = 64
 
@@ -52,10 +54,10 @@ class ElementSum:
     before number ``below``, as they are now; with ``bits`` what that is modulo 2 to the power of these.
 
     ``over`` is the symbol of the number of the array's followed cell: ``sum`` is a term over it, over what the cell
-    holds, and over other variables of the program; ``below`` one over variables of the program. Behind the end of the
-    array, and before its beginning, there are taken to be elements that never change; where ``below`` is negative, the
-    sum is that of the elements from there to before 0, negated. So it is 0 at 0, and changes by what one element counts
-    for with each step.
+    holds, over other variables of the program and :data:`ANY`; ``below`` one over variables of the program. Behind the
+    end of the array, and before its beginning, there are taken to be elements that never change; where ``below`` is
+    negative, the sum is that of the elements from there to before 0, negated. So it is 0 at 0, and changes by what one
+    element counts for with each step.
     """
 
     name: str
@@ -65,10 +67,24 @@ class ElementSum:
     bits: int | None = None
 
 
-def sums_of(document: Mapping[str, Any]) -> tuple[ElementSum, ...]:
+@dataclass(frozen=True, slots=True)
+class ElementSums:
+    """The sums that a certificate speaks of. ``any``: a term over variables of the program; of the runs that come to an
+    error only those count in which :data:`ANY` is its value there. No condition of the program depends on that number,
+    so where a run comes to an error, one with this number does. None: sums do not speak of it.
+    """
+
+    sums: tuple[ElementSum, ...] = ()
+    any: str | None = None
+
+
+NO_SUMS: Final = ElementSums()
+
+
+def sums_of(document: Mapping[str, Any]) -> ElementSums:
     """The sums that a certificate names. Raises ``UsageError`` where one is none."""
     found = []
-    for one in document["sums"]:
+    for one in document.get("sums", ()):
         texts = (value for key, value in one.items() if key != "bits")
         bits = one.get("bits", 1)
         if set(one) not in _KEYS or not all(isinstance(value, str) for value in texts):
@@ -76,29 +92,55 @@ def sums_of(document: Mapping[str, Any]) -> tuple[ElementSum, ...]:
         if type(bits) is not int or not 1 <= bits <= _MOST_BITS:
             raise UsageError(f"the certificate has a sum over elements modulo 2 to the power of {bits}")
         found.append(ElementSum(**one))
-    return tuple(found)
+    any_ = document.get("any")
+    if any_ is not None and not (isinstance(any_, str) and found):
+        raise UsageError("a certificate tells what any number is at an error where it has sums, by a term")
+    return ElementSums(tuple(found), any_)
 
 
-def sums_json(sums: Iterable[ElementSum]) -> list[dict[str, Any]]:
-    """Sums as certificates write them."""
-    return [{key: value for key, value in asdict(one).items() if value is not None} for one in sums]
+def sums_json(told: ElementSums) -> dict[str, Any]:
+    """Sums as certificates write them, by keys; nothing where there are none."""
+    sums = [{key: value for key, value in asdict(one).items() if value is not None} for one in told.sums]
+    return {**({"sums": sums} if sums else {}), **({} if told.any is None else {"any": told.any})}
 
 
-def with_sums(graph: Flowgraph, sums: Iterable[ElementSum]) -> Flowgraph:
+def with_sums(graph: Flowgraph, told: ElementSums) -> Flowgraph:
     """The flowgraph, which follows cells, with these variables.
 
     Raises:
         UsageError: a variable has no name of its own, or its sum is not one of an array of the program.
     """
-    told = tuple(sums)
-    if not told:
+    if not told.sums:
         return graph
-    check_names(graph, [one.name for one in told])
-    made = _Making(graph, [_kept(graph, one) for one in told])
+    any_ = () if told.any is None else (t.Var(ANY, t.INTEGERS),)
+    check_names(graph, [*(one.name for one in told.sums), *(var.name for var in any_)])
+    made = _Making(graph, [_kept(graph, one, any_) for one in told.sums])
     blocks = {block.label: made.block(block) for block in graph.blocks.values()}
+    if told.any is not None:
+        blocks = _with_any(graph, blocks, t.Var(ANY, t.INTEGERS), term_of(told.any, _known(graph)))
     fresh = {var: VariableInfo(var, var.name, Kind.TEMPORARY) for var in made.fresh}
-    told_by = {one.var: VariableInfo(one.var, one.var.name, Kind.FLAG) for one in made.kept}
+    told_by = {var: VariableInfo(var, var.name, Kind.FLAG) for var in (*any_, *(one.var for one in made.kept))}
     return replace(graph, blocks=blocks, variables={**graph.variables, **told_by, **fresh})
+
+
+def _with_any(graph: Flowgraph, blocks: Mapping[str, Block], any_: t.Var, chosen: t.Term) -> dict[str, Block]:
+    """The blocks with a number that is any from the beginning, and the chosen one at errors."""
+    found = dict(blocks)
+    for block in blocks.values():
+        statements = block.statements
+        if block.label == graph.entry:
+            statements = (Havoc(any_, Origin.UNSUPPORTED, "any number"), *statements)
+        if block.end is not None and block.end.kind == "error":
+            statements = (*statements, Assume(any_.eq(chosen), block.end.loc))
+        found[block.label] = replace(block, statements=statements)
+    return found
+
+
+def _known(graph: Flowgraph) -> dict[str, t.Var]:
+    """The variables of the program by their symbols: without those of cells, in which runs differ that are one."""
+    cells = (*graph.cells.values(), *graph.pairs.values())
+    strange = graph.elsewhere.union(*(cell.variables for cell in cells))
+    return {name: var for name, var in symbols_of(graph.variables).items() if var not in strange}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +170,14 @@ class _Kept:
         return t.wrap(self.var + more, self.var.type)
 
 
-def _kept(graph: Flowgraph, one: ElementSum) -> _Kept:
+def _kept(graph: Flowgraph, one: ElementSum, beside: Iterable[t.Var]) -> _Kept:
+    """What a sum is. ``beside``: what it may speak of and the program does not have."""
     cell = next((cell for cell in graph.cells.values() if t.symbol(cell.number.name).strip("|") == one.over), None)
     if cell is None:
         raise UsageError(f"the certificate has a sum over {one.over}, which is no element of an array that is followed")
-    others = (*graph.cells.values(), *graph.pairs.values())
-    strange = graph.elsewhere.union(*(other.variables for other in others))
-    known = {name: var for name, var in symbols_of(graph.variables).items() if var not in strange}
+    known = _known(graph)
     below = term_of(one.below, known)
-    known |= symbols_of(dict.fromkeys((cell.number, cell.cell)))
+    known |= symbols_of(dict.fromkeys((cell.number, cell.cell, *beside)))
     held = t.INTEGERS if one.bits is None else t.IntType(one.bits, signed=False)
     return _Kept(t.Var(one.name, held), cell, term_of(one.sum, known), below)
 
@@ -162,7 +203,7 @@ class _Making:
         if block.label == self.graph.entry:
             made += [self._anything(one.var) for one in self.kept]
         if any(loop.header == block.label for loop in self.graph.loops):
-            made.append(Assume(t.conjunction(self._known())))
+            made.append(Assume(t.conjunction(self._equal())))
         for statement in block.statements:
             after = list(self._behind(statement))
             made += [*self._taken(), statement, *after]
@@ -173,7 +214,7 @@ class _Making:
         found, self.before = self.before, []
         return found
 
-    def _known(self) -> Iterator[t.Condition]:
+    def _equal(self) -> Iterator[t.Condition]:
         """What holds of sums wherever a run is: equal ones up to places that are equal, and none up to place 0."""
         for one in self.kept:
             yield ~one.below.eq(0) | one.var.eq(0)

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from loopless import terms as t
 from loopless.check.certificates.document import Subject, document_of
-from loopless.check.certificates.element_sums import ElementSum
+from loopless.check.certificates.element_sums import NO_SUMS, ElementSums
 from loopless.check.certificates.history import HistoryVariable
 from loopless.check.certificates.judge import CertifiedClaim
 from loopless.check.certificates.property import Property, calls_nothing_back
@@ -69,7 +69,7 @@ class Certification:
         if proof.history or proof.elements:
             claim = replace(claim_of(proof.invariants, system), elements=proof.elements, pairs=proof.pairs)
             shown = told(system, without_history(proof.invariants, system))
-            verdict = self.judged(system, claim, proof.method, shown, proof.history, proof.sums)
+            verdict = self.judged(system, claim, proof.method, shown, proof.history, sums=proof.sums)
             return None if verdict is None else self._unless_wild(search, verdict)
         left = max(self.question.left, LEAST_JUDGE_S)
         goals = search.safety_goals()
@@ -107,7 +107,8 @@ class Certification:
         method: str,
         shown: tuple[ToldInvariant, ...],
         history: Sequence[HistoryVariable] = (),
-        sums: Sequence[ElementSum] = (),
+        *,
+        sums: ElementSums = NO_SUMS,
     ) -> Verdict | None:
         """``true`` if the judge accepts the claim, which speaks of ``history`` and ``sums``; ``shown`` says it to
         readers.
