@@ -77,7 +77,7 @@ class _Looked:
 
     def equations(self, states: Sequence[ArrayState], added_up: Sequence[t.Var]) -> Iterator[t.Condition]:
         """Those of sums, of the variables that they are added up in, and of what single elements count for."""
-        known = frozenset(states[0].scalars if states else ())
+        known = frozenset(states[0].scalars if states else ()).intersection((*self.system.state[self.label], ANY))
         cells = {one.cell.object: one.cell for one in self.placed.values()}
         columns = [_column(var, _sum_of(one), states) for var, one in self.placed.items()]
         columns += [_column(term, _of_scalars(term), states) for term in self._alone(known.difference(added_up))]

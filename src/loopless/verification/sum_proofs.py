@@ -9,9 +9,8 @@ hold but for what is written over it: of the cell that is followed, where that i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Final
 
 from loopless import clock
@@ -28,7 +27,6 @@ from loopless.transition.relation import START, TransitionSystem
 from loopless.verification.accumulations import (
     ANY,
     Accumulation,
-    Passage,
     PlacedSum,
     accumulations,
     indices,
@@ -36,7 +34,7 @@ from loopless.verification.accumulations import (
     passages,
     sums_for,
 )
-from loopless.verification.element_pairs import array_states
+from loopless.verification.element_pairs import ArrayState, array_states
 from loopless.verification.proofs import GOALS, Proof, Search
 from loopless.verification.sum_candidates import Free, sum_candidates
 
@@ -54,7 +52,9 @@ def proved_by_sums(search: Search, plain: Flowgraph, seconds: float) -> Proof | 
 
 
 def _found(search: Search, plain: Flowgraph, until: float) -> Proof | None:
-    """The proof by the elements that loops sum up, then by those that other loops go over, too."""
+    """The proof by the elements that loops sum up, then by those that other loops go over, too; then by the same for
+    any value that elements count for.
+    """
     system = search.system
     told = system_of(plain, system.violates, system.calls, accesses=True)
     if not isinstance(told, TransitionSystem):
@@ -64,31 +64,26 @@ def _found(search: Search, plain: Flowgraph, until: float) -> Proof | None:
         return None
     accessed = indices(plain, system.graph.cells)
     free = tuple(dict.fromkeys((one.object, one.index) for one in accessed if one.is_written))
-    first = sums_for(system.graph, found)
-    more = sums_for(system.graph, found, passages(told, accessed))
-    proof = _proved(search, found, first, free, until)
-    if proof is None and more != first and clock.counted() < until:
-        proof = _proved(search, found, more, free, until)
-    if proof is None and clock.counted() < until:
-        proof = _proved_of_any(search, found, passages(told, accessed), free, until)
-    return proof
+    every = tuple(dict.fromkeys(var for state in system.state.values() for var in state))
+    states = array_states(replace(system, state=dict.fromkeys(system.cutpoints, every)), MAX_SUM_ELEMENTS)
+    over = passages(told, accessed)
+    for generic, chosen in _of_values(search, found):
+        for placed in dict.fromkeys(tuple(sums_for(system.graph, generic, also)) for also in ((), over)):
+            sums = _with(search, placed, chosen)
+            proof = None if sums is None else _proved(search, sums, generic, free, states, until)
+            if proof is not None or clock.counted() > until:
+                return proof
+    return None
 
 
-def _proved_of_any(
-    search: Search, found: Sequence[Accumulation], over: Sequence[Passage], free: Sequence[Free], until: float
-) -> Proof | None:
-    """The proof of what holds for any value that elements count for, where the program goes from one to the next: of
-    the one that it has where it fails.
+def _of_values(search: Search, found: Sequence[Accumulation]) -> Iterator[tuple[Sequence[Accumulation], t.Var | None]]:
+    """What is accumulated, as the program says; then for any value in place of one that the program goes on to change:
+    of the runs that fail those count in which it is that one.
     """
+    yield found, None
     changed = frozenset(var for step in search.inner if step.source != START for var in step.update)
     generic = [of_any(one, changed) for one in found]
-    given = dict.fromkeys(one.given for one in reversed(generic) if one.given is not None)
-    every = dict.fromkeys(tuple(sums_for(search.system.graph, generic, also)) for also in ((), over))
-    for placed, chosen in product(every, given):
-        proof = _proved(search, generic, placed, free, until, chosen)
-        if proof is not None or clock.counted() > until:
-            return proof
-    return None
+    yield from ((generic, var) for var in dict.fromkeys(one.given for one in reversed(generic)) if var is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,32 +122,34 @@ def _with(search: Search, placed: Sequence[PlacedSum], chosen: t.Var | None) -> 
 
 def _proved(
     search: Search,
+    sums: _Sums,
     found: Sequence[Accumulation],
-    placed: Sequence[PlacedSum],
     free: Sequence[Free],
+    states: Mapping[str, Sequence[ArrayState]],
     until: float,
-    chosen: t.Var | None = None,
 ) -> Proof | None:
-    sums = _with(search, placed, chosen)
-    if sums is None:
-        return None
-    inner = [step for step in sums.system.transitions if step.target not in GOALS]
-    bad = [step for step in sums.system.transitions if step.target in GOALS]
-    own = search.system.graph.variables.keys()
-    seen = {label: tuple(var for var in state if var in own) for label, state in sums.system.state.items()}
-    states = array_states(replace(search.system, state=seen), MAX_SUM_ELEMENTS)
-    proposed = {label: sum_candidates(sums.system, sums.placed, found, free, label, states[label]) for label in states}
+    """The proof by what of the candidates is inductive: with what is known, and where that leaves out why runs meet no
+    undefined behaviour, with simple candidates.
+    """
+    system = sums.system
+    inner = [step for step in system.transitions if step.target not in GOALS]
+    bad = [step for step in system.transitions if step.target in GOALS]
+    proposed = {label: sum_candidates(system, sums.placed, found, free, label, states[label]) for label in states}
+    proof: Proof | None = None
     for simple in (False, True):
         every = {label: (*_plain(search, label, simple=simple), *proposed[label]) for label in proposed}
         if not all(search.excluded(step, every) for step in bad):
             continue  # nor would what is inductive of it
         kept = inductive_subset(inner, every, until)
-        if all(search.excluded(step, kept) for step in bad):
-            undefined = [step for step in sums.system.failing if search.excluded(step, kept, PAIR_CORE_MS)]
-            goals = ((replace(step, update={}), t.FALSE) for step in (*bad, *undefined))
-            shorter = needed(kept, inner, goals, solver_context(), PAIR_CORE_MS)
-            return Proof(shorter or dict(kept), SUMS, elements=True, sums=sums.named)
-    return None
+        if not all(search.excluded(step, kept) for step in bad):
+            continue
+        undefined = [step for step in system.failing if search.excluded(step, kept, PAIR_CORE_MS)]
+        goals = ((replace(step, update={}), t.FALSE) for step in (*bad, *undefined))
+        shorter = needed(kept, inner, goals, solver_context(), PAIR_CORE_MS)
+        proof = Proof(shorter or dict(kept), SUMS, elements=True, sums=sums.named)
+        if len(undefined) == len(system.failing):
+            break
+    return proof
 
 
 def _plain(search: Search, label: str, *, simple: bool) -> list[t.Condition]:
