@@ -188,6 +188,14 @@ SUMS: Final = (
         "for (i = 0; i < k; i++) if (c[i] == v) y++; __VERIFIER_assert(x == y);",
         ("c[k] = b[j]; j++", "c[k] = b[j]; j += 1 + (j > 0)"),
     ),
+    Kind(
+        "each-counts",
+        "int a[SIZE], b[SIZE];",
+        f"{FOR} {{ a[i] = __VERIFIER_nondet_int(); b[i] = a[i]; }} {INSERTION} int k, v, c, d; "
+        f"for (k = 0; k < n; k++) {{ v = b[k]; c = 0; d = 0; {FOR} if (a[i] == v) c++; {FOR} if (b[i] == v) d++; "
+        "__VERIFIER_assert(c == d); }",
+        ("a[j + 1] = x", "a[j + 1] = a[i]"),
+    ),
     Kind("insertion-sort-sum", ARRAY, _same_sum(INSERTION), ("a[j + 1] = x", "a[j + 1] = a[i]")),
     Kind("bubble-sort-sum", ARRAY, _same_sum(BUBBLE), ("a[j + 1] = x", "a[j + 1] = a[j]")),
     Kind("selection-sort-sum", ARRAY, _same_sum(SELECTION), ("a[m] = x", "a[m] = a[i]")),

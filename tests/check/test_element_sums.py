@@ -252,6 +252,78 @@ def test_a_program_that_is_wrong_is_not_proved_by_a_contradiction():
         assert not accepted(wrong, [(conjunct,)] * 5)
 
 
+# -- any number --------------------------------------------------------------------------------------------------------
+
+EACH = """int a[100];
+int main(void) {
+    int i, k, v, c, x, n = __VERIFIER_nondet_int(), b[100];
+    if (n < 1 || n > 100) return 0;
+    for (i = 0; i < n; i++) { a[i] = __VERIFIER_nondet_int(); b[i] = a[i]; }
+    x = a[0]; a[0] = a[n - 1]; a[n - 1] = x;
+    for (k = 0; k < n; k++) {
+        v = b[k]; c = 0;
+        for (i = 0; i < n; i++) if (a[i] == v) c++;
+        for (i = 0; i < n; i++) if (b[i] == v) c--;
+        if (c != 0) reach_error();
+    }
+    return 0;
+}"""
+OF_ANY = tuple(
+    ElementSum(f"history:{array}{place}", f"{array}.k", f"(ite (= |{array}[k]| history:any) 1 0)", place)
+    for array in "ab"
+    for place in "in"
+)
+ALIKE = "(= |history:an| |history:bn|)"
+SIZES = ("(>= n 1)", "(<= n 100)")
+OF_EACH = (
+    (*SIZES, "(>= i 0)", "(<= i n)", "(= |history:ai| |history:bi|)"),
+    (*SIZES, ALIKE),
+    (*SIZES, "(<= i n)", ALIKE, "(=> (= history:any v) (= c |history:ai|))"),
+    (*SIZES, "(<= i n)", ALIKE, "(=> (= history:any v) (= c (- |history:an| |history:bi|)))"),
+)
+
+
+def test_what_holds_for_any_number_holds_for_the_one_of_the_error():
+    assert accepted(EACH, OF_EACH, OF_ANY, any_="v")
+    for other in ("c", "k", "(+ v 1)", "0"):
+        assert not accepted(EACH, OF_EACH, OF_ANY, any_=other)
+    with pytest.raises(UsageError, match="history:any"):
+        accepted(EACH, OF_EACH, OF_ANY)
+
+
+@pytest.mark.parametrize(("loop", "number"), [(0, 3), (0, 4), (1, 2), (2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (3, 4)], ids=str)
+def test_nothing_said_of_any_number_may_be_left_out(loop, number):
+    conjuncts = (*OF_EACH[loop][:number], *OF_EACH[loop][number + 1 :])
+    assert not accepted(EACH, (*OF_EACH[:loop], conjuncts, *OF_EACH[loop + 1 :]), OF_ANY, any_="v")
+
+
+@pytest.mark.parametrize(
+    "change", [("a[n - 1] = x", "a[n - 1] = v"), ("b[i] = a[i]", "b[i] = a[0]"), ("a[i] == v", "a[i] == v + 1")]
+)
+def test_no_program_is_proved_by_a_number_that_it_does_not_meet(change):
+    source = EACH.replace(*change)
+    assert source != EACH
+    for any_ in ("v", "c", "x", "n"):
+        assert not accepted(source, OF_EACH, OF_ANY, any_=any_)
+
+
+@pytest.mark.parametrize("any_", ["a.k", "|a[k]|", "a.last", "history:any", "|history:an|", "nobody"])
+def test_that_number_is_a_value_of_the_program(any_):
+    with pytest.raises(UsageError, match="does not have"):
+        with_sums(graph(EACH), ElementSums(OF_ANY, any_))
+
+
+def test_that_number_is_of_no_place():
+    with pytest.raises(UsageError, match="does not have"):
+        with_sums(graph(EACH), ElementSums((replace(OF_ANY[0], below="history:any"),), "v"))
+
+
+@pytest.mark.parametrize("document", [{"any": "v"}, {**sums_json(ElementSums(SUMS)), "any": 3}])
+def test_a_certificate_says_which_number_is_any_of_its_sums(document):
+    with pytest.raises(UsageError, match="any number"):
+        sums_of(document)
+
+
 # -- names and forms ---------------------------------------------------------------------------------------------------
 
 
@@ -273,7 +345,7 @@ def test_sums_are_read_as_they_are_written():
     "change",
     [{"name": "sum"}, {"name": "history:element 0"}, {"over": "a[k]"}, {"over": "b.k"}, {"over": "n"}, {"below": "a.k"},
      {"below": "|a[k]|"}, {"below": "a.last"}, {"sum": "nobody"}, {"sum": "(+ |a[k]| a.last)"}, {"below": "(= n 1)"},
-     {"name": "history:i"}],
+     {"name": "history:i"}, {"sum": "history:any"}],
     ids=str,
 )  # fmt: skip
 def test_what_is_no_sum_of_the_program_is_refused(change):

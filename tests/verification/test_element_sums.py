@@ -50,6 +50,12 @@ KINDS = {
         COUNTED + "for (i = 0; i < n; i++) b[n - 1 - i] = a[i];" + COUNT.format("b", "d") + "if (c != d) reach_error();",
         ("b[n - 1 - i]", "b[i / 2]"),
     ),
+    "count of each": (
+        "int k, c, d; for (i = 0; i < n; i++) b[i] = a[i]; x = a[0]; for (i = 0; i < n - 1; i++) a[i] = a[i + 1];"
+        "a[n - 1] = x; for (k = 0; k < n; k++) { int v = b[k]; c = 0; d = 0;"
+        f"{COUNT.format('a', 'c')} {COUNT.format('b', 'd')} if (c != d) reach_error(); }}",
+        ("a[n - 1] = x", "a[n - 1] = b[n - 1]"),
+    ),
     "sum of squares": (
         "long c = 0, d = 0; for (i = 0; i < n; i++) a[i] &= 63; for (i = 0; i < n; i++) c += a[i] * a[i];"
         "for (i = 0, j = n - 1; i < j; i++, j--) { x = a[i]; a[i] = a[j]; a[j] = x; }"
