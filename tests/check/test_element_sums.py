@@ -291,7 +291,9 @@ def test_what_holds_for_any_number_holds_for_the_one_of_the_error():
         accepted(EACH, OF_EACH, OF_ANY)
 
 
-@pytest.mark.parametrize(("loop", "number"), [(0, 3), (0, 4), (1, 2), (2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (3, 4)], ids=str)
+@pytest.mark.parametrize(
+    ("loop", "number"), [(0, 3), (0, 4), (1, 2), (2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (3, 4)], ids=str
+)
 def test_nothing_said_of_any_number_may_be_left_out(loop, number):
     conjuncts = (*OF_EACH[loop][:number], *OF_EACH[loop][number + 1 :])
     assert not accepted(EACH, (*OF_EACH[:loop], conjuncts, *OF_EACH[loop + 1 :]), OF_ANY, any_="v")

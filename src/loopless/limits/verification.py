@@ -296,6 +296,9 @@ MAX_SUM_PLACES: Annotated[int, GUESS] = 6
 MAX_SUM_ELEMENTS: Annotated[int, GUESS] = 24
 """Maximum number of elements of an array that are summed in such a state."""
 
+MAX_SHORT_EQUATIONS: Annotated[int, GUESS] = 12
+"""Maximum number of pairs of sums over elements that came to the same which are looked at for an equation."""
+
 MAX_SUM_ROWS: Annotated[int, GUESS] = 120
 """Maximum number of states in which sums over elements are looked at for equations."""
 

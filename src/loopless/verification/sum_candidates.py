@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph
-from loopless.limits.verification import MAX_SUM_ROWS
+from loopless.limits.verification import MAX_SHORT_EQUATIONS, MAX_SUM_ROWS
 from loopless.records import dataclass
 from loopless.recurrences.relations import relations
 from loopless.transition.relation import TransitionSystem
@@ -172,27 +172,34 @@ def _equations(columns: Sequence[_Column], bits: int | None) -> list[t.Condition
 
 
 def _relations(columns: Sequence[_Column], bits: int | None) -> list[t.Condition]:
-    """Of these columns. Those of a basis may follow from one that is lost; so equal ones, and those that are the sum of
-    two others, are told as well.
-    """
+    """Of these columns: a basis, and before it short ones, since those of a basis may follow from one that is lost."""
     every = [row for row in zip(*(one.values for one in columns), strict=True) if None not in row]
     if len(every) < len(columns) + 2:
         return []
     distinct = dict.fromkeys(tuple(_least(value, bits) for value in row if value is not None) for row in every)
     rows = list(distinct)[:MAX_SUM_ROWS]
     terms = [one.term for one in columns]
-    held = list(zip(*rows, strict=True))
-    found = [one - other for (one, a), (other, b) in combinations(zip(terms, held, strict=True), 2) if a == b]
-    whole: dict[tuple[int, ...], t.Term] = {}
-    for (one, a), (other, b) in combinations(zip(terms, held, strict=True), 2):
-        if any(a) and any(b):
-            whole.setdefault(tuple(_least(x + y, bits) for x, y in zip(a, b, strict=True)), one + other)
-    found += [whole[values] - term for term, values in zip(terms, held, strict=True) if values in whole]
+    found = list(_short(terms, list(zip(*rows, strict=True)), bits))
     for vector in relations([[1, *row] for row in rows]):
         parts = (term * factor for term, factor in zip(terms, vector[1:], strict=True) if factor)
         found.append(t.add(t.const(vector[0]), *parts))
     modular = None if bits is None else t.IntType(bits, signed=False)
     return [t.equals_zero(one if modular is None else t.wrap(one, modular)) for one in dict.fromkeys(found)]
+
+
+def _short(terms: Sequence[t.Term], values: Sequence[tuple[int, ...]], bits: int | None) -> Iterator[t.Term]:
+    """What is 0 of these terms with such values: differences of two, of one and two, and of two and two."""
+    sums: dict[tuple[int, ...], list[frozenset[int]]] = {}
+    varied = [number for number, one in enumerate(values) if any(one)]
+    for number in range(len(values)):
+        sums.setdefault(values[number], []).append(frozenset((number,)))
+    for a, b in combinations(varied, 2):
+        whole = tuple(_least(x + y, bits) for x, y in zip(values[a], values[b], strict=True))
+        sums.setdefault(whole, []).append(frozenset((a, b)))
+    for same in sums.values():
+        for one, other in islice(combinations(same, 2), MAX_SHORT_EQUATIONS):
+            if one.isdisjoint(other):
+                yield t.sub(t.add(*(terms[at] for at in sorted(one))), t.add(*(terms[at] for at in sorted(other))))
 
 
 def _least(value: int, bits: int | None) -> int:
