@@ -99,21 +99,17 @@ def test_the_judge_accepts_a_proof_and_no_mutant_of_it(kind):
     assert proof is not None
     claim = replace(claim_of(proof.invariants, system(source)), elements=proof.elements)
     assert accepted(source, claim, proof)
-    assert not accepted(source, replace(claim, elements=False), proof) or kind == "bubble sort"
-    tried = 0
+    told = {label: [text for text in texts if "history:" in text] for label, texts in claim.invariants.items()}
+    without = {
+        label: tuple(text for text in texts if text not in told[label]) for label, texts in claim.invariants.items()
+    }
+    assert not accepted(source, replace(claim, invariants=without), proof)
     for label, texts in claim.invariants.items():
-        for number, text in enumerate(texts):
-            if "history:" not in text:
-                continue
-            for changed in ((), (text.replace("history:sum1", "history:sum0"),) if "history:sum1" in text else ()):
-                other = {**claim.invariants, label: (*texts[:number], *changed, *texts[number + 1 :])}
-                assert not accepted(source, replace(claim, invariants=other), proof)
-                tried += 1
-    assert tried
-    for at, one in enumerate(proof.sums.sums):
-        if any(one.name in text for texts in claim.invariants.values() for text in texts):
-            sums = (*proof.sums.sums[:at], replace(one, sum=f"(+ 1 {one.sum})"), *proof.sums.sums[at + 1 :])
-            assert not accepted(source, claim, replace(proof, sums=replace(proof.sums, sums=sums)))
+        for text in told[label]:  # what is false in some run is refused, whatever else is there
+            other = {**claim.invariants, label: tuple(f"(not {one})" if one == text else one for one in texts)}
+            assert not accepted(source, replace(claim, invariants=other), proof)
+    counted = tuple(replace(one, sum=f"(+ 1 {one.sum})") for one in proof.sums.sums)
+    assert not accepted(source, claim, replace(proof, sums=replace(proof.sums, sums=counted)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
