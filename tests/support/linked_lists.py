@@ -8,7 +8,7 @@ import ctypes
 import random
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,10 +79,10 @@ _ADDRESS = t.IntType(64, signed=False)
 class Lists:
     """Lists in the memory of this process. A pointer's object is the number of its node, from 1000 on."""
 
-    def __init__(self, layout: str, draw: random.Random) -> None:
+    def __init__(self, layout: str, draw: random.Random, counts: Sequence[int] = (0, 1, 2, 3, 5, 9, 14)) -> None:
         names = [part.split()[-1].lstrip("*") for part in LAYOUTS[layout].split(";") if part.strip()]
         self.node = type("Node", (ctypes.Structure,), {"_fields_": [(name, CTYPES[name]) for name in names]})
-        count = draw.choice((0, 1, 2, 3, 5, 9, 14))
+        count = draw.choice(counts)
         self.nodes = [self.node() for _ in range(count)]
         self.data = [ctypes.c_short(draw.randint(-9, 9)) for _ in range(count)]
         order = list(range(count))
