@@ -192,6 +192,7 @@ class Store:
     """The integer ``value`` of ``type`` goes to ``address``; with ``value_object`` a pointer (value its offset).
 
     ``objects``: those that the address may be in (see :attr:`Flowgraph.unnumbered`), None where these may be any.
+    ``shown`` and ``signed`` as of :class:`Load`.
     """
 
     address: Pointer
@@ -200,6 +201,8 @@ class Store:
     value_object: t.Term | None = None
     loc: Loc | None = None
     objects: frozenset[int] | None = None
+    shown: str = ""
+    signed: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from loopless.paths.iteration_memory import LostTogether
 from loopless.paths.joining import join
 from loopless.paths.model import Exit, Inner, LoopPaths, NoPaths, Path, Unknown, Write
 from loopless.paths.readings import not_null
-from loopless.paths.relevance import relevance
+from loopless.paths.relevance import Writes, frees, relevance
 from loopless.paths.symbolic import ENDING, Body, Doubtful, spoken_of, terms_of
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
@@ -63,7 +63,7 @@ def loop_paths(
     *,
     all_checks: bool | None = None,
     given: t.Condition = t.TRUE,
-    writes: bool = False,
+    writes: Writes = Writes.NOTHING,
 ) -> LoopPaths | NoPaths:
     """All feasible paths of ``loop``, for the variables of ``interest`` (default: those that the loop changes and that
     are used after it, else all that it changes). A refusal is a value.
@@ -92,7 +92,8 @@ def loop_paths(
 
     try:
         body, finished = _executed(
-            lambda doubtful: Body(graph, loop, relevant, inside, steps, given, doubtful=doubtful)
+            lambda doubtful: Body(graph, loop, relevant, inside, steps, given, doubtful=doubtful),
+            Doubtful(moving=changed if writes is Writes.NODES else frozenset()),
         )
     except TooManyPaths:
         detail = "the body has too many different paths; ask for fewer variables with --vars"
@@ -113,7 +114,7 @@ def loop_paths(
     granted = _granted(body, occurring | set(state))
     found = LoopPaths(loop, iterative, exits, state, invariants, wanted, granted, counters)
     stored = None if body.stored is None else tuple(body.stored)
-    return replace(found, may_free=_may_free(graph, loop), stored=stored)
+    return _with_frees(replace(found, stored=stored), graph, body)
 
 
 def _granted(body: Body, variables: Iterable[t.Var]) -> tuple[str, ...]:
@@ -124,10 +125,17 @@ def _granted(body: Body, variables: Iterable[t.Var]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _may_free(graph: Flowgraph, loop: LoopInfo) -> bool:
-    """Whether some call in the loop may end the life of memory: all but those of library functions that do not."""
-    calls = (s for label in loop.blocks for s in graph.blocks[label].statements if isinstance(s, Call))
-    return any(effect_of(call.callee) in (None, LibraryEffect.FREES, LibraryEffect.MOVES) for call in calls)
+def _with_frees(paths: LoopPaths, graph: Flowgraph, body: Body) -> LoopPaths:
+    """The paths with what is known of the memory whose life calls in the loop end."""
+    calls = (s for label in paths.loop.blocks for s in graph.blocks[label].statements if isinstance(s, Call))
+    ending = [call for call in calls if _ends_life(call)]
+    told = body.relevant.writes is Writes.NODES and not body.passed_inner and all(map(frees, ending))
+    return replace(paths, may_free=bool(ending), tells_freed=told)
+
+
+def _ends_life(call: Call) -> bool:
+    """Whether a call may end the life of memory: all but those of library functions that do not."""
+    return effect_of(call.callee) in (None, LibraryEffect.FREES, LibraryEffect.MOVES)
 
 
 def _occurring(paths: Iterable[Path]) -> set[t.Var]:
@@ -142,13 +150,12 @@ def _occurring(paths: Iterable[Path]) -> set[t.Var]:
     return found
 
 
-def _executed(body: Callable[[Doubtful], Body]) -> tuple[Body, list[Finished[ExecutionState]]]:
+def _executed(body: Callable[[Doubtful], Body], doubtful: Doubtful) -> tuple[Body, list[Finished[ExecutionState]]]:
     """One iteration. Two kinds of memory are not followed: what is read through a pointer that iterations move to
-    another object, and what may lie in an object that is lost.
+    another object, and what may lie in an object that is lost. ``doubtful``: what is not followed at first.
 
     Where an iteration makes a pointer null, nothing is read through it from then on.
     """
-    doubtful = Doubtful()
     while True:
         executed = body(doubtful)
         try:
@@ -369,7 +376,9 @@ def _merge(
             (v, value) for v, value in sorted(path.state.values.items(), key=lambda p: p[0].key) if v in needed
         )
         kept = tuple((v, value) for v, value in kept if value is not v)
-        writes = path.state.writes if exit is None or exit.kind not in ENDING else ()
+        writes = path.state.writes
+        if exit is not None and exit.kind in ENDING and all(write.owner is None for write in writes):
+            writes = ()  # nothing asks for them; of nodes they say what the path reads
         values: list[t.Node] = [*(term for _, term in kept), *terms_of(writes)]
         values += [path.result] if path.result is not None else []
         shown_unknowns = spoken_of(path.state.unknowns, values)

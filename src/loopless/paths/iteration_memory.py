@@ -26,7 +26,7 @@ from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, Load, 
 from loopless.flowgraph.words import function_in_words
 from loopless.logic import feasible
 from loopless.paths.execution import ExecutionState, Unreadable
-from loopless.paths.model import InnerStep, Write
+from loopless.paths.model import NODES, InnerStep, Write
 from loopless.paths.readings import not_null, read_both_ways
 from loopless.refusals import Reason, Refused
 from loopless.terms.contents import Overlapping, arrays_in, index_at, of_bytes, residue, size_of
@@ -80,9 +80,12 @@ class Iteration(Protocol):
 class IterationMemory:
     """The memory of one iteration that is executed on symbols."""
 
-    def __init__(self, iteration: Iteration, given: t.Condition) -> None:
-        """``given``: what holds at the header, which may say which pointers point into one object."""
+    def __init__(self, iteration: Iteration, given: t.Condition, *, nodes: bool) -> None:
+        """``given``: what holds at the header, which may say which pointers point into one object; ``nodes``: whether
+        writes through pointers that iterations move are told, as writes to :data:`.NODES`.
+        """
         self._iteration = iteration
+        self._nodes = nodes
         self._given = frozenset(t.conjuncts(given))
         self._graph = iteration.graph
         self._both_ways = read_both_ways(iteration.graph)
@@ -106,6 +109,8 @@ class IterationMemory:
         place = self._place(state, address, statement.objects)
         if place is None:
             owner = not_null(self._iteration.inside(state, address.object))
+            if self._nodes and isinstance(statement, Store) and isinstance(owner, t.Var):
+                return self._in_node(state, statement, owner)
             return self.lost(state, objects_at(owner, statement.objects), statement)
         array, offset = place
         self._stored.add(array)
@@ -118,6 +123,32 @@ class IterationMemory:
         value = None if statement.value_object is not None else self._iteration.inside(state, statement.value)
         value = None if value is None else t.wrap(value, statement.type)
         return _with(state, Write(array, offset, statement.type, value))
+
+    def _in_node(self, state: ExecutionState, store: Store, owner: t.Var) -> ExecutionState:
+        """The state behind a write through a pointer that leads to other objects in other iterations."""
+        if store.type.width is None or (store.type.width % 8 and store.type.width != 1):
+            return self.lost(state, written_by(store), store)
+        self._stored.add(NODES)
+        known = self._accessed.get(NODES, frozenset())
+        self._accessed[NODES] = None if known is None or store.objects is None else known | store.objects
+        signed = store.type.signed if store.signed is None else store.signed
+        type = t.IntType(store.type.width, signed) if store.type.width > 1 else store.type
+        value, object = self._iteration.inside(state, store.value), None
+        if store.value_object is None:
+            value = t.wrap(value, type)
+        else:
+            object = not_null(self._iteration.inside(state, store.value_object))
+        offset = self._iteration.inside(state, store.address.offset)
+        name = store.shown.rpartition("->")[2] if "->" in store.shown else ""
+        return _with(state, Write(NODES, offset, type, value, owner=owner, name=name, object=object))
+
+    def freed(self, state: ExecutionState, call: Call) -> ExecutionState:
+        """The state behind a call that ends the life of what its first argument points to."""
+        at = call.arguments[0]
+        assert isinstance(at, Pointer)
+        owner = not_null(self._iteration.inside(state, at.object))
+        write = Write(NODES, self._iteration.inside(state, at.offset), _BYTE, t.ONE, owner=owner, name=t.FREED)
+        return _with(state, write)
 
     def _place(self, state: ExecutionState, address: Pointer, objects: Objects) -> tuple[str, t.Term] | None:
         """The name of the object that an address is in, which may be one of ``objects``, and the offset; None where it

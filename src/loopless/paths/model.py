@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
+from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.model import LoopInfo, Origin
@@ -19,7 +20,7 @@ class Member:
     """What an iteration reads through a pointer: an integer of ``type``, or half of a pointer (``part`` as
     :attr:`.VariableInfo.pointer_part`), at byte ``offset`` of the object ``owner``, over the values at the header and
     other unknown values. ``name``: how C names it behind the pointer, empty where it does not. ``kept``: whether the
-    loop surely does not write there.
+    loop surely does not write there. ``behind``: how many of the path's writes come before.
     """
 
     owner: t.Var
@@ -28,6 +29,7 @@ class Member:
     part: str
     name: str
     kept: bool
+    behind: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Unknown:
     ``refused``: the construct that is in the way, where the value is no input of the program. ``held``: the element of
     memory whose value it is, as that is when the iteration begins, where that is known; its offset is over the values
     at the header and other unknown values. ``member``: what is read through which pointer, where that is known.
+    ``made``: of the object that an allocation makes anew, or null, the variable that it sets.
     """
 
     var: t.Var
@@ -55,6 +58,7 @@ class Unknown:
     refused: Refused | None = None
     held: t.Read | None = None
     member: Member | None = None
+    made: t.Var | None = None
 
     @property
     def words(self) -> str:
@@ -62,6 +66,10 @@ class Unknown:
         if self.origin is Origin.MEMORY:
             return "an iteration depends on what memory holds there; the loop may write it, or load the pointer anew"
         return f"an iteration depends on {self.name}: {self.origin.value}"
+
+
+NODES: Final = "|nodes"
+"""What writes call memory behind pointers that iterations move; no object has this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,9 @@ class Write:
 
     With a ``stride`` a row of elements, all at once: for each j that ``where`` and ``value`` call :data:`.INDEX` the
     one at ``offset`` + ``stride``·j, where ``where`` holds. ``by``: the function called that writes it, where nothing
-    else is known.
+    else is known. With an ``owner`` it is written through a pointer into that object, which C names ``name`` behind the
+    pointer; the array is :data:`NODES` then. With an ``object`` a pointer is written into that object, ``value`` is its
+    offset.
     """
 
     array: str
@@ -82,6 +92,9 @@ class Write:
     stride: int = 0
     where: t.Condition = t.TRUE
     by: str = ""
+    owner: t.Term | None = None
+    name: str = ""
+    object: t.Term | None = None
 
     @property
     def size(self) -> int:
@@ -91,17 +104,23 @@ class Write:
     @property
     def nodes(self) -> tuple[t.Node, ...]:
         """What it is made of."""
-        return tuple(node for node in (self.offset, self.value, self.where) if node is not None)
+        return tuple(
+            node for node in (self.owner, self.offset, self.object, self.value, self.where) if node is not None
+        )
 
     def of(self, change: Callable[[t.Node], t.Node]) -> Write:
         """The write with ``change`` applied to its terms and its condition."""
+        owner = None if self.owner is None else change(self.owner)
         offset = None if self.offset is None else change(self.offset)
+        object = None if self.object is None else change(self.object)
         value = None if self.value is None else change(self.value)
         where = change(self.where)
+        assert owner is None or isinstance(owner, t.Term)
         assert offset is None or isinstance(offset, t.Term)
+        assert object is None or isinstance(object, t.Term)
         assert value is None or isinstance(value, t.Term)
         assert isinstance(where, t.Condition)
-        return replace(self, offset=offset, value=value, where=where)
+        return replace(self, owner=owner, offset=offset, object=object, value=value, where=where)
 
     def given(self, values: Mapping[t.Var, t.Term]) -> Write:
         """The write where variables have these values. Raises :class:`loopless.terms.TermTooLarge`."""
@@ -205,7 +224,8 @@ class LoopPaths:
     with the names of these. ``carried``: variables of the state that stand for elements of memory, by what these are at
     the entry: summaries speak of that in their place. ``may_free``: whether a call in the loop may end the life of
     memory. ``stored``: all places that iterations write, of which an unknown value says where it was read, too, if it
-    stands in one; None where there may be others.
+    stands in one; None where there may be others. ``tells_freed``: whether paths tell all that they free, as writes of
+    the member :data:`loopless.terms.FREED`.
     """
 
     loop: LoopInfo
@@ -219,6 +239,7 @@ class LoopPaths:
     carried: Mapping[t.Var, t.Term] = field(default_factory=dict)
     may_free: bool = False
     stored: tuple[Stored, ...] | None = None
+    tells_freed: bool = False
 
     @property
     def all(self) -> tuple[Path, ...]:

@@ -8,14 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from enum import IntEnum
 
 from loopless import terms as t
 from loopless.flowgraph.def_use import definitions, used_by
-from loopless.flowgraph.model import Assume, Block, Check, Copy, Fill, Flowgraph, LoopInfo, Store
+from loopless.flowgraph.model import Assume, Block, Call, Check, Copy, Fill, Flowgraph, LoopInfo, Pointer, Store
 from loopless.graphs import dominators, predecessors, reachable
 from loopless.records import dataclass
+from loopless.source.vocabulary import LibraryEffect, effect_of
 
 _SINK = "\0end"
+
+
+class Writes(IntEnum):
+    """What paths tell of what they write to memory: nothing, what they write to objects that no iteration changes for
+    others, or also what they write through pointers that iterations move, to nodes of lists.
+    """
+
+    NOTHING = 0
+    OBJECTS = 1
+    NODES = 2
+
+
+def frees(call: Call) -> bool:
+    """Whether a call ends the life of what its first argument points to, and does nothing else."""
+    return call.outside and effect_of(call.callee) is LibraryEffect.FREES and isinstance(call.arguments[0], Pointer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +40,15 @@ class Relevance:
     """What matters.
 
     ``variables`` and ``branches`` (labels of blocks) that matter; ``checked``: the blocks whose checks are kept, as all
-    that decides whether they are reached matters; ``dropped_checks``: whether some check was left out; ``writes``:
-    whether what is written to memory matters.
+    that decides whether they are reached matters; ``dropped_checks``: whether some check was left out; ``writes``: what
+    matters of what is written to memory.
     """
 
     variables: frozenset[t.Var]
     branches: frozenset[str]
     checked: frozenset[str]
     dropped_checks: bool
-    writes: bool = False
+    writes: Writes = Writes.NOTHING
 
     def keeps(self, label: str, check: Check) -> bool:
         """Whether a check of the block ``label`` is kept."""
@@ -39,7 +56,12 @@ class Relevance:
 
 
 def relevance(
-    graph: Flowgraph, loop: LoopInfo, interest: Iterable[t.Var], *, all_checks: bool, writes: bool = False
+    graph: Flowgraph,
+    loop: LoopInfo,
+    interest: Iterable[t.Var],
+    *,
+    all_checks: bool,
+    writes: Writes = Writes.NOTHING,
 ) -> Relevance:
     """What matters for the values of ``interest`` and for leaving ``loop``.
 
@@ -56,7 +78,9 @@ def relevance(
             matters |= {*controls[label], *([label] if len(block.edges) > 1 else [])}
         for statement in block.statements:
             asked = isinstance(statement, Assume) or (all_checks and isinstance(statement, Check))
-            if asked or (writes and isinstance(statement, Store | Fill | Copy)):
+            told = writes and isinstance(statement, Store | Fill | Copy)
+            told = told or (writes is Writes.NODES and isinstance(statement, Call) and frees(statement))
+            if asked or told:
                 matters |= used_by(statement) | controls[label]
     depends = _dependencies(blocks, controls)
     found = reachable(matters, lambda node: depends.get(node, ()))

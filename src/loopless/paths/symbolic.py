@@ -17,6 +17,7 @@ from loopless.flowgraph.memory.statement_effects import (
     written_in,
 )
 from loopless.flowgraph.model import (
+    Allocate,
     Assume,
     Block,
     Call,
@@ -42,7 +43,7 @@ from loopless.paths.execution import Execution, ExecutionState, Finished, TooMan
 from loopless.paths.iteration_memory import IterationMemory
 from loopless.paths.model import Exit, Inner, InnerStep, Member, Stored, Unknown, Write
 from loopless.paths.readings import not_null
-from loopless.paths.relevance import Relevance
+from loopless.paths.relevance import Relevance, Writes, frees
 from loopless.records import dataclass
 from loopless.refusals import Reason, Refused
 from loopless.source.vocabulary import WORKED_OUT
@@ -100,7 +101,8 @@ class Body(Execution[ExecutionState]):
         self._found: dict[str, Inner | Refused] = {}
         self._unknowns = Numbered()
         self._visits = 0
-        self._memory = IterationMemory(self, given) if relevant.writes else None
+        nodes = relevant.writes is Writes.NODES
+        self._memory = IterationMemory(self, given, nodes=nodes) if relevant.writes else None
         if self._memory is not None:
             self.stored = None
 
@@ -344,6 +346,8 @@ class Body(Execution[ExecutionState]):
     def call(self, state: ExecutionState, statement: Call) -> Sequence[ExecutionState]:
         if statement.writes_memory:
             self.stored = None
+        if self._memory is not None and self.relevant.writes is Writes.NODES and frees(statement):
+            return (self._memory.freed(state, statement),)
         if self._memory is not None and statement.writes_memory:
             state = self._memory.lost(state, written_by(statement), statement)
         if not any(map(self.wanted, defined_by(statement))):
@@ -359,7 +363,8 @@ class Body(Execution[ExecutionState]):
         called = unknown_in_words(self.graph.variables, target, origin, name, line_of(source.loc), shown)
         var = t.Var(self._unknowns.name(called), target.type)
         member = self._member(state, source, target) if isinstance(source, Load) else None
-        return self.take(state, Unknown(var, origin, name, source.loc, refused, member=member), target)
+        made = target if isinstance(source, Allocate) and not source.own else None
+        return self.take(state, Unknown(var, origin, name, source.loc, refused, member=member, made=made), target)
 
     def _member(self, state: ExecutionState, load: Load, target: t.Var) -> Member | None:
         """What a load reads through a pointer; None where that is not known."""
@@ -368,10 +373,11 @@ class Body(Execution[ExecutionState]):
             return None
         offset = self.inside(state, load.address.offset)
         name = load.shown.rpartition("->")[2] if "->" in load.shown else ""
-        kept = self._is_kept(load)
+        kept, behind = self._is_kept(load), len(state.writes)
         if load.target_object is None:
-            return Member(owner, offset, read_type(load), "", name, kept)
-        return Member(owner, offset, target.type, "object" if target is load.target_object else "offset", name, kept)
+            return Member(owner, offset, read_type(load), "", name, kept, behind)
+        part = "object" if target is load.target_object else "offset"
+        return Member(owner, offset, target.type, part, name, kept, behind)
 
     def _edges(self, block: Block, state: ExecutionState) -> list[tuple[str, ExecutionState]]:
         result: list[tuple[str, ExecutionState]] = []

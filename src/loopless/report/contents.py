@@ -72,7 +72,36 @@ def content_lines(contents: t.Contents | None, when: t.Condition, names: Names, 
     known = {
         array: layers for array, layers in (contents or {}).items() if untold or not layers or not _is_all(layers[0])
     }
-    return [layer_words(shown, names) for shown in shown_layers(known, when, names)]
+    halves = {array: _other_half(array, known, names) for array in known}
+    told = {
+        array: layers for array, layers in known.items() if not array.endswith(t.OBJECT_IN_LIST) or not halves[array]
+    }
+    return [
+        layer_words(shown, names, halves[shown.array][number] if halves[shown.array] else None)
+        for array in sorted(told)
+        for number, shown in enumerate(shown_layers({array: told[array]}, when, names))
+    ]
+
+
+def _other_half(array: str, contents: t.Contents, names: Names) -> t.Layers:
+    """Of members of nodes the layers of the other halves of the pointers that they hold, where the offset as it is
+    printed says into which object these point, too; nothing for others.
+    """
+    is_owner = array.endswith(t.OBJECT_IN_LIST)
+    partner = array.removesuffix(t.OBJECT_IN_LIST) if is_owner else array + t.OBJECT_IN_LIST
+    owners, offsets = contents.get(array, ()), contents.get(partner, ())
+    if not is_owner:
+        owners, offsets = offsets, owners
+    told = len(owners) == len(offsets) and all(
+        (one.start, one.stride, one.where) == (other.start, other.stride, other.where)
+        and (one.value is other.value is None or _is_told(one.value, other.value, names))
+        for one, other in zip(owners, offsets, strict=True)
+    )
+    return contents.get(partner, ()) if told else ()
+
+
+def _is_told(owner: t.Term | None, offset: t.Term | None, names: Names) -> bool:
+    return owner is not None and offset is not None and names.is_told_by(owner, offset)
 
 
 def _is_all(layer: t.Layer) -> bool:
@@ -80,19 +109,32 @@ def _is_all(layer: t.Layer) -> bool:
     return layer.value is None and layer.where is t.TRUE
 
 
-def layer_words(shown: ShownLayer, names: Names) -> str:
-    """One layer in words."""
+def layer_words(shown: ShownLayer, names: Names, owner: t.Layer | None = None) -> str:
+    """One layer in words. ``owner``: of offsets of pointers the layer that says into which objects these point."""
     layer = shown.layer
     head = "else " if shown.under else ""
     if _is_all(layer):
         return f"{head}not told: {shown.array.removeprefix('*')}[]"
+    if shown.array.endswith(t.FREED):
+        at = t.substitute(layer.offset, {t.INDEX: shown.index(names)})
+        node = names.text(t.read(shown.array.removesuffix(f".{t.FREED}"), at, t.INTEGERS))
+        return f"{'not told: whether it ' * (layer.value is None)}frees {node}{where_words(shown, names)}"
     element, value, place = element_words(shown, names), layer.value, where_words(shown, names)
-    if value is None and layer.size == 1 and names.place(shown.array, layer.offset, layer.type) is None:
+    if (
+        value is None
+        and layer.size == 1
+        and t.in_list(shown.array) is None
+        and names.place(shown.array, layer.offset, layer.type) is None
+    ):
         at = t.substitute(layer.offset, {t.INDEX: shown.index(names)})
         return f"{head}not told: byte {names.text(at)} of {shown.array.removeprefix('*')}{place}"
     if value is None:
         return f"{head}not told: {element}{place}"
-    return f"{head}{element} = {names.text(t.substitute(value, {t.INDEX: shown.index(names)}))}{place}"
+    index = {t.INDEX: shown.index(names)}
+    if owner is not None and owner.value is not None:
+        held = names.pointer(t.substitute(owner.value, index), t.substitute(value, index))
+        return f"{head}{element} = {held}{place}"
+    return f"{head}{element} = {names.text(t.substitute(value, index))}{place}"
 
 
 def element_words(shown: ShownLayer, names: Names) -> str:
@@ -120,6 +162,8 @@ def where_words(shown: ShownLayer, names: Names) -> str:
     if shown.layer.where is t.TRUE:
         return f" for all {names.name(t.INDEX)}"
     index = {t.INDEX: shown.index(names)}
+    if t.INDEX not in shown.layer.where.variables:
+        return f" for all {names.name(t.INDEX)} if {names.text(shown.layer.where)}"
     return f" for {' or '.join(_chained(part, index, names) for part in t.disjuncts(shown.layer.where))}"
 
 

@@ -55,7 +55,7 @@ def _lines(answer: FunctionAnswer) -> list[str]:
 def _shortened(case: FunctionCase, summary: CallSummary, names: Names) -> list[str]:
     """The lines about a case, with names for exit times that stand there more than once."""
     result = () if case.result is None else (case.result,)
-    nodes = (case.when, *case.then.values(), *case.iterations.values(), *result, *nodes_in(case.contents or {}))
+    nodes = (case.when, *case.then.values(), *case.iterations.values(), *result, *nodes_in(case.told))
     return names.shortened(lambda own: _case_lines(case, summary, own), nodes)
 
 
@@ -64,7 +64,7 @@ def _case_lines(case: FunctionCase, summary: CallSummary, names: Names) -> list[
     lines += [] if case.exact else [f"    {OVER_APPROXIMATE}"]
     lines.append(f"    {end_words(case, names)}")
     lines += [f"    {effect}" for effect in names.effects(case.then.items())]
-    lines += [f"    {line}" for line in content_lines(case.contents, case.when, names)]
+    lines += [f"    {line}" for line in content_lines(case.told, case.when, names)]
     lines += inputs_lines(case.then, names)
     for name, count in case.iterations.items():
         if count is not t.ZERO:
@@ -81,6 +81,8 @@ def end_words(case: FunctionCase, names: Names) -> str:
     if case.points_to:
         assert case.result is not None
         return f"returns a pointer to byte {names.text(case.result)} of {case.points_to}"
+    if case.node is not None and case.result is not None:
+        return f"returns {names.pointer(case.node, case.result)}"
     return "returns" if case.result is None else f"returns {names.text(case.result)}"
 
 
@@ -154,6 +156,7 @@ def _case(case: FunctionCase, names: Names) -> dict[str, Any]:
         "lines": list(case.lines),
         "reads": [names.name(var) for var in case.inputs],
         **contents_told(case.contents, case.when, names),
+        **({"nodes": contents_told(case.nodes, case.when, names)["contents"]} if case.nodes else {}),
         **inputs_read(case.then, names),
         "assumptions": list(case.assumptions),
     }

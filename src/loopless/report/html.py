@@ -277,7 +277,7 @@ def function_summary(answer: FunctionAnswer) -> str:
 
 
 def _function_case(case: FunctionCase, summary: CallSummary, names: Names) -> list[Cell]:
-    values = [*names.effects(case.then.items()), *content_lines(case.contents, case.when, names)]
+    values = [*names.effects(case.then.items()), *content_lines(case.told, case.when, names)]
     counts = [
         f"{names.text(count)} of {short_loop(name, summary)}"
         for name, count in case.iterations.items()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import chain
 
 from loopless import terms as t
-from loopless.flowgraph.model import NULL_PART, OBJECT_PART
+from loopless.flowgraph.model import NULL_PART, OBJECT_PART, MemoryObject
 from loopless.patterns import pattern
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.brevity import WHOLE, Extent
@@ -26,6 +26,8 @@ _SHORT = ("N", "M", *(f"N{number}" for number in range(2, 20)))
 
 _INDICES = ("j", "k", "m", "p", "q")
 """Names for the index of an element, which no variable of the lines may have; then j1, j2, ..."""
+
+_NULL = t.Var("NULL", t.INTEGERS)
 
 _WORD = pattern(r"\w+")
 
@@ -74,6 +76,7 @@ class Names:
             self._words = self._words | {letter}
         self._taken = self._words | set(_SHORT)
         self.quantified = False
+        self._objects = {} if answer is None else _called(answer.objects)
         pointers = answer.pointers if isinstance(answer, LoopAnswer) else {}
         known = {self._written(var) for var in occurring}
         written = pointers_among(known) | {self._written(var): pointer for var, pointer in pointers.items()}
@@ -134,18 +137,47 @@ class Names:
         values = {var: term for var, term in then if self.is_source(var)}
         whole = {self._written(var): var for var in values}
         left_out: set[t.Var] = set()
+        shown: dict[t.Var, t.Term] = {}
         for var, term in values.items():
             offset = self._style.halves.get(self._written(var))
             if offset is None or offset not in whole:
                 continue
-            owner, place = self._named(term), values[whole[offset]]
+            place = values[whole[offset]]
             if term is t.ZERO and place is t.ZERO:
                 left_out.add(whole[offset])
-            elif t.offset_in_list(owner) == _place(self._named(place)) or (
-                isinstance(owner, t.Var) and self._style.halves.get(owner, owner) in self._named(place).variables
-            ):
+            elif self.is_told_by(term, place):
                 left_out.add(var)
-        return [self.becomes(var, term) for var, term in values.items() if var not in left_out]
+                shown[whole[offset]] = self._pointer(term, place)
+        return [self.becomes(var, shown.get(var, term)) for var, term in values.items() if var not in left_out]
+
+    def is_told_by(self, owner: t.Node, offset: t.Node) -> bool:
+        """Whether the offset of a pointer as it is printed says into which object it points, too."""
+        owner, offset = self._named(owner), self._named(offset)
+        if owner is offset is t.ZERO:
+            return True
+        if isinstance(owner, t.Ite):
+            return all(self.is_told_by(one, other) for one, other in _sides(owner, offset))
+        if offset is t.ZERO and (t.is_made(owner) or (isinstance(owner, t.Const) and owner.value in self._objects)):
+            return True
+        if t.offset_in_list(owner) == _place(offset):
+            return True
+        return isinstance(owner, t.Var) and self._style.halves.get(owner, owner) in offset.variables
+
+    def pointer(self, owner: t.Node, offset: t.Node) -> str:
+        """A pointer, where :meth:`is_told_by` says that its offset tells it."""
+        return self.text(self._pointer(owner, offset))
+
+    def _pointer(self, owner: t.Node, offset: t.Node) -> t.Term:
+        """The offset of a pointer, or how C calls the pointer where that does not tell it."""
+        assert isinstance(offset, t.Term)
+        if owner is offset is t.ZERO:
+            return _NULL
+        if isinstance(owner, t.Ite):
+            return t.ite(owner.condition, *(self._pointer(one, other) for one, other in _sides(owner, offset)))
+        if isinstance(owner, t.Const):
+            return t.Var(self._objects[owner.value], t.INTEGERS)
+        place = t.offset_in_list(owner) if t.is_made(owner) else None
+        return offset if place is None else t.read(*place, t.INTEGERS)
 
     def listed(self, variables: Iterable[t.Var]) -> list[str]:
         """The names of variables, of a pointer one of both its halves."""
@@ -278,6 +310,19 @@ def _halves(known: Collection[t.Var], pointers: Mapping[t.Var, str]) -> dict[t.V
     return {owner: offset for owner, offset in owners if offset is not None}
 
 
+def _called(objects: Mapping[int, MemoryObject]) -> dict[int, str]:
+    """How C calls pointers to the beginning of objects."""
+    outside = {number for number, held in objects.items() if held.kind == "parameter" and held.size is None}
+    return {number: held.name if number in outside else f"&{held.name}" for number, held in objects.items()}
+
+
+def _sides(owner: t.Ite, offset: t.Node) -> tuple[tuple[t.Node, t.Node], tuple[t.Node, t.Node]]:
+    """The halves of a pointer, by the condition on which its object depends."""
+    same = isinstance(offset, t.Ite) and owner.condition is offset.condition
+    then, otherwise = (offset.then, offset.otherwise) if same and isinstance(offset, t.Ite) else (offset, offset)
+    return (owner.then, then), (owner.otherwise, otherwise)
+
+
 def _place(node: t.Node) -> tuple[str, t.Term] | bool:
     """What is read, whatever its type; False where nothing is."""
     return (node.array, node.offset) if isinstance(node, t.Read) else False
@@ -349,14 +394,14 @@ def _nodes_of_function(summary: CallSummary) -> Iterator[t.Node]:
     for case in summary.cases:
         yield from (*case.then, *case.then.values(), *case.iterations.values(), *case.inputs)
         yield from _some(case.result)
-        yield from nodes_in(case.contents or {})
+        yield from nodes_in(case.told)
 
 
 def _written_by(answer: LoopAnswer | CallSummary | None) -> Iterator[str]:
     """The names of objects of whose contents the cases tell."""
     summary = answer.summary if isinstance(answer, LoopAnswer) else answer
     for case in summary.cases if summary is not None else ():
-        yield from case.contents or ()
+        yield from (array.removesuffix(t.OBJECT_IN_LIST) for array in case.contents or ())
 
 
 def _times(trace: Iterable[Step]) -> Iterator[t.Term]:

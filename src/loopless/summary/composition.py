@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Final, TypeVar
 
@@ -119,8 +119,17 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
             residual.append((finished.state, case))
             continue
         transformer = (*case.then.items(), None, *case.iterations.items())
-        memory = None if case.contents is None else tuple(case.contents.items())
-        key = (case.kind, case.line, case.result, case.points_to, transformer, finished.state.unknowns, case.exact)
+        memory = (None if case.contents is None else tuple(case.contents.items()), *case.nodes.items())
+        key = (
+            case.kind,
+            case.line,
+            case.result,
+            case.points_to,
+            case.node,
+            transformer,
+            finished.state.unknowns,
+            case.exact,
+        )
         groups.setdefault((*key, memory), []).append((finished.state, case))
     cases = []
     for group in groups.values():
@@ -145,6 +154,8 @@ def _cases(paths: FunctionPaths) -> tuple[tuple[FunctionCase, ...], list[tuple[F
                 state.uncounted,
                 first.exact,
                 None if first.contents is None else _plain_contents(first.contents, when),
+                _plain_contents(first.nodes, when),
+                _plain(first.node, when) if first.node is not None else None,
             )
         )
     return tuple(cases), residual
@@ -180,13 +191,15 @@ def _case(paths: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCas
     """The transformer of one path, without its condition."""
     state, exit = finished.state, finished.exit
     assert exit is not None
-    result, points_to = finished.result, ""
+    result, points_to, node = finished.result, "", None
     if finished.result_object is not None:
-        owner = finished.result_object
+        owner = decided(finished.result_object, t.conjunction(state.condition))
         known = paths.graph.objects.get(owner.value) if isinstance(owner, t.Const) else None
-        if known is None:
+        shared = {number for number, held in paths.graph.objects.items() if held.kind in _SHARED}
+        if known is None and (result is None or not _is_of_list(owner, result, shared)):
             return Refused(Reason.POINTER, paths.where, "the pointer that is returned may point into several objects")
-        points_to = known.name
+        points_to = "" if known is None else known.name
+        node = owner if known is None else None
     then: dict[t.Var, t.Term] = {}
     contents = None
     if exit.kind in _FINAL:
@@ -208,7 +221,21 @@ def _case(paths: FunctionPaths, finished: Finished[FunctionPath]) -> FunctionCas
         (),
         exact=state.exact,
         contents=contents,
+        nodes=state.memory.nodes if exit.kind in _FINAL else {},
+        node=node,
     )
+
+
+def _is_of_list(owner: t.Term, offset: t.Term, shared: Collection[int]) -> bool:
+    """Whether a pointer leads to a node of a list, or to the beginning of an object of ``shared``, or is null."""
+    if isinstance(owner, t.Ite):
+        same = isinstance(offset, t.Ite) and owner.condition is offset.condition
+        sides = (offset.then, offset.otherwise) if same and isinstance(offset, t.Ite) else (offset, offset)
+        return _is_of_list(owner.then, sides[0], shared) and _is_of_list(owner.otherwise, sides[1], shared)
+    if offset is t.ZERO and (t.is_made(owner) or isinstance(owner, t.Const)):
+        return owner is t.ZERO or t.is_made(owner) or (isinstance(owner, t.Const) and owner.value in shared)
+    place = t.offset_in_list(owner)
+    return place is not None and isinstance(offset, t.Read) and place == (offset.array, offset.offset)
 
 
 def _grouped(ends: Iterable[tuple[_K, FunctionPath]]) -> list[tuple[_K, t.Condition]]:
@@ -236,7 +263,7 @@ def _occurring(
     for case in cases:
         nodes += [case.when, *case.then.values(), *case.iterations.values()]
         nodes += [case.result] if case.result is not None else []
-        nodes += nodes_in(case.contents or {})
+        nodes += nodes_in(case.told)
     return {var for node in nodes for var in node.variables} - {INDEX}
 
 

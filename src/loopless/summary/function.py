@@ -49,7 +49,9 @@ class FunctionCase:
     ``exact``: whether, given the assumptions, every run from an entry state that satisfies ``when`` ends exactly so;
     not where a case of a loop or of a called function on the way is not exact. ``contents``: what memory that callers
     see holds at the end, over what it held at the entry; None where nothing is told of memory. An object that it does
-    not have keeps its content, and a layer without a value says which elements are not told.
+    not have keeps its content, and a layer without a value says which elements are not told. ``node``: of a
+    pointer to a node of a list, or null, into which object it points. ``nodes``: where only members of nodes of lists
+    are written, which may be any objects, what they hold at the end, by the names that reads have of them.
     """
 
     when: t.Condition
@@ -66,6 +68,13 @@ class FunctionCase:
     uncounted: frozenset[str] = frozenset()
     exact: bool = True
     contents: t.Contents | None = None
+    nodes: t.Contents = field(default_factory=dict)
+    node: t.Term | None = None
+
+    @property
+    def told(self) -> t.Contents:
+        """What objects and nodes of lists are told to hold at the end."""
+        return {**(self.contents or {}), **self.nodes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +137,7 @@ class CallSummary:
     def reads_streams(self) -> bool:
         """Whether it speaks of values that loops take from outside."""
         nodes = [node for region in self.regions for node in (region.when, *told(region))]
-        nodes += [node for case in self.cases for node in nodes_in(case.contents or {})]
+        nodes += [node for case in self.cases for node in nodes_in(case.told)]
         reads = (part for node in nodes for part in t.walk_inside(node) if isinstance(part, t.Read))
         return any(part.array.endswith(t.STREAM) for part in reads)
 

@@ -56,16 +56,19 @@ Inside = Callable[[t.Term], t.Term]
 class Memory:
     """``contents``: what memory holds, over what it held at the entry. ``written``: the numbers of the objects that are
     surely all that was written since, negative ones as in :attr:`.Flowgraph.unnumbered`; None where that may be any,
-    and then ``contents`` tell nothing.
+    and then ``contents`` tell nothing. ``nodes``: where only members of nodes of lists were written, which may be any
+    objects, what those hold, by the names that reads have of lists; empty where that is not so.
     """
 
     contents: Contents = field(default_factory=dict)
     written: frozenset[int] | None = frozenset()
+    nodes: Contents = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal memories."""
-        return tuple(sorted(self.contents.items(), key=lambda pair: pair[0])), self.written
+        told = (tuple(sorted(one.items(), key=lambda pair: pair[0])) for one in (self.contents, self.nodes))
+        return *told, self.written
 
     def hits(self, number: int) -> bool:
         """Whether the object of this number may have been written."""
@@ -199,6 +202,8 @@ class FunctionMemory:
 
     def lost(self, memory: Memory, written: Written) -> Memory:
         """The memory in which objects hold anything, that may have been ``written``."""
+        if not written.some:
+            return memory
         if written.anything or memory.written is None:
             return Memory({}, None)
         known = memory.written | written

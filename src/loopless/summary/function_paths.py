@@ -15,7 +15,7 @@ from typing import ClassVar
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import stream_of
 from loopless.flowgraph.liveness import live_at_entry
-from loopless.flowgraph.memory.statement_effects import changed_by, changed_in, read_type
+from loopless.flowgraph.memory.statement_effects import Written, changed_by, changed_in, read_type
 from loopless.flowgraph.model import (
     Allocate,
     Block,
@@ -48,9 +48,11 @@ from loopless.summary.closed_aggregates import PLACE, simplified, without_closed
 from loopless.summary.followed_calls import Caller, FollowedCall, NotFollowed, as_type
 from loopless.summary.function import CallSummary, FunctionCase, FunctionOutcome, PassedLoop
 from loopless.summary.function_memory import Deciding, FunctionMemory, Memory, met, put
+from loopless.summary.lists import POINTER_BYTES
 from loopless.summary.model import Case, LoopSummary, Outcome, nodes_of, with_arrays
 from loopless.summary.sentinels import borders, ended, searches
-from loopless.terms.contents import INDEX, Layer, unknown
+from loopless.terms.contents import INDEX, Layer, Overlapping, element, nodes_in, unknown
+from loopless.terms.memory_names import bytes_of
 from loopless.terms.substitute import with_reads_where
 
 Callees = Callable[[str], "FunctionOutcome | None"]
@@ -103,6 +105,8 @@ class FunctionPaths(Execution[FunctionPath]):
         self.both_ways = read_both_ways(graph)
         self.lists: dict[str, tuple[int, tuple[int, ...], str]] = {}
         """What the names of nodes of lists stand for: by which link, where in a node, and which half of a pointer."""
+        self.makers: dict[str, str] = {}
+        """By what reads call the objects that are made at a place, the loop that makes them."""
         self._deciding: dict[tuple[t.Condition, ...], Deciding] = {}
 
     # -- the whole ----------------------------------------------------------------------------------------------------
@@ -248,7 +252,8 @@ class FunctionPaths(Execution[FunctionPath]):
                 exact=taken.exact and case.exact,
                 memory=self._behind_loop(loop, case, taken),
             )
-            if self.memory and after.memory.written is None and case.contents != {} and self._writes(loop):
+            lost = after.memory.written is None and not after.memory.nodes
+            if self.memory and lost and case.contents != {} and self._writes(loop):
                 detail = f"what the loop {loop.name} writes to memory is not told"
                 self._give_up(taken, Refused(Reason.MEMORY, self._place(loop.loc), detail))
                 continue
@@ -265,10 +270,12 @@ class FunctionPaths(Execution[FunctionPath]):
     def _behind_loop(self, loop: LoopInfo, case: Case, state: FunctionPath) -> Memory:
         """What memory holds behind a loop that is entered in ``state`` and does what ``case`` says."""
         written = changed_in(self.graph, loop.blocks)
-        if not written.some:
-            return state.memory
         if case.contents is None:
             return self.held.lost(state.memory, written)
+        if not written.some and not case.contents:
+            return state.memory
+        if state.memory.nodes or any(array in self.lists for array in case.contents):
+            return self._behind_nodes(case.contents, state, written)
         numbers = {array: self._number(state, array) for array in case.contents}
         if state.memory.written is None or None in numbers.values():
             return Memory({}, None)
@@ -283,6 +290,26 @@ class FunctionPaths(Execution[FunctionPath]):
         """Whether the loop itself writes where pointers lead that lie in memory."""
         written = (s for label in loop.blocks for s in self.graph.blocks[label].statements)
         return any(changed_by(self.graph, s).anything for s in written if isinstance(s, Store | Fill | Copy))
+
+    def _behind_nodes(self, contents: t.Contents, state: FunctionPath, written: Written) -> Memory:
+        """What memory holds behind a loop that writes no more than ``contents`` tell, where it or a loop before wrote
+        nodes of lists, which may be any objects, or objects that it made.
+        """
+        nodes, objects = state.memory.nodes, state.memory.contents
+        numbers = frozenset(written)
+        for array, layers in contents.items():
+            number = self._number(state, array)
+            if array not in self.lists and number is None:
+                return Memory({}, None)
+            for layer in reversed(layers):
+                seen = self._seen_layer(state, layer)
+                if array in self.lists:
+                    nodes = put(nodes, array, seen)
+                else:
+                    objects = put(objects, array, seen)
+        if state.memory.written is None or not all(t.in_made(array) or array.endswith(t.FREED) for array in nodes):
+            return Memory({}, None, nodes if all(array in self.lists for array in contents) else {})
+        return Memory(objects, state.memory.written | numbers, nodes)
 
     def _seen_layer(self, state: FunctionPath, layer: Layer) -> Layer:
         """A layer behind a loop that is entered in ``state``."""
@@ -330,9 +357,10 @@ class FunctionPaths(Execution[FunctionPath]):
         if reads and not outcome.lists:
             detail = reads[0].words
             return reads[0].refused or Refused(Reason.INPUT_DEPENDENT, self._place(reads[0].loc), detail)
+        tells_nodes = outcome.lists and all(case.contents is not None for case in outcome.cases)
         for label in self.graph.blocks:
             for statement in self.graph.blocks[label].statements if label in loop.blocks else ():
-                refused = self._beyond(statement)
+                refused = None if tells_nodes and isinstance(statement, Store) else self._beyond(statement)
                 if refused is not None:
                     return refused
         spoken = frozenset[t.Var]().union(*(node.variables for node in nodes_of(outcome))) - {INDEX}
@@ -342,7 +370,7 @@ class FunctionPaths(Execution[FunctionPath]):
         lists = self._lists_at(state, outcome)
         if lists is None:
             detail = f"the loop {loop.name} walks a list from a pointer that is no argument"
-            if state.memory.written != frozenset():
+            if state.memory.written != frozenset() and not state.memory.nodes:
                 detail = f"the loop {loop.name} walks a list, which the function may have changed before"
             return Refused(Reason.MEMORY, self._place(loop.loc), detail)
         outcome = with_arrays(outcome, {**self.arrays_at(state, nodes_of(outcome)), **lists})
@@ -354,13 +382,23 @@ class FunctionPaths(Execution[FunctionPath]):
 
     def _lists_at(self, state: FunctionPath, summary: LoopSummary) -> dict[str, str] | None:
         """What the nodes of lists are called that a loop walks which is entered in ``state``: by the arguments that
-        lead to them. None where some are reached from other pointers, or memory was written before.
+        lead to them. None where some are reached from other pointers, or memory was written before, but for members of
+        the nodes of the same list, which reads find again.
         """
         found: dict[str, str] = {}
+        known = state.memory.nodes
         for name, value in summary.lists.items():
+            if value.walk.made:
+                if self.makers.setdefault(value.walk.called, summary.loop.name) != summary.loop.name:
+                    return None  # the same place in another copy of a function
+                found[name] = name
+                self.lists[name] = value.walk.link[0], value.way, value.part
+                continue
+            if state.memory.written != frozenset() and not known:
+                return None
             owner = not_null(self.inside(state, value.walk.owner))
             held = self.graph.objects.get(owner.value) if isinstance(owner, t.Const) else None
-            if held is None or held.kind != "parameter" or held.size is not None or state.memory.written != frozenset():
+            if held is None or held.kind != "parameter" or held.size is not None:
                 return None
             if self.inside(state, value.walk.offset) is not t.ZERO:
                 return None
@@ -370,7 +408,32 @@ class FunctionPaths(Execution[FunctionPath]):
             place = value.walk.link[0], value.way, value.part
             if self.lists.setdefault(found[name], place) != place:
                 return None  # another loop calls something else so
+            if known and not self._is_beside(found[name], summary, name, known):
+                return None
         return found
+
+    def _is_beside(self, array: str, summary: LoopSummary, name: str, written: t.Contents) -> bool:
+        """Whether what reads call ``array``, and a summary calls ``name``, is a member that loops before wrote, or
+        shares no byte with one.
+        """
+        link, way, part = self.lists[array]
+        head = t.in_list(array)
+        read = {link: POINTER_BYTES, **dict.fromkeys(way[:-1], POINTER_BYTES)}
+        if way:
+            read[way[-1]] = POINTER_BYTES if part else _most_bytes(summary, name)
+        for other, layers in written.items():
+            same = t.in_list(other)
+            if other.endswith(t.FREED):
+                return False  # what it held is gone
+            if t.in_made(other):
+                continue
+            if head is None or same is None or head[0] != same[0] or len(way) > 1:
+                return False
+            (at,) = self.lists[other][1]
+            size = max(layer.size for layer in layers)
+            if other != array and any(at < start + of and start < at + size for start, of in read.items()):
+                return False
+        return True
 
     def _unseen(self, loop: LoopInfo) -> Refused:
         detail = f"the loop {loop.name} reads memory that the function writes"
@@ -510,8 +573,8 @@ class FunctionPaths(Execution[FunctionPath]):
             nonlocal is_known
             number = self._number(state, array)
             found: t.Term | None
-            if array in self.lists and state.memory.written == frozenset():
-                found = t.read(array, offset, type)
+            if array in self.lists and (state.memory.nodes or state.memory.written == frozenset()):
+                found = self._of_node(state, array, offset, type, given)
             elif number is not None:
                 found = self._held(state, ((t.TRUE, number),), offset, type, given)
             else:
@@ -537,6 +600,17 @@ class FunctionPaths(Execution[FunctionPath]):
             return None
         self.behind.add(pointer)
         return number
+
+    def _of_node(
+        self, state: FunctionPath, array: str, number: t.Term, type: t.IntType, given: t.Condition
+    ) -> t.Term | None:
+        """What a node of a list holds; None where that is not known."""
+        try:
+            return element(state.memory.nodes, array, number, type, self.deciding(state, given))
+        except Overlapping:
+            return None
+        except t.TermTooLarge as error:
+            raise Unreadable(self._too_large(error)) from error
 
     def _under_seen(self, state: FunctionPath, condition: t.Condition) -> FunctionPath | None:
         """``state`` restricted to a condition that reads what is known there; None where that is impossible."""
@@ -684,6 +758,16 @@ class FunctionPaths(Execution[FunctionPath]):
     def _leaving(self, call: Call) -> Refused:
         detail = f"{called(call.callee)} need not return: {call.leaves}"
         return Refused(Reason.UNKNOWN_CALL, self._place(call.loc), detail)
+
+
+def _most_bytes(summary: LoopSummary, name: str) -> int:
+    """How many bytes a summary reads or writes at most of what it calls ``name``."""
+    told = [case.contents for case in summary.cases if case.contents is not None]
+    nodes = (*nodes_of(summary), *(node for contents in told for node in nodes_in(contents)))
+    parts = (part for node in nodes for part in t.walk_inside(node))
+    types = {part.type for part in parts if isinstance(part, t.Read) and part.array == name}
+    types |= {layer.type for contents in told for layer in contents.get(name, ())}
+    return max((bytes_of(type) or POINTER_BYTES for type in types), default=POINTER_BYTES)
 
 
 def _counter(loop: str) -> t.Var:

@@ -133,13 +133,20 @@ Link = tuple[int, str]
 @dataclass(frozen=True, slots=True)
 class Walk:
     """The pointer of the halves ``owner`` and ``offset``, which goes along by the ``link``. ``steps``: how far it is
-    ahead of where it was at the entry.
+    ahead of where it was at the entry. Or, with a name for its place in ``made``, an allocation that sets ``owner``;
+    ``steps`` says how many objects it has made.
     """
 
     owner: t.Var
     offset: t.Var
     link: Link
     steps: t.Var
+    made: str = ""
+
+    @property
+    def called(self) -> str:
+        """How reads call its nodes."""
+        return t.made_called(self.made) if self.made else t.list_called(self.pointer, self.name)
 
     @property
     def name(self) -> str:

@@ -15,12 +15,21 @@ from loopless.flowgraph.model import Flowgraph, LoopInfo
 from loopless.limits.summary import MAX_ALIASES
 from loopless.paths import Exit, Inner, InnerStep, LoopPaths, NoPaths, loop_paths
 from loopless.paths.context import entry_facts, entry_values
+from loopless.paths.relevance import Writes
 from loopless.portfolio import answered
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.summary.approximation.method import approximation
 from loopless.summary.entry import Entry, EntrySummary
-from loopless.summary.memory.telling import WritingPaths, of_entry_elements, with_contents, writes_memory
+from loopless.summary.list_contents import with_node_contents
+from loopless.summary.lists import goes_along
+from loopless.summary.memory.telling import (
+    WritingPaths,
+    changes_memory,
+    of_entry_elements,
+    with_contents,
+    writes_memory,
+)
 from loopless.summary.methods.entry_invariants import about, inductive_facts
 from loopless.summary.methods.entry_values import METHOD as AT_ENTRY_VALUES
 from loopless.summary.model import LoopSummary, Outcome, nodes_of
@@ -101,6 +110,7 @@ def writing_paths(
     interest: Iterable[t.Var] | None = None,
     given: t.Condition = t.TRUE,
     known: KnownLoops | None = None,
+    writes: Writes = Writes.OBJECTS,
 ) -> LoopPaths | NoPaths:
     """As :func:`paths_of` with all checks; the paths tell what they write to memory."""
     inside = known if known is not None else KnownLoops()
@@ -110,7 +120,7 @@ def writing_paths(
         outcome = _in_context(graph, within, asked, context, inside)
         return outcome if isinstance(outcome, Refused) else _steps(outcome, graph)
 
-    return loop_paths(graph, loop, interest, inner, all_checks=True, given=given, writes=True)
+    return loop_paths(graph, loop, interest, inner, all_checks=True, given=given, writes=writes)
 
 
 def writing_ways(
@@ -138,6 +148,25 @@ def writing_ways(
         else:
             found.append(WritingPaths(alike, paths))
     return tuple(found)
+
+
+def _with_contents(
+    graph: Flowgraph,
+    paths: LoopPaths | NoPaths,
+    outcome: Outcome,
+    interest: Iterable[t.Var] | None,
+    given: t.Condition,
+    known: KnownLoops | None,
+) -> tuple[LoopPaths | NoPaths, Outcome]:
+    """The paths and the summary of a loop with what memory holds behind it, nodes of lists first."""
+    if isinstance(paths, LoopPaths) and goes_along(paths):
+        writing = writing_paths(graph, paths.loop, interest=interest, given=given, known=known, writes=Writes.NODES)
+        found = with_node_contents(paths, outcome, writing)
+        if found is not None:
+            return found
+    if not writes_memory(graph, paths.loop):
+        return paths, outcome
+    return with_contents(paths, outcome, writing_ways(graph, paths.loop, interest=interest, given=given, known=known))
 
 
 def _is_new(asked: t.Condition | None, decided: t.Condition) -> bool:
@@ -171,8 +200,7 @@ def _outcome(graph: Flowgraph, loop: LoopInfo, asked: _Question, known: KnownLoo
         paths = _inner_paths(graph, loop, asked, known)
         found = summarize(paths)
         if asked.writes:
-            ways = writing_ways(graph, loop, interest=asked.used, given=asked.given, known=known)
-            _, found = with_contents(paths, found, ways)
+            _, found = _with_contents(graph, paths, found, asked.used, asked.given, known)
         known.outcomes[asked] = found
     return found
 
@@ -189,9 +217,9 @@ def summarized(
     where no variables are named. Where it knows more of memory, it is about other paths, which are given, too.
     """
     outcome = summarize(paths)
-    if interest is not None or not writes_memory(graph, paths.loop):
+    if interest is not None or not changes_memory(graph, paths.loop):
         return paths, outcome
-    return with_contents(paths, outcome, writing_ways(graph, paths.loop, given=given, known=known))
+    return _with_contents(graph, paths, outcome, None, given, known)
 
 
 def with_memory(
@@ -204,9 +232,9 @@ def with_memory(
     """The paths and the summary of a loop, with what memory that it writes holds behind it, where no variables are
     named; and by what is known of that, where ``outcome``, which knows nothing of it, is not complete.
     """
-    if interest is not None or not writes_memory(graph, paths.loop):
+    if interest is not None or not changes_memory(graph, paths.loop):
         return paths, outcome
-    own, told = with_contents(paths, outcome, writing_ways(graph, paths.loop, known=known))
+    own, told = _with_contents(graph, paths, outcome, None, t.TRUE, known)
     found = own if isinstance(own, LoopPaths) else paths
     return from_entry(graph, found, told, interest, known, contents=True)
 

@@ -89,7 +89,8 @@ def summarize(paths: LoopPaths | NoPaths, methods: Sequence[Method[LoopPaths, Lo
     inputs = [u for path in paths.all for u in path.unknowns]
     walking = along_lists(paths) if inputs else None
     if walking is not None:
-        return walking.told(summarize(walking.paths, methods))
+        found = summarize(walking.paths, methods)
+        return found if isinstance(found, Refused) else walking.told(found)
     if inputs:
         first = inputs[0]
         if first.refused is not None:

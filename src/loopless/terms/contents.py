@@ -19,7 +19,20 @@ from loopless.terms.build import add, const, floor_div, from_polynomial, ite, mo
 from loopless.terms.conditions import between, conjunction, conjuncts, disjunction, equal, negate
 from loopless.terms.evaluate import Reader, Sweep, evaluate
 from loopless.terms.memory_names import bytes_of
-from loopless.terms.nodes import FALSE, OPENED, TRUE, Compare, Condition, Node, Read, Term, Var, Wrap, walk_inside
+from loopless.terms.nodes import (
+    FALSE,
+    OPENED,
+    TRUE,
+    Compare,
+    Condition,
+    Node,
+    Read,
+    Term,
+    Var,
+    Wrap,
+    in_list,
+    walk_inside,
+)
 from loopless.terms.operators import EvaluationError
 from loopless.terms.substitute import renamed_arrays, substitute, with_reads_where
 from loopless.terms.types import INTEGERS, IntType
@@ -42,6 +55,8 @@ class Layer:
     ``type`` at the byte ``start`` + ``stride``·j holds ``value``. ``value`` is None where nothing is known of it.
 
     ``stride`` > 0 is no less than the bytes of an element, so elements do not overlap. ``start`` does not depend on j.
+    Of a list, ``start`` and ``stride`` count nodes in place of bytes, see :func:`.in_list`: then elements of another
+    size are read at no number.
     """
 
     type: IntType
@@ -353,6 +368,10 @@ class _Held:
                 value = layer.at(index)
                 if value is not None:
                     return type.wrap(value)
+            elif in_list(array) is not None:
+                if inside:
+                    continue
+                raise UnknownElement(f"{array} is read as {type}, and written as another type")
             elif inside < layer.size or inside + size > layer.stride:
                 return self._of_bytes(layers, array, offset, type)
         return self._before(array, offset, type)

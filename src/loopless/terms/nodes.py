@@ -302,11 +302,18 @@ STREAM: Final = "()"
 LIST: Final = "list("
 """The names of what lies in the nodes of lists begin so, those of objects do not: see :func:`list_called`."""
 
+MADE: Final = "new("
+"""The names of objects that a loop makes begin so, those of others do not: see :func:`made_called`."""
+
 _NODE: Final = ")[]"
 
 
 OBJECT_IN_LIST: Final = " object"
 """The names of halves of pointers in lists end so that say into which object these point."""
+
+
+FREED: Final = " freed"
+"""As a member of nodes that they were freed; no member has this name."""
 
 
 def list_called(pointer: str, link: str) -> str:
@@ -316,12 +323,31 @@ def list_called(pointer: str, link: str) -> str:
     return f"{LIST}{pointer}, {link}{_NODE}"
 
 
+def made_called(place: str) -> str:
+    """How reads call the objects that a loop makes at a place, numbered from 0 on as it makes them. What lies in one is
+    called so with the name of a member behind.
+    """
+    return f"{MADE}{place}{_NODE}"
+
+
 def in_list(array: str) -> tuple[str, str] | None:
-    """Of a name as of :func:`list_called` what stands before the number of the node, and behind it; else None."""
-    if not array.startswith(LIST) or array.endswith(STREAM) or _NODE not in array:
+    """Of a name as of :func:`list_called` or :func:`made_called` what stands before the number of the node, and behind
+    it; else None.
+    """
+    if not array.startswith((LIST, MADE)) or array.endswith(STREAM) or _NODE not in array:
         return None
     head, _, member = array.partition(_NODE)
     return head + ")", member
+
+
+def in_made(array: str) -> bool:
+    """Whether a name is of an object that a loop makes, as of :func:`made_called`."""
+    return array.startswith(MADE) and in_list(array) is not None
+
+
+def is_made(owner: Node) -> bool:
+    """Whether something is an object that a loop makes, which a pointer to its beginning points into."""
+    return isinstance(owner, Read) and in_made(owner.array) and owner.array.endswith(_NODE + OBJECT_IN_LIST)
 
 
 def counts_values(array: str) -> bool:

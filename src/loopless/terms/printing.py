@@ -57,6 +57,7 @@ from loopless.terms.nodes import (
     Var,
     Wrap,
     in_list,
+    is_made,
     walk_inside,
 )
 from loopless.terms.numerals import PLAIN, Style, addend, at_a_limit, counts_up, numeral, roundness
@@ -385,15 +386,15 @@ class _Writer:
         """
         if node.array.endswith(STREAM):
             return f"{node.array}[{self.text(node.offset)}]", ATOM
-        node_of = in_list(node.array)
-        if node_of is not None:
-            shown = f"{node_of[0]}[{self.text(node.offset)}]{node_of[1].removesuffix(OBJECT_IN_LIST)}"
-            owner = offset_in_list(node) is not None
-            return f"{self.style.function('object')}({shown})" if owner else shown, ATOM
         return self.element(node)
 
     def element(self, node: Read, mark: str = "") -> tuple[str, int]:
         """An element, with a ``mark`` behind the name of what it is an element of."""
+        node_of = in_list(node.array)
+        if node_of is not None:
+            shown = f"{node_of[0]}[{self.text(node.offset)}]{node_of[1].removesuffix(OBJECT_IN_LIST)}{mark}"
+            owner = offset_in_list(node) is not None
+            return f"{self.style.function('object')}({shown})" if owner else shown, ATOM
         array = node.array.removeprefix("*")
         where = located(node, self._polynomial(node.offset), self.layouts)
         if self.style.told is not None:
@@ -462,6 +463,9 @@ class _Writer:
         null = about_null(node, self.style.pointers) if node.term not in self.names else None
         if null is not None:
             return null
+        made = offset_in_list(node.term) if node.relation != "le" and is_made(node.term) else None
+        if made is not None:
+            return f"{self.text(Read(*made, INTEGERS))} {'==' if node.relation == 'eq' else '!='} NULL"
         positive: dict[Monomial, int] = {}
         negative: dict[Monomial, int] = {}
         if node.relation != "le" and node.term not in self.names:

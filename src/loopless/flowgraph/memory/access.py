@@ -121,12 +121,12 @@ def _constant(translator: Translator, operand: ir.Value, type: ir.Type) -> Numbe
 
 def with_objects(translator: Translator) -> Iterator[tuple[Statement, Statement]]:
     """All accesses to memory, and what becomes of them: with the objects that they may be in, now that all have
-    numbers, and how C names what is read.
+    numbers, and how C names what is read or written.
     """
     for access, address in translator.accesses:
         objects = translator.memory.objects_of(translator.memory.points.of(address))
         match access:
-            case Load(type=type):
+            case Load(type=type) | Store(type=type):
                 shown, signed = translator.memory.place_name(address, (type.width or 0) // 8)
                 yield access, replace(access, objects=objects, shown=shown, signed=signed)
             case _:

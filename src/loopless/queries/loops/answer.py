@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from loopless import terms as t
 from loopless.automaton import LoopClass, PathAutomaton
+from loopless.flowgraph.model import MemoryObject
 from loopless.paths import LoopPaths
 from loopless.queries.call_values.given_memory import Entry
 from loopless.queries.loops.name import LoopName
@@ -78,9 +79,9 @@ class LoopAnswer(Summarized):
     from any state at the header, where the summary does not tell their number everywhere. ``untold``: what the loop
     changes and the summary does not tell. ``advice``: commands that answer more. ``shown`` gives the source name of
     each variable that occurs and has one; ``pointers`` that of the pointer, of those that are 0 where one is null and
-    of flags that it is; ``layouts``: what is declared in objects, by their names. ``granted``: what the user granted
-    for it. ``trouble``: a traceback where an error inside Loopless is the reason. ``time_ms``: how long the work on
-    this loop took.
+    of flags that it is; ``layouts``: what is declared in objects, by their names; ``objects``: those that pointers may
+    point into, by their numbers. ``granted``: what the user granted for it. ``trouble``: a traceback where an error
+    inside Loopless is the reason. ``time_ms``: how long the work on this loop took.
     """
 
     loop: LoopName
@@ -104,6 +105,7 @@ class LoopAnswer(Summarized):
     shown: Mapping[t.Var, str] = field(default_factory=dict)
     pointers: Mapping[t.Var, str] = field(default_factory=dict)
     layouts: Mapping[str, t.Layout] = field(default_factory=dict)
+    objects: Mapping[int, MemoryObject] = field(default_factory=dict)
     time_ms: float = 0.0
     trouble: str = ""
 

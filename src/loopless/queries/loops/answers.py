@@ -9,7 +9,7 @@ from loopless import clock
 from loopless import terms as t
 from loopless.automaton import build_automaton, classify
 from loopless.errors import UsageError
-from loopless.flowgraph.model import Flowgraph, LoopInfo
+from loopless.flowgraph.model import Flowgraph, LoopInfo, MemoryObject
 from loopless.limits.queries import LOOP_NOTED_AFTER_S
 from loopless.logic import feasible
 from loopless.paths import LoopPaths, NoPaths
@@ -50,7 +50,7 @@ from loopless.summary import (
     summarized,
     with_memory,
 )
-from loopless.summary.memory.telling import of_entry_elements, writes_memory
+from loopless.summary.memory.telling import changes_memory, of_entry_elements
 from loopless.summary.rewrite.entry import narrowed, restricted
 
 
@@ -76,8 +76,10 @@ def _answer_loop(
     def finished(answer: LoopAnswer) -> LoopAnswer:
         granted = (*answer.granted, *function.stubs)
         time_ms = 1000 * (clock.now() - started)
-        pointers = pointers_shown(function.graph(), answer.shown)
-        answer = replace(answer, pointers=pointers, layouts=layouts)
+        graph = function.graph()
+        objects = {} if isinstance(graph, Refused) else _objects_in(answer, graph)
+        pointers = pointers_shown(graph, answer.shown)
+        answer = replace(answer, pointers=pointers, layouts=layouts, objects=objects)
         return replace(answer, granted=granted, loop=replace(name, info=None), time_ms=time_ms)
 
     if question.entered and not question.partly:
@@ -88,6 +90,13 @@ def _answer_loop(
             note(finished(found))
         found = with_fewer_variables(found, function, question, lambda answer: note(finished(answer)))
     return finished(found)
+
+
+def _objects_in(answer: LoopAnswer, graph: Flowgraph) -> dict[int, MemoryObject]:
+    """The objects whose numbers the values of pointers may be that the answer tells."""
+    if answer.summary is None or not answer.summary.lists:
+        return {}
+    return {number: held for number, held in graph.objects.items() if held.kind in ("parameter", "global", "local")}
 
 
 def _answer(function: AnalyzedFunction, name: LoopName, question: Question) -> LoopAnswer:
@@ -136,7 +145,7 @@ def _answer_from(
 
     if outcome is not None:
         plain, outcome = outcome, approximating(outcome)
-        if question.exactly and assumed is None and writes_memory(graph, loop):
+        if question.exactly and assumed is None and changes_memory(graph, loop):
             tell(answer, at_once=True)
             paths, told = with_memory(graph, paths, plain, variables, known)
             outcome = outcome if told is plain else approximating(told)

@@ -91,12 +91,15 @@ def _written(graph: Flowgraph, loop: LoopInfo, summary: LoopSummary | None) -> I
     """The names of memory that the loop writes and of which the summary does not tell all, of that which is not held in
     variables.
     """
+    nodes = summary is not None and any(t.in_list(array) for case in summary.cases for array in case.contents or ())
     for label in sorted(loop.blocks):
         for statement in graph.blocks[label].statements:
             match statement:
                 case Store() | Fill() | Copy():
                     named = _named(graph, written_by(statement) or ())
-                    yield from _missing(named, summary) if named else _missing_behind_pointers(graph, summary)
+                    yield from (
+                        _missing_behind_pointers(graph, summary) if not named or nodes else _missing(named, summary)
+                    )
                 case Call(outside=False):
                     numbers = written_by(statement) or frozenset()
                     yield from _missing(_named(graph, numbers), summary)

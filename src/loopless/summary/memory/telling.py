@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from loopless import terms as t
-from loopless.flowgraph.model import Copy, Fill, Flowgraph, LoopInfo, Store
+from loopless.flowgraph.model import Call, Copy, Fill, Flowgraph, LoopInfo, Store
 from loopless.limits.summary import CONTENTS_OPERATIONS, MAX_CONTENT_NODES, MAX_WISHES
 from loopless.logic import budget
 from loopless.paths.build import without_wraps
 from loopless.paths.model import LoopPaths, NoPaths
+from loopless.paths.relevance import frees
 from loopless.portfolio import LIMITS
 from loopless.records import dataclass
 from loopless.refusals import Refused
@@ -29,6 +30,12 @@ _ENDS = ("normal", "return", "exit", "abort")
 def writes_memory(graph: Flowgraph, loop: LoopInfo) -> bool:
     """Whether the loop has statements that write memory."""
     return any(isinstance(s, Store | Fill | Copy) for label in loop.blocks for s in graph.blocks[label].statements)
+
+
+def changes_memory(graph: Flowgraph, loop: LoopInfo) -> bool:
+    """Whether the loop has statements that write memory or free it."""
+    calls = (s for label in loop.blocks for s in graph.blocks[label].statements if isinstance(s, Call))
+    return writes_memory(graph, loop) or any(map(frees, calls))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ def with_contents(
         return paths, outcome
     try:
         with budget(CONTENTS_OPERATIONS):
-            return paths, _told(outcome, ways)
+            return paths, told_contents(outcome, ways)
     except LIMITS as limit:
         return paths, _without(outcome, str(limit))
 
@@ -156,7 +163,7 @@ def _where(summary: LoopSummary, entry: t.Condition) -> LoopSummary:
     return replace(summary, cases=cases, diverges=summary.diverges & entry, undefined=undefined, residual=residual)
 
 
-def _told(outcome: LoopSummary, ways: Sequence[Resolved]) -> LoopSummary:
+def told_contents(outcome: LoopSummary, ways: Sequence[Resolved]) -> LoopSummary:
     """The summary with contents in its cases, which are divided where contents are known under conditions."""
     layerings = [Layering(found) for found in ways]
     after = [layering.after() for layering in layerings]

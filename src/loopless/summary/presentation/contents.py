@@ -59,7 +59,8 @@ def _meet(one: t.Layer, other: t.Layer, when: t.Condition) -> bool:
         where, offset = t.substitute(other.where, moved), t.substitute(other.offset, moved)
     except t.TermTooLarge:
         return True
-    overlap = (one.offset - offset).lt(other.size) & (offset - one.offset).lt(one.size)
+    sizes = [min(layer.size, layer.stride) for layer in (one, other)]  # numbers of nodes have no size
+    overlap = (one.offset - offset).lt(sizes[1]) & (offset - one.offset).lt(sizes[0])
     return feasible(when & one.where & where & overlap)
 
 
