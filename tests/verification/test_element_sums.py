@@ -92,7 +92,12 @@ def accepted(source: str, claim: CertifiedClaim, proof: Proof) -> bool:
     return judged(part, claim, violates(property_), Follows(property_, program(source).module)).accepted
 
 
-@pytest.mark.parametrize("kind", KINDS)
+_LONG = {"checksum with places", "count of each", "sum of squares", "insertion sort from above", "copy from behind"}
+"""The kinds that take longest."""
+_ASKED = [pytest.param(kind, marks=pytest.mark.slow if kind in _LONG else ()) for kind in KINDS]
+
+
+@pytest.mark.parametrize("kind", _ASKED)
 def test_the_judge_accepts_a_proof_and_no_mutant_of_it(kind):
     source = of(kind)
     proof = found(source)
@@ -112,7 +117,7 @@ def test_the_judge_accepts_a_proof_and_no_mutant_of_it(kind):
     assert not accepted(source, claim, replace(proof, sums=replace(proof.sums, sums=counted)))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", _ASKED)
 def test_a_program_that_loses_an_element_is_not_proved(kind):
     assert found(of(kind, wrong=True)) is None
 
