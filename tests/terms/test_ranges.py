@@ -106,3 +106,10 @@ def test_far_ends_are_left_out():
     assert ranges.near((-6, 5), 5) == (None, 5)
     assert ranges.near((-5, 6), 5) == (-5, None)
     assert ranges.near((None, None), 5) == (None, None)
+
+
+def test_powers_and_shifts_by_an_empty_range_of_large_numbers_are_not_worked_out():
+    """Conditions that contradict one another leave ranges whose lower end is above the upper one."""
+    empty = (1 << 40, 5)
+    assert ranges.power((2, 2), empty) == (0, None)
+    assert ranges.shl((1, 3), empty) == (0, None)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from math import prod
 from operator import lshift, rshift
 from typing import TypeVar
 
@@ -336,13 +335,13 @@ def power(a: Range, exponent: Range) -> Range:
         return _of_sign(a)
     if a[0] is None or a[0] < 0 or a[1] is None:
         return EVERYTHING
-    low = prod([a[0]] * exponent[0]) if a[0] else int(exponent[1] == 0)
-    return low, prod([a[1]] * exponent[1]) if a[1] else 1
+    low = a[0] ** exponent[0] if a[0] else int(exponent[1] == 0)
+    return low, a[1] ** exponent[1] if a[1] else 1
 
 
 def _is_far(least: int, most: int) -> bool:
-    """Whether an amount, or an exponent, may be one that is not worked out."""
-    return least < 0 or most > MAX_BOUNDED_EXPONENT
+    """Whether an amount, or an exponent, may be one that is not worked out. Of a range that is empty either end counts."""
+    return least < 0 or max(least, most) > MAX_BOUNDED_EXPONENT
 
 
 def _of_sign(a: Range) -> Range:
