@@ -340,7 +340,7 @@ def power(a: Range, exponent: Range) -> Range:
 
 
 def _is_far(least: int, most: int) -> bool:
-    """Whether an amount, or an exponent, may be one that is not worked out. Of a range that is empty either end counts."""
+    """Whether an amount, or an exponent, may be one that is not worked out, by either end of what may be empty."""
     return least < 0 or max(least, most) > MAX_BOUNDED_EXPONENT
 
 
