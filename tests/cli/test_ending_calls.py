@@ -42,3 +42,24 @@ def test_numbers_for_tools_are_not_exact_where_a_call_may_end_the_run(run, tmp_p
     done = run("eval", file, "main")
     assert "ends the program: exit" in done.stdout
     assert f"2 iterations of {file}:main:3:29" in done.stdout
+
+
+def test_a_summary_says_that_it_holds_where_calls_return(answer, run, tmp_path):
+    file = tmp_path / "a.c"
+    file.write_text(
+        "void exit(int);\nstatic void g(int x, ...) { if (x == 3) exit(0); }\n"
+        "int f(int n) { int i; for (i = 0; i < n; i++) g(i); return i; }\n"
+        "int h(int n) { int i; for (i = 0; i < n; i++) ; return i; }\n",
+        encoding="utf-8",
+    )
+    _, document = answer("summarize", file)
+    ended, other = document["loops"]
+    assert (ended["status"], ended["complete"]) == ("exact", True)
+    assert ended["past_calls"]["code"] == "L107"
+    assert "past_calls" not in other
+    text = run("summarize", file).stdout
+    assert "f:3:23: exact where calls return, complete" in text
+    assert "h:4:23: exact, complete" in text
+    assert f"assuming calls of g return, which they need not: exit is called at {file}:2:41" in text
+    _, types = answer("classify", file)
+    assert all("past_calls" not in loop for loop in types["loops"])

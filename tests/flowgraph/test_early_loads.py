@@ -166,3 +166,12 @@ def test_a_loop_that_moves_a_pointer_in_memory_has_a_summary() -> None:
         values = {var: x if var.name == "x" else 0 for node in nodes_of(summary) for var in node.variables}
         (case,) = (one for one in summary.cases if t.holds(one.when, values, read))
         assert t.evaluate(case.iterations, values, read) == count
+
+
+def test_a_loop_beside_a_cycle_of_two_entries_has_loads_in_front() -> None:
+    """The header of a loop dominates it, whatever other cycles there are."""
+    jumps = "if (n > 3) goto in; while (n > 0) { n--; in: n -= 2; }"
+    loop = "for (int i = 0; i < n; i++) s->to[s->n++] = 1;"
+    graph = flowgraph(f"{_HEAD}void f(struct Z *z, int n) {{ g(); struct S *s = z->s; {loop} {jumps} }}")
+    assert graph.irreducible
+    assert [load.target.name for load in statements(graph, Load) if load.early] == ["s->to"]

@@ -44,6 +44,15 @@ def test_variables_have_the_names_that_are_shown(tmp_path):
     assert summary(i=5, n=9, c=1)["c"] == 5
 
 
+def test_variables_are_those_of_the_program(tmp_path):
+    """What an iteration hands to the next one in an element is no value that users give."""
+    file = tmp_path / "sums.c"
+    file.write_text("void f(unsigned *a, int n) { for (int i = 1; i < n; i++) a[i] += a[i - 1]; }\n", encoding="utf-8")
+    summary = loopless.load(file, sandboxed=False)["f"].loops[0].summarize()
+    assert set(summary.variables) == {"i", "n"}
+    assert summary(i=1, n=4, a=[5, 2, 6, 7])["a"] == [5, 7, 13, 20]
+
+
 def test_a_variable_may_have_any_name(tmp_path):
     file = tmp_path / "names.c"
     text = "int f(int self, int *p) { while (*p < self) *p += 2; return self; }\n"

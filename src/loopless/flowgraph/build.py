@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from loopless.graphs import reachable, reverse_postorder
 from loopless.refusals import Reason
 from loopless.source import ir
 from loopless.source.debug import TypeKind as DebugKind
+from loopless.source.vocabulary import WORKED_OUT
 
 
 def build(
@@ -462,6 +463,8 @@ class _Builder:
                 bases[base] = bases.get(base, False) or access.writes
         written = {cell.base for _, call in self.translator.called for cell in call.writes}
         bases |= {base: True for base in written if base.kind in ("parameter", *STANDING_IN)}
+        read = [base for base in self._worked_out() if base.kind in ("parameter", "global", *STANDING_IN)]
+        bases |= {base: bases.get(base, False) for base in read}
         pointees = [base for base in bases if base.kind in ("parameter", *STANDING_IN)]
         followed = self._followed()
         others = sorted(bases)
@@ -485,6 +488,15 @@ class _Builder:
             )
         found.extend(self.memory.granted)
         return tuple(found)
+
+    def _worked_out(self) -> Iterator[Base]:
+        """The objects that library functions read whose result is worked out from these."""
+        for block in self.function.blocks:
+            for i in block.instructions:
+                if i.op == "call" and i.callee_name in WORKED_OUT:
+                    for operand in i.operands:
+                        if isinstance(operand.type, ir.PtrT):
+                            yield from (base for base, _ in self.memory.points.of(operand).places)
 
     def _apart(self, one: Base, other: Base) -> str:
         alike = self.memory.points.alike

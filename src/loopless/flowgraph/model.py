@@ -391,6 +391,15 @@ THROUGH_POINTER: Final = "(pointer)"
 ASSEMBLY: Final = "(asm)"
 """Inline assembly is called so."""
 
+
+def offset_type(pointer_bits: int) -> t.IntType:
+    """The range of byte offsets: no object is larger than a quarter of the address space, of 64 bits."""
+    return t.IntType(pointer_bits - (2 if pointer_bits == 64 else 1))
+
+
+OFFSETS: Final = frozenset(map(offset_type, (16, 32, 64)))
+"""The types of variables that hold where in its object a pointer leads; no integer of C has one of these."""
+
 OBJECT_PART: Final = ".object"
 """How the variable is called that says which object a pointer points into, behind the name of the pointer."""
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.memory.statement_effects import changed_by, may_be_one
+from loopless.flowgraph.memory.statement_effects import apart, changed_by, in_words, may_be_one
 from loopless.flowgraph.model import Call, Flowgraph, Parameter, Pointer, VariableInfo
 from loopless.records import dataclass
 from loopless.summary.closed_aggregates import without_closed
@@ -70,6 +70,7 @@ class FollowedCall:
         written = changed_by(caller.graph, call)
         self._changes = written.anything or bool(written) or bool(call.changes)
         self._check_apart()
+        self._apart_from_pointees = tuple(dict.fromkeys(self._granted_apart()))
         self._memory = self._synced()
         for var, info in summary.places.items():
             self._values[var] = self._scalar(var, info)
@@ -128,6 +129,22 @@ class FollowedCall:
                 raise NotFollowed(f"writes memory, and is given one object as {seen[place.number]} and as {name}")
             seen[place.number] = name
 
+    def _granted_apart(self) -> Iterator[str]:
+        """What is taken for granted where the caller has written what pointers in memory lead to: that no object of the
+        callee is there.
+        """
+        graph, held = self._caller.graph, self._caller.held
+        for pointee in sorted(number for number in self._caller.memory.written or () if number < 0):
+            for place in self._places.values():
+                if place.number in graph.objects:
+                    needed = apart(graph, frozenset((pointee,)), frozenset((place.number,)))
+                    if needed is None:
+                        raise NotFollowed(f"may read {held.name_of(place.number)} through another pointer")
+                    yield from needed
+                else:
+                    left, right = sorted((in_words(graph, pointee), held.name_of(place.number)))
+                    yield f"{left} and {right} do not overlap"
+
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What the callee takes for granted, as far as it is not sure here."""
@@ -138,7 +155,7 @@ class FollowedCall:
             for other in numbers
         )
         adopted = any(number not in graph.objects for number in numbers)
-        return tuple(self._told(self._summary.assumptions, apart=unsure or adopted))
+        return (*self._told(self._summary.assumptions, apart=unsure or adopted), *self._apart_from_pointees)
 
     def of_case(self, case: FunctionCase) -> tuple[str, ...]:
         """What a case takes for granted."""

@@ -383,8 +383,8 @@ def owners(
 
 
 def _pointees(graph: Flowgraph) -> tuple[dict[t.Var, int], tuple[str, ...]]:
-    """The objects without a number that pointers lead to where the function begins, by the object of the pointer, and
-    what is taken for granted for them: that no other access of the function meets them.
+    """What pointers in memory lead to where the function begins: the negative number of the object, by the variable
+    that is the object of the pointer. The second part lists what is granted: that no other access meets these objects.
     """
     words = {said: number for number, said in graph.unnumbered.items() if said}
     accessed = _accessed(graph)

@@ -1,8 +1,9 @@
 """Candidate invariants about sums over elements: linear equations that held of runs with few elements.
 
-They relate sums, the variables in which the program adds up what elements count for, and what an element at a place
-that is written counts for, which is free for a while where it was written over (equations by nullspaces: Sharma et al.,
-A data driven approach for algebraic loop invariants, ESOP 2013).
+An equation has three kinds of terms: sums over elements, variables in which the program adds up, and what the element
+at a written place counts for. A shift writes over an element whose value is in a variable meanwhile; that element's
+place is free then, and the equation counts the variable in its stead. (Equations by nullspaces: Sharma et al., A data
+driven approach for algebraic loop invariants, ESOP 2013.)
 """
 
 from __future__ import annotations

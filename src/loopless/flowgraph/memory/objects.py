@@ -19,7 +19,15 @@ from loopless.flowgraph.memory.places import HEAP, NULL, Base, MemoryAccess, Poi
 from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.memory.points_to import analyse
 from loopless.flowgraph.memory.promotion import is_whole, promotable
-from loopless.flowgraph.model import NULL_OBJECT, NULL_PART, OBJECT_PART, Kind, MemoryObject, VariableInfo
+from loopless.flowgraph.model import (
+    NULL_OBJECT,
+    NULL_PART,
+    OBJECT_PART,
+    Kind,
+    MemoryObject,
+    VariableInfo,
+    offset_type,
+)
 from loopless.flowgraph.source_names import GlobalNames, literal, numbered, qualified
 from loopless.flowgraph.source_types import is_declared_signed, leaf_type, name_through_variable, type_in
 from loopless.flowgraph.words import REGISTER, place_in_words, value_in_words
@@ -94,7 +102,7 @@ class FunctionMemory:
     @property
     def offset_type(self) -> t.IntType:
         """The range of byte offsets: no object is larger than a quarter of the address space."""
-        return t.IntType(self.module.pointer_bits - (2 if self.module.pointer_bits == 64 else 1))
+        return offset_type(self.module.pointer_bits)
 
     def number_type(self, bits: int, *, signed: bool) -> t.IntType:
         """The type of an integer variable under the options."""

@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import Final
 
 from loopless import terms as t
+from loopless.flowgraph.model import OFFSETS
 from loopless.graphs import reachable
 from loopless.logic import feasible
 from loopless.paths.build import simplest
@@ -33,8 +34,6 @@ TIMES: Final = t.position("|times")
 _AT: Final = t.position("|at")
 _EARLIER: Final = t.position("|earlier")
 _ROW: Final = t.Var("|row", t.INTEGERS)
-_OFFSET_WIDTHS: Final = (31, 62)
-"""The bits of the variables that hold where in objects pointers lead, by 32 and by 64 bits of a pointer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -593,4 +592,4 @@ def _is_pointer(monomial: t.Monomial, array: str) -> bool:
     atom, power = monomial[0]
     if len(monomial) > 1 or power != 1 or not isinstance(atom, t.Var):
         return False
-    return atom.name == array or (atom.type.width or 0) in _OFFSET_WIDTHS
+    return atom.name == array or atom.type in OFFSETS
