@@ -8,10 +8,7 @@ import contextlib
 import ctypes
 import functools
 import random
-import subprocess
-import tempfile
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -33,10 +30,10 @@ from linked_lists import (
 )
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph
-from loopless.source.toolchain import environment, zig
 from loopless.summary import CallSummary, LoopSummary, paths_of, summarize_function, summarized
 from loopless.terms.contents import reader_behind
 from loops_in_c import graph, variable
+from shared_library import shared_library
 
 # fmt: off
 WALKS = {
@@ -297,12 +294,7 @@ def freeing_library() -> ctypes.CDLL:
     head = f"static void *freed[{len(FREES)} * 100]; static int count; void **these(void) {{ return freed; }}"
     head += " int reset(void) { int n = count; count = 0; return n; } void free(void *p) { freed[count++] = p; }"
     parts = [_freeing(name).replace(" f(", f" f_{at}(") for at, name in enumerate(FREES)]
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "a.c").write_text("\n".join([head, TYPES % LAYOUTS["link behind"], *parts]))
-        options = ["-O1", "-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-fno-sanitize=all"]
-        command = [zig(), "cc", *options, "-o", "a.so", "a.c"]
-        subprocess.run(command, cwd=folder, env=environment(Path(folder) / "cache"), check=True)
-        found = ctypes.CDLL(str(Path(folder) / "a.so"))
+    found = shared_library("\n".join([head, TYPES % LAYOUTS["link behind"], *parts]), "-fno-builtin")
     found.these.restype = ctypes.POINTER(ctypes.c_void_p)
     return found
 
@@ -410,11 +402,7 @@ _WHOLE = {
 @functools.cache
 def whole_library() -> ctypes.CDLL:
     parts = [_function(name).replace(" f(", f" f_{at}(") for at, name in enumerate(_WHOLE)]
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "a.c").write_text("\n".join([TYPES % LAYOUTS["link behind"], *parts]))
-        command = [zig(), "cc", "-O1", "-shared", "-fPIC", "-nostdlib", "-fno-sanitize=all", "-o", "a.so", "a.c"]
-        subprocess.run(command, cwd=folder, env=environment(Path(folder) / "cache"), check=True)
-        found = ctypes.CDLL(str(Path(folder) / "a.so"))
+    found = shared_library("\n".join([TYPES % LAYOUTS["link behind"], *parts]))
     for at in range(len(_WHOLE)):
         getattr(found, f"f_{at}").restype = ctypes.c_ulong
     return found

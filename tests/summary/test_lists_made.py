@@ -5,18 +5,15 @@ from __future__ import annotations
 import ctypes
 import functools
 import random
-import subprocess
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph
-from loopless.source.toolchain import environment, zig
 from loopless.summary import LoopSummary, paths_of, summarized
 from loopless.terms.contents import reader_behind
 from loops_in_c import graph, variable
+from shared_library import shared_library
 
 _MOST = 40
 _TYPES = "struct node { struct node *next; int val; short key; unsigned long big; };"
@@ -73,12 +70,7 @@ def _source(name: str) -> str:
 @functools.cache
 def library() -> ctypes.CDLL:
     parts = [_source(name).replace("void f(", f"void f_{at}(") for at, name in enumerate(MADE)]
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "a.c").write_text("\n".join([_ALLOCATOR, *parts]))
-        options = ["-O1", "-shared", "-fPIC", "-nostdlib", "-fno-builtin", "-fno-sanitize=all"]
-        command = [zig(), "cc", *options, "-o", "a.so", "a.c"]
-        subprocess.run(command, cwd=folder, env=environment(Path(folder) / "cache"), check=True)
-        found = ctypes.CDLL(str(Path(folder) / "a.so"))
+    found = shared_library("\n".join([_ALLOCATOR, *parts]), "-fno-builtin")
     found.reset.restype = ctypes.POINTER(Node)
     return found
 

@@ -6,17 +6,14 @@ from __future__ import annotations
 
 import ctypes
 import random
-import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from loopless import terms as t
 from loopless.flowgraph.model import Flowgraph, VariableInfo
-from loopless.source.toolchain import environment, zig
 from loopless.summary import LoopSummary
 from loops_in_c import variable
+from shared_library import shared_library
 
 TYPES = """
 struct data { short x; };
@@ -166,11 +163,7 @@ def native(walks: Mapping[str, Walk]) -> ctypes.CDLL:
         .replace("struct data", f"struct data_{function}")
         for (name, layout), function in names.items()
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "a.c").write_text("\n".join(parts))
-        command = [zig(), "cc", "-O1", "-shared", "-fPIC", "-nostdlib", "-fno-sanitize=all", "-o", "a.so", "a.c"]
-        subprocess.run(command, cwd=folder, env=environment(Path(folder) / "cache"), check=True)
-        return ctypes.CDLL(str(Path(folder) / "a.so"))
+    return shared_library("\n".join(parts))
 
 
 def called(walks: Mapping[str, Walk], name: str, layout: str) -> str:
