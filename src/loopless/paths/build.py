@@ -154,7 +154,8 @@ def _executed(body: Callable[[Doubtful], Body], doubtful: Doubtful) -> tuple[Bod
     """One iteration. Two kinds of memory are not followed: what is read through a pointer that iterations move to
     another object, and what may lie in an object that is lost. ``doubtful``: what is not followed at first.
 
-    Where an iteration makes a pointer null, nothing is read through it from then on.
+    Where an iteration makes a pointer null, nothing is read through it from then on. What is asked of two pointers is
+    asked at the entry, so no iteration changes where they point.
     """
     while True:
         executed = body(doubtful)
@@ -164,15 +165,26 @@ def _executed(body: Callable[[Doubtful], Body], doubtful: Doubtful) -> tuple[Bod
             others = doubtful.together.get(lost.words, frozenset()) | {lost.array}
             doubtful = replace(doubtful, together={**doubtful.together, lost.words: others})
             continue
-        again = [path.state.values for path in finished if path.exit is None]
+        except Unreadable as unreadable:
+            asked = frozenset[t.Var]() if unreadable.alike is None else unreadable.alike.variables
+            moved = {owner for owner in asked if any(value is not owner for value in _values_behind(executed, owner))}
+            if moved <= doubtful.moving:
+                raise
+            doubtful = replace(doubtful, moving=doubtful.moving | moved)
+            continue
         moved = {
             owner
             for owner in executed.behind
-            if any(not_null(values.get(owner, owner)) not in (owner, t.ZERO) for values in again)
+            if any(not_null(value) not in (owner, t.ZERO) for value in _values_behind(executed, owner))
         }
         if not moved:
             return executed, finished
         doubtful = replace(doubtful, moving=doubtful.moving | moved)
+
+
+def _values_behind(executed: Body, var: t.Var) -> list[t.Term]:
+    """What a variable holds behind the iterations that another one follows."""
+    return [path.state.values.get(var, var) for path in executed.finished if path.exit is None]
 
 
 def _by_name(var: t.Var) -> str:
