@@ -15,7 +15,7 @@ from loopless.queries import program as session
 from loopless.summary import LoopSummary, paths_of, summarize, with_memory
 from loopless.summary.model import Case
 from loopless.terms import IntType, Var, evaluate, holds
-from loopless.terms.contents import UnknownElement, reader_behind
+from loopless.terms.contents import INDEX, UnknownElement, reader_behind
 from shared_library import shared_library
 
 _HEAD = """struct M { unsigned char *p; int left; unsigned acc; unsigned char *q; };
@@ -110,9 +110,12 @@ class _Run:
         inner = _Native(p, self.left, self.acc, q)
         told = (ctypes.c_int * 2)()
         function(ctypes.byref(_Outer(ctypes.addressof(inner))), self.n, self.x, told)
-        return {"i": told[0], "k": told[1] % 2**32, "left": inner.left, "acc": inner.acc} | {
-            name: bytes(buffer) for name, buffer in held.items()
-        }
+        found = {"i": told[0], "k": told[1] % 2**32, "left": inner.left, "acc": inner.acc}
+        for name, pointer in zip(_OBJECTS, (inner.p, inner.q), strict=True):
+            distance = {other: pointer - ctypes.addressof(buffer) for other, buffer in held.items()}
+            into = next(other for other, at in distance.items() if 0 <= at < _SIZE)
+            found[f"pointer {name}"] = _OBJECTS[into], distance[into]
+        return found | {name: bytes(buffer) for name, buffer in held.items()}
 
     def read(self, array: str, offset: int, type: IntType) -> int:
         assert type.width is not None
@@ -128,14 +131,23 @@ class _Run:
         return known.get(var.name, 0)
 
 
-def _compared(case: Case, run: _Run, values: dict[Var, int], native: dict[str, Any]) -> None:
+def _compared(summary: LoopSummary, case: Case, run: _Run, values: dict[Var, int], native: dict[str, Any]) -> None:
     """Compare what a case of the summary tells with what the run left."""
     assert evaluate(case.iterations, values, run.read) == native["i"]
-    for var, term in case.then.items():
-        if var.name in ("i", "k"):
-            assert evaluate(term, values, run.read) % 2**32 == native[var.name], var
+    then = {var.name: evaluate(term, values, run.read) for var, term in summary.known(case).items()}
+    for name in ("i", "k"):
+        assert name not in then or then[name] % 2**32 == native[name], name
+    for name in _OBJECTS:
+        object, inside = native[f"pointer {name}"]
+        assert then.get(name, inside) == inside, name
+        assert then.get(f"{name}.object", object) == object, name
     if case.contents is None:
         return
+    for layer in case.contents.get("t->m", ()):
+        if layer.pointer is not None:
+            name = {0: "t->m->p", 16: "t->m->q"}[evaluate(layer.offset, {**values, INDEX: 0}, run.read)]
+            held = layer.pointer.object, layer.pointer.offset
+            assert tuple(evaluate(part, values, run.read) for part in held) == native[f"pointer {name}"]
     after = reader_behind(case.contents, values, run.read)
     cells = [("t->m", 8, IntType(32), native["left"]), ("t->m", 12, IntType(32, signed=False), native["acc"])]
     for name in _OBJECTS:
@@ -162,7 +174,7 @@ def test_loops_that_move_pointers_leave_what_native_runs_leave(at: int, tmp_path
         assert len(told) <= 1
         assert told or not summary.complete
         for case in told:
-            _compared(case, run, values, run.natively(getattr(_library(), f"f_{at}")))
+            _compared(summary, case, run, values, run.natively(getattr(_library(), f"f_{at}")))
 
 
 def test_most_of_it_is_told(tmp_path: Path) -> None:
@@ -174,3 +186,5 @@ def test_most_of_it_is_told(tmp_path: Path) -> None:
         found += [] if summary is None else [summary]
     assert sum(summary.complete for summary in found) >= 25
     assert sum(any(case.contents for case in summary.cases) for summary in found) >= 15
+    layers = [layer for summary in found for case in summary.cases for layer in (case.contents or {}).get("t->m", ())]
+    assert sum(layer.pointer is not None for layer in layers) >= 30

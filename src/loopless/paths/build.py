@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from loopless import terms as t
 from loopless.flowgraph.callees.streams import counts_inputs
-from loopless.flowgraph.def_use import assigned_in, edge_uses
+from loopless.flowgraph.def_use import assigned_in, defined_by, edge_uses
 from loopless.flowgraph.liveness import live_at_entry
+from loopless.flowgraph.memory.early_loads import moved_pointers
 from loopless.flowgraph.model import (
     ASSEMBLY,
     THROUGH_POINTER,
@@ -114,7 +115,7 @@ def loop_paths(
     granted = _granted(body, occurring | set(state))
     found = LoopPaths(loop, iterative, exits, state, invariants, wanted, granted, counters)
     stored = None if body.stored is None else tuple(body.stored)
-    return _with_frees(replace(found, stored=stored), graph, body)
+    return _with_frees(replace(found, stored=stored, pointers=body.pointers), graph, body)
 
 
 def _granted(body: Body, variables: Iterable[t.Var]) -> tuple[str, ...]:
@@ -237,10 +238,14 @@ def default_interest(
     ends: frozenset[t.Var],
     changed: frozenset[t.Var],
 ) -> tuple[t.Var, ...]:
-    """The variables that the loop changes and that are used after it; all that it changes where none is."""
+    """The variables that the loop changes and that are used after it, as those are whose places in memory go along with
+    them; all that it changes where none is.
+    """
     used = changed & used_behind(graph, loop, live, ends)
     if all(counts_inputs(var) for var in used):
         used |= changed & live[loop.header]
+    for load in moved_pointers(graph, loop).values():
+        used |= changed & frozenset(defined_by(load))
     return tuple(sorted(used, key=_by_name))
 
 

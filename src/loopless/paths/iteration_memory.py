@@ -13,6 +13,7 @@ from typing import Final, Protocol
 
 from loopless import terms as t
 from loopless.flowgraph.def_use import assigned_in
+from loopless.flowgraph.memory.early_loads import moved_pointers
 from loopless.flowgraph.memory.statement_effects import (
     Objects,
     Written,
@@ -26,7 +27,7 @@ from loopless.flowgraph.model import Call, Copy, Expire, Fill, Flowgraph, Load, 
 from loopless.flowgraph.words import function_in_words
 from loopless.logic import feasible
 from loopless.paths.execution import ExecutionState, Unreadable
-from loopless.paths.model import NODES, InnerStep, Write
+from loopless.paths.model import NODES, HeldPointer, InnerStep, Write
 from loopless.paths.readings import not_null, read_both_ways
 from loopless.refusals import Reason, Refused
 from loopless.terms.contents import Overlapping, arrays_in, index_at, of_bytes, residue, size_of
@@ -61,6 +62,7 @@ class Iteration(Protocol):
     """What is asked of the execution of an iteration."""
 
     graph: Flowgraph
+    loop: LoopInfo
     where: str
     written: Written
     moving: frozenset[t.Var]
@@ -94,6 +96,9 @@ class IterationMemory:
         self._accessed: dict[str, Objects] = {}
         """By the names of the objects that the iteration accesses, which objects they may be."""
         self._stored: set[str] = set()
+        self._moved = moved_pointers(iteration.graph, iteration.loop)
+        self.pointers: dict[HeldPointer, None] = {}
+        """The places of pointers that variables go along with."""
         self._owners: dict[str, t.Term] = {}
         self._unnumbered = {words: number for number, words in iteration.graph.unnumbered.items() if words}
         """By what they are called in words, the objects without a number, which are lost as a whole only."""
@@ -114,6 +119,8 @@ class IterationMemory:
             return self.lost(state, objects_at(owner, statement.objects), statement)
         array, offset = place
         self._stored.add(array)
+        if isinstance(statement, Store) and statement.value_object is not None:
+            self._keep(statement, array, offset)
         if isinstance(statement, Fill):
             return _with(state, self._fill(state, statement, array, offset))
         if isinstance(statement, Copy):
@@ -123,6 +130,14 @@ class IterationMemory:
         value = None if statement.value_object is not None else self._iteration.inside(state, statement.value)
         value = None if value is None else t.wrap(value, statement.type)
         return _with(state, Write(array, offset, statement.type, value))
+
+    def _keep(self, store: Store, array: str, offset: t.Term) -> None:
+        """Note the variables that hold the pointer which is stored, where these go along with its place."""
+        load = self._moved.get(store.address)
+        if load is None or load.target_object is None or load.type != store.type:
+            return
+        held = HeldPointer(array, offset, load.type, load.target_object, load.target)
+        self.pointers[held] = None
 
     def _in_node(self, state: ExecutionState, store: Store, owner: t.Var) -> ExecutionState:
         """The state behind a write through a pointer that leads to other objects in other iterations."""

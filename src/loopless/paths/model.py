@@ -215,6 +215,19 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldPointer:
+    """A place in memory that holds a pointer: the byte ``offset`` of the object ``array``, of ``type``. Two variables
+    go along with it in all iterations: into which ``object`` the pointer leads, and to which byte ``inside`` of that.
+    """
+
+    array: str
+    offset: t.Term
+    type: t.IntType
+    object: t.Var
+    inside: t.Var
+
+
+@dataclass(frozen=True, slots=True)
 class LoopPaths:
     """All feasible paths of one loop.
 
@@ -225,7 +238,7 @@ class LoopPaths:
     the entry: summaries speak of that in their place. ``may_free``: whether a call in the loop may end the life of
     memory. ``stored``: all places that iterations write, of which an unknown value says where it was read, too, if it
     stands in one; None where there may be others. ``tells_freed``: whether paths tell all that they free, as writes of
-    the member :data:`loopless.terms.FREED`.
+    the member :data:`loopless.terms.FREED`. ``pointers``: places of pointers that iterations write.
     """
 
     loop: LoopInfo
@@ -240,6 +253,7 @@ class LoopPaths:
     may_free: bool = False
     stored: tuple[Stored, ...] | None = None
     tells_freed: bool = False
+    pointers: tuple[HeldPointer, ...] = ()
 
     @property
     def all(self) -> tuple[Path, ...]:

@@ -41,7 +41,7 @@ from loopless.limits.paths import MAX_PATHS, MAX_VISITS
 from loopless.paths.context import common_facts
 from loopless.paths.execution import Execution, ExecutionState, Finished, TooManyPaths, Unreadable, line_of
 from loopless.paths.iteration_memory import IterationMemory
-from loopless.paths.model import Exit, Inner, InnerStep, Member, Stored, Unknown, Write
+from loopless.paths.model import Exit, HeldPointer, Inner, InnerStep, Member, Stored, Unknown, Write
 from loopless.paths.readings import not_null
 from loopless.paths.relevance import Relevance, Writes, frees
 from loopless.records import dataclass
@@ -105,6 +105,11 @@ class Body(Execution[ExecutionState]):
         self._memory = IterationMemory(self, given, nodes=nodes) if relevant.writes else None
         if self._memory is not None:
             self.stored = None
+
+    @property
+    def pointers(self) -> tuple[HeldPointer, ...]:
+        """The places of pointers that the iteration writes, where variables go along with them."""
+        return () if self._memory is None else tuple(self._memory.pointers)
 
     @property
     def passed_inner(self) -> bool:

@@ -65,9 +65,12 @@ def _shown(array: str, layers: t.Layers, number: int, when: t.Condition, names: 
     return ShownLayer(array, layer, meets(layers[:number], layers[number], when), natural, inner)
 
 
-def content_lines(contents: t.Contents | None, when: t.Condition, names: Names, *, untold: bool = True) -> list[str]:
+def content_lines(
+    contents: t.Contents | None, when: t.Condition, names: Names, *, untold: bool = True, pointers: bool = True
+) -> list[str]:
     """What memory holds where ``when`` holds, a line for each layer; nothing of objects that keep their contents.
-    ``untold``: also of objects of which nothing is told.
+    ``untold``: also of objects of which nothing is told; ``pointers``: also places that hold pointers, as variables do
+    where a loop moves them.
     """
     known = {
         array: layers for array, layers in (contents or {}).items() if untold or not layers or not _is_all(layers[0])
@@ -80,6 +83,7 @@ def content_lines(contents: t.Contents | None, when: t.Condition, names: Names, 
         layer_words(shown, names, halves[shown.array][number] if halves[shown.array] else None)
         for array in sorted(told)
         for number, shown in enumerate(shown_layers({array: told[array]}, when, names))
+        if pointers or shown.layer.pointer is None
     ]
 
 
@@ -106,7 +110,7 @@ def _is_told(owner: t.Term | None, offset: t.Term | None, names: Names) -> bool:
 
 def _is_all(layer: t.Layer) -> bool:
     """Whether nothing is told of an object."""
-    return layer.value is None and layer.where is t.TRUE
+    return not layer.is_told and layer.where is t.TRUE
 
 
 def layer_words(shown: ShownLayer, names: Names, owner: t.Layer | None = None) -> str:
@@ -128,6 +132,8 @@ def layer_words(shown: ShownLayer, names: Names, owner: t.Layer | None = None) -
     ):
         at = t.substitute(layer.offset, {t.INDEX: shown.index(names)})
         return f"{head}not told: byte {names.text(at)} of {shown.array.removeprefix('*')}{place}"
+    if layer.pointer is not None and names.is_told_by(layer.pointer.object, layer.pointer.offset):
+        return f"{head}{element} = {names.pointer(layer.pointer.object, layer.pointer.offset)}{place}"
     if value is None:
         return f"{head}not told: {element}{place}"
     index = {t.INDEX: shown.index(names)}

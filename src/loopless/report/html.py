@@ -159,7 +159,7 @@ def _case_cells(case: Merged, loop: LoopName, names: Names) -> list[Cell]:
     counts = [names.text(case.iterations)]
     counts += [f"{names.text(case.totals[n])} of the loop {n.removeprefix(beside)}" for n in sorted(case.totals)]
     changed = {var: term for var, term in case.then.items() if term is not var and names.is_source(var)}
-    values = [*names.effects(changed.items()), *content_lines(case.contents, case.when, names)]
+    values = [*names.effects(changed.items()), *content_lines(case.contents, case.when, names, pointers=False)]
     if case.result is not None:
         values.append(f"returns {names.text(case.result)}")
     traces = [trace_words(traced.trace, traced.exit_path, names) for traced in case.traces]

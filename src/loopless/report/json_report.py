@@ -247,8 +247,13 @@ def _layer(shown: ShownLayer, names: Names) -> dict[str, Any]:
         "stride": layer.stride,
         "where": expression(layer.where, names),
         "value": None if layer.value is None else expression(layer.value, names),
+        **({} if layer.pointer is None else {"pointer": _target(layer.pointer, names)}),
         "under": shown.under,
     }
+
+
+def _target(pointer: t.Target, names: Names) -> dict[str, Any]:
+    return {"object": expression(pointer.object, names), "offset": expression(pointer.offset, names)}
 
 
 def _totals(totals: Mapping[str, t.Term], names: Names) -> dict[str, Any]:

@@ -371,7 +371,7 @@ def _lines_of(case: Merged, names: Names, fixed: Mapping[t.Var, t.Term], *, trac
         lines += [f"    {count_words(case.totals[name], names)} of {name}" for name in sorted(case.totals)]
     then = {var: term for var, term in case.then.items() if term is not var and term is not fixed.get(var)}
     lines += [f"    {effect}" for effect in names.effects(then.items())]
-    lines += [f"    {line}" for line in content_lines(case.contents, case.when, names, untold=False)]
+    lines += [f"    {line}" for line in content_lines(case.contents, case.when, names, untold=False, pointers=False)]
     lines += inputs_lines(case.then, names)
     if case.result is not None:
         lines.append(f"    returns {names.text(case.result)}")

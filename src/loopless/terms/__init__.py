@@ -60,7 +60,7 @@ from loopless.terms.conditions import (
     truth,
     with_comparisons,
 )
-from loopless.terms.contents import INDEX, Contents, Layer, Layers
+from loopless.terms.contents import INDEX, Contents, Layer, Layers, Target
 from loopless.terms.evaluate import Reader, Valuation, evaluate, holds, may_lack_value
 from loopless.terms.exact_quotients import divides_always, without_exact_quotients
 from loopless.terms.functions import (
@@ -202,6 +202,7 @@ __all__ = [
     "Scalar",
     "Style",
     "Sum",
+    "Target",
     "Term",
     "TermTooLarge",
     "Truth",

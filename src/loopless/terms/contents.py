@@ -50,13 +50,26 @@ Decide = Callable[[Condition], Condition]
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """Where a pointer leads: into ``object``, to the byte ``offset`` there."""
+
+    object: Term
+    offset: Term
+
+    def of(self, change: Callable[[Term], Node | None]) -> Target | None:
+        """The place with ``change`` applied to its terms; None where it makes None of one."""
+        object, offset = change(self.object), change(self.offset)
+        return Target(object, offset) if isinstance(object, Term) and isinstance(offset, Term) else None
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """For each integer j, which ``where`` and ``value`` call :data:`INDEX`, for which ``where`` holds: the element of
     ``type`` at the byte ``start`` + ``stride``·j holds ``value``. ``value`` is None where nothing is known of it.
 
     ``stride`` > 0 is no less than the bytes of an element, so elements do not overlap. ``start`` does not depend on j.
     Of a list, ``start`` and ``stride`` count nodes in place of bytes, see :func:`.in_list`: then elements of another
-    size are read at no number.
+    size are read at no number. Where elements hold a ``pointer``, ``value`` is None: which number that is nobody knows.
     """
 
     type: IntType
@@ -64,6 +77,12 @@ class Layer:
     stride: int
     where: Condition
     value: Term | None
+    pointer: Target | None = None
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is known what the elements hold."""
+        return self.value is not None or self.pointer is not None
 
     @property
     def size(self) -> int:
@@ -78,7 +97,22 @@ class Layer:
     @property
     def nodes(self) -> tuple[Term | Condition, ...]:
         """What it is made of."""
-        return (self.start, self.where) if self.value is None else (self.start, self.where, self.value)
+        held = () if self.pointer is None else (self.pointer.object, self.pointer.offset)
+        return (self.start, self.where, *held, *(() if self.value is None else (self.value,)))
+
+    def of(self, change: Callable[[Node], Node | None]) -> Layer | None:
+        """The layer with ``change`` applied to its terms and its condition, without a value of which that makes None;
+        None where it makes that of its place.
+        """
+        start, where = change(self.start), change(self.where)
+        if start is None or where is None:
+            return None
+        value = None if self.value is None else change(self.value)
+        held = None if self.pointer is None else self.pointer.of(change)
+        assert isinstance(start, Term)
+        assert isinstance(where, Condition)
+        assert value is None or isinstance(value, Term)
+        return replace(self, start=start, where=where, value=value, pointer=held)
 
 
 def size_of(type: IntType) -> int:
@@ -234,16 +268,8 @@ def residue(term: Term, modulus: int) -> int | None:
 
 def mapped(layers: Sequence[Layer], of: Callable[[Node], Node]) -> Layers:
     """The layers with ``of`` applied to their terms and conditions; those that are nowhere are left out."""
-    found: list[Layer] = []
-    for layer in layers:
-        start, where = of(layer.start), of(layer.where)
-        value = None if layer.value is None else of(layer.value)
-        assert isinstance(start, Term)
-        assert isinstance(where, Condition)
-        assert value is None or isinstance(value, Term)
-        if where is not FALSE:
-            found.append(replace(layer, start=start, where=where, value=value))
-    return tuple(found)
+    changed = (layer.of(of) for layer in layers)
+    return tuple(layer for layer in changed if layer is not None and layer.where is not FALSE)
 
 
 def applied(contents: Contents | None, of: Callable[[Node], Node]) -> dict[str, Layers] | None:
@@ -314,17 +340,11 @@ def followed(first: Contents, second: Contents, decide: Decide) -> dict[str, Lay
     for array, layers in second.items():
         above: list[Layer] = []
         for layer in layers:
-            where = behind(first, layer.where, decide)
-            value = None if layer.value is None else behind(first, layer.value, decide)
-            start = behind(first, layer.start, decide)
-            if where is None or start is None:
-                above.append(Layer(_BYTE, const(0), 1, TRUE, None))
-                continue
-            assert isinstance(where, Condition)
-            assert isinstance(start, Term)
-            assert value is None or isinstance(value, Term)
-            if where is not FALSE:
-                above.append(replace(layer, start=start, where=where, value=value))
+            there = layer.of(lambda node: behind(first, node, decide))
+            if there is None:
+                above.append(unknown())
+            elif there.where is not FALSE:
+                above.append(there)
         found[array] = (*above, *first.get(array, ()))
     return found
 

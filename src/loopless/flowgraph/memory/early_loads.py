@@ -48,6 +48,21 @@ def with_early_loads(graph: Flowgraph) -> Flowgraph:
     return found.made()
 
 
+def moved_pointers(graph: Flowgraph, loop: LoopInfo) -> dict[Pointer, Load]:
+    """The pointers in memory that a loop moves, by the places where they lie: loads in front of it, or of a loop around
+    it, whose variables go along with the places.
+    """
+    assigned = assigned_in(graph.blocks[label] for label in loop.blocks)
+    around = {other.header for other in graph.loops if loop.header in other.blocks}
+    found: dict[Pointer, Load] = {}
+    for label, block in graph.blocks.items():
+        if label in loop.blocks or not any(edge.target in around for edge in block.edges):
+            continue
+        early = (statement for statement in block.statements if isinstance(statement, Load) and statement.early)
+        found |= {load.address: load for load in early if load.target in assigned}
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class _Cell:
     """A place that holds a pointer: its address before the loop, the type there, and the objects that it may be in."""
@@ -122,6 +137,8 @@ class _Moves:
         if cell not in front:
             front[cell] = self._in_front(load, cell)
         early = front[cell]
+        if own:
+            self._tell(early, load.shown)
         self._granted |= granted
         self._moved[id(load)] = early
         assert load.target_object is not None
@@ -166,6 +183,13 @@ class _Moves:
             self._names.add(var.name)
         address = Pointer(cell.object, cell.offset)
         return replace(load, target=offset, target_object=owner, address=address, early=True)
+
+    def _tell(self, early: Load, shown: str) -> None:
+        """Have users know a pointer that goes along with its place by what C calls the place."""
+        assert early.target_object is not None
+        for var, name in ((early.target, shown), (early.target_object, shown + OBJECT_PART)):
+            if shown:
+                self._variables[var] = replace(self._variables[var], shown=name, kind=Kind.LOCAL)
 
     def _name(self, load: Load) -> str:
         """What the pointer is called: as C names the place where it lies."""

@@ -122,7 +122,7 @@ def _missing(objects: Iterable[MemoryObject], summary: LoopSummary | None) -> It
         told = [None if case.contents is None else case.contents.get(found.name, ()) for case in cases]
         if not told or any(layers is None or any(map(_is_all_unknown, layers)) for layers in told):
             yield _name(found)
-        elif any(layer.value is None for layers in told for layer in layers or ()):
+        elif any(not layer.is_told for layers in told for layer in layers or ()):
             yield f"part of {_name(found)}"
 
 
@@ -132,7 +132,7 @@ def _missing_behind_pointers(graph: Flowgraph, summary: LoopSummary | None) -> I
     cases = summary.cases if summary is not None and summary.approximation is None else ()
     contents = [case.contents for case in cases]
     others = [layers for told in contents if told is not None for array, layers in told.items() if array not in named]
-    if not contents or None in contents or any(layer.value is None for layers in others for layer in layers):
+    if not contents or None in contents or any(not layer.is_told for layers in others for layer in layers):
         yield "what a pointer points to"
 
 
@@ -140,11 +140,11 @@ def _is_missing(array: str, summary: LoopSummary | None) -> bool:
     """Whether some case does not tell all elements of what is called so."""
     cases = summary.cases if summary is not None and summary.approximation is None else ()
     told = [None if case.contents is None else case.contents.get(array, ()) for case in cases]
-    return not told or any(layers is None or any(layer.value is None for layer in layers) for layers in told)
+    return not told or any(layers is None or any(not layer.is_told for layer in layers) for layers in told)
 
 
 def _is_all_unknown(layer: t.Layer) -> bool:
-    return layer.value is None and layer.where is t.TRUE
+    return not layer.is_told and layer.where is t.TRUE
 
 
 def _name(found: MemoryObject) -> str:

@@ -146,6 +146,9 @@ class Layering:
                 found[write.array] = (*self._lost(write.array, why), *above)
                 continue
             value = placed.value
+            if self._holds_pointer(write):
+                found[write.array] = (single(write.type, placed.offset, None), *above)
+                continue
             if value is not None and (is_open(value) or own_element(write.type) in value.variables):
                 value = None
             if value is None:
@@ -189,6 +192,9 @@ class Layering:
         stores = self._stores(array, known)
         if stores is None:
             return self._lost(array, self._why_anywhere(array))
+        held, stores = self._held(array), [store for store in stores if not self._holds_pointer(store)]
+        if not stores:
+            return held
         if any(store.value is None for store in stores):
             self.why.setdefault(array, _WHAT)
         fixed = [store for store in stores if (moves := store.moves) is not None and moves[0] == 0]
@@ -196,7 +202,22 @@ class Layering:
         if len(fixed) == len(stores) and all(cell.value is None for cell in cells):
             return self._lost(array, _WHAT)
         groups = self._apart([store for store in stores if store not in fixed])
-        return (*cells, *(layer for group in groups for layer in self._moving(group, alone=len(groups) == 1)))
+        rows = (layer for group in groups for layer in self._moving(group, alone=len(groups) == 1))
+        return (*held, *cells, *rows)
+
+    def _held(self, array: str) -> t.Layers:
+        """That the places of an object which hold pointers may hold others than before: the variables that go along
+        with them say which ones. No other writes are there.
+        """
+        held = [place for place in self.paths.pointers if place.array == array]
+        if any(len(self.values(frozenset((one.object, one.inside)), TIMES)) < 2 for one in held):
+            self.why.setdefault(array, _WHAT)
+        return tuple(single(place.type, place.offset, None, TIMES.gt(0)) for place in held)
+
+    def _holds_pointer(self, write: _Stores | Write) -> bool:
+        """Whether a write is of a pointer, with variables that go along with its place."""
+        place = write.array, write.offset, write.type
+        return any(place == (held.array, held.offset, held.type) for held in self.paths.pointers)
 
     def _why_anywhere(self, array: str) -> str:
         """Why it is not known where iterations write an object."""

@@ -20,7 +20,7 @@ from loopless.summary.memory.elements import Resolved, is_hidden, is_open, resol
 from loopless.summary.memory.layers import TIMES, Layering
 from loopless.summary.model import Case, LoopSummary, Outcome, Residual, said
 from loopless.summary.portfolio import summarize
-from loopless.terms.contents import mapped, nodes_in, variables_in
+from loopless.terms.contents import mapped, nodes_in, single, variables_in
 from loopless.terms.knowing import Known
 
 _ENDS = ("normal", "return", "exit", "abort")
@@ -176,7 +176,7 @@ def told_contents(outcome: LoopSummary, ways: Sequence[Resolved]) -> LoopSummary
             when = case.when & found.entry
             if when is t.FALSE or not possible(when):
                 continue
-            parts.append(_case(replace(case, when=when), layering, layers))
+            parts.append(_case(replace(case, when=when), layering, layers, outcome.known(case)))
             left = left & ~found.entry
         if left is not t.FALSE and possible(left):
             parts.append(replace(case, when=left))
@@ -186,7 +186,8 @@ def told_contents(outcome: LoopSummary, ways: Sequence[Resolved]) -> LoopSummary
     return replace(outcome, cases=tuple(cases), assumptions=tuple(granted), untold=why)
 
 
-def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers]) -> Case:
+def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers], then: Mapping[t.Var, t.Term]) -> Case:
+    """The case with what memory holds behind it. ``then``: what variables hold there."""
     if not case.exact or case.exit.kind not in _ENDS:
         return case
     ways = [path for path in layering.paths.exits if path.exit == case.exit]
@@ -208,11 +209,29 @@ def _case(case: Case, layering: Layering, after: Mapping[str, t.Layers]) -> Case
         for array, layers in leaving.items():
             above = tuple(replace(layer, where=layer.where & when) for layer in layers)
             contents[array] = (*above, *contents.get(array, ()))
+    contents = _with_pointers(contents, layering, then)
     if sum(1 for node in nodes_in(contents) for _ in t.walk_inside(node)) > MAX_CONTENT_NODES:
         return case
     if not variables_in(contents) <= layering.entry or any(map(is_open, nodes_in(contents))):
         return case  # they speak of what the entry does not have
     return replace(case, contents={array: layers for array, layers in contents.items() if layers})
+
+
+def _with_pointers(
+    contents: Mapping[str, t.Layers], layering: Layering, then: Mapping[t.Var, t.Term]
+) -> dict[str, t.Layers]:
+    """The contents with the pointers that places hold which iterations write, where variables go along with them."""
+    found = dict(contents)
+    for held in layering.paths.pointers:
+        if held.array not in found:
+            continue  # neither iterations nor the way out write it
+        object, inside = then.get(held.object), then.get(held.inside)
+        if object is None or inside is None:
+            layering.why.setdefault(held.array, "what the pointers are that lie there is not known")
+            continue
+        layer = replace(single(held.type, held.offset, None), pointer=t.Target(object, inside))
+        found[held.array] = (layer, *(below for below in found[held.array] if not _covers(layer, below, t.TRUE)))
+    return found
 
 
 def _settled(layers: t.Layers, when: t.Condition) -> t.Layers:
@@ -237,7 +256,7 @@ def _settled(layers: t.Layers, when: t.Condition) -> t.Layers:
 def _covers(above: t.Layer, layer: t.Layer, when: t.Condition) -> bool:
     """Whether all elements of ``layer`` lie below those of another one."""
     alike = (above.start, above.stride, above.size) == (layer.start, layer.stride, layer.size)
-    return alike and above.value is not None and not possible(when & layer.where & ~above.where)
+    return alike and above.is_told and not possible(when & layer.where & ~above.where)
 
 
 def _is_plain(node: t.Node) -> bool:

@@ -155,7 +155,8 @@ class _Writer:
         plain = self.plain(layer.where)
         where = self.guards.arranged(simplify(plain, given, operations=READABLE_CONDITION_OPERATIONS))
         value = None if layer.value is None else joined_sums(_value(layer.value, when & where), when & where)
-        return replace(layer, start=_value(layer.start, when), where=where, value=value)
+        pointer = None if layer.pointer is None else layer.pointer.of(lambda term: _value(term, when))
+        return replace(layer, start=_value(layer.start, when), where=where, value=value, pointer=pointer)
 
     def undefined(self, parts: Iterable[Undefined]) -> Iterable[Undefined]:
         """One region for each kind and line."""
