@@ -25,8 +25,9 @@ from loopless_fuzz.campaigns.loops import Subject, cause
 from loopless_fuzz.campaigns.rows import FunctionRow
 from loopless_fuzz.generator.inputs import Arguments
 
-OUTSIDE: Final = "access to byte"
-"""How the interpreter's words for an access outside of what an argument points to begin."""
+UNCHECKED: Final = ("access to byte", "pointer overflow")
+"""How the interpreter's words for undefined behaviour begin that native runs are not checked for: an access outside of
+what an argument points to, and an address before or behind all that it may be in."""
 STEPS: Final = 60_000
 """Iterations that an evaluation may interpret."""
 NATIVE_SECONDS: Final = 0.25
@@ -102,7 +103,7 @@ class Bench:
     def difference(self, voices: Sequence[Voice], native: Outcome) -> str:
         """What is said differently of one call; "" where all agree or have no answer."""
         plain = next(voice.evaluation for voice in voices if isinstance(voice.evaluation, Interpreted))
-        if plain.outcome.status == "undefined" and plain.reason.startswith(OUTSIDE):
+        if plain.outcome.status == "undefined" and plain.reason.startswith(UNCHECKED):
             return ""  # what is there natively nobody knows, and it is taken for granted that this does not happen
         for voice in voices:
             found = voice.evaluation
