@@ -169,3 +169,15 @@ def test_pointers_in_two_parts_are_compared_as_pointers() -> None:
         assert sorted(t.text(condition, style).split(" && ")) == sorted(shown.split(" && "))
     # One half of an alternative says nothing of the other.
     assert t.text(t.conjunction((t.not_equal(own, other), t.not_equal(p, q))), style) != "p != q"
+
+
+def test_elements_read_with_another_sign_are_printed_as_declared_where_signs_do_not_matter() -> None:
+    unsigned = t.Layout((t.Rows(0, None, 4, "", {(0, 4): t.Scalar("", t.IntType(32, signed=False))}),))
+    style = Style(numerals=True, layouts={"a": unsigned})
+    read = t.read("a", t.ZERO, t.IntType(32))
+    assert t.text(read, style) == "(int32_t)a[0]"
+    assert t.text(t.mod(read, t.const(2**32)), style) == "a[0]"
+    assert t.text(t.mod(read, t.const(2**31)), style) == "mod((int32_t)a[0], 2^31)"
+    assert t.text(t.wrap(read + A, t.IntType(32)), style) == "(int32_t)(a + a[0])"
+    assert t.text(t.wrap(read + A, t.IntType(64)), style) == "(int64_t)(a + (int32_t)a[0])"
+    assert t.text(t.wrap(read * read + A, t.IntType(32)), style) == "(int32_t)((int32_t)a[0]*(int32_t)a[0] + a)"

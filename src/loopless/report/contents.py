@@ -265,17 +265,25 @@ def _as_declared(array: str, layer: t.Layer, names: Names) -> t.Layer:
         begun = _moved(layer, t.const(-t.polynomial(_low(layer)).get((), 0)))
         place = names.place(array, begun.offset, layer.type)
         if place is None:
-            return layer
+            only = only_index(layer.where)
+            at = None if only is None else t.substitute(layer.offset, {t.INDEX: only[0]})
+            place = None if at is None else names.place(array, at, layer.type)
+            return layer if place is None else _of_type(layer, place.scalar.type)
         layer = begun
-    declared = place.scalar.type
-    if declared is not None and declared != layer.type and declared.width == layer.type.width:
-        layer = replace(layer, type=declared, value=None if layer.value is None else t.wrap(layer.value, declared))
+    layer = _of_type(layer, place.scalar.type)
     if place.row.size != layer.stride:
         return layer
     start = t.polynomial(layer.start - begin_of(array, layer.start) - place.row.start)
     whole = {m: factor // layer.stride for m, factor in start.items() if not m or factor % layer.stride == 0}
     layer = _moved(layer, t.from_polynomial(whole))
     return _in_a_row(layer, prod(place.row.inner)) if place.row.inner else layer
+
+
+def _of_type(layer: t.Layer, declared: t.IntType | None) -> t.Layer:
+    """The layer with its elements as they are declared, where that is known, and they have as many bytes."""
+    if declared is None or declared == layer.type or declared.width != layer.type.width:
+        return layer
+    return replace(layer, type=declared, value=None if layer.value is None else t.wrap(layer.value, declared))
 
 
 def begin_of(array: str, offset: t.Term) -> t.Term:

@@ -17,8 +17,10 @@ from loopless.terms.nodes import (
     And,
     Compare,
     Condition,
+    Const,
     Monomial,
     Node,
+    Op,
     Read,
     Term,
     Var,
@@ -116,6 +118,10 @@ def reading(term: Term) -> Read | None:
             return term
         case Wrap(arg=Read() as inner, type=type) if inner.type.width == type.width:
             return None if counts_values(inner.array) else Read(inner.array, inner.offset, type)
+        case Op(op="mod", args=(Read() as inner, Const(value=value))) if inner.type.width is not None:
+            if counts_values(inner.array) or value != 1 << inner.type.width:
+                return None
+            return Read(inner.array, inner.offset, IntType(inner.type.width, signed=False))
         case _:
             return None
 

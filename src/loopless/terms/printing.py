@@ -56,6 +56,7 @@ from loopless.terms.nodes import (
     Truth,
     Var,
     Wrap,
+    counts_values,
     in_list,
     is_made,
     walk_inside,
@@ -197,12 +198,15 @@ class _Writer:
                 shown = self._presented(node)
                 return self._sum(shown) if isinstance(shown, Sum) else self.print(shown)
             case Op():
+                bits = reading(node) if node.op == "mod" and node.args[0] not in self.names else None
+                if bits is not None and self._is_declared(bits):
+                    return self._read(bits)
                 return self._operator(node)
             case Wrap():
                 bits = reading(node)
                 if bits is not None and node.arg not in self.names:
                     return self._read(bits)
-                shown = self._presented(node.arg)
+                shown = self._presented(self._modulo(node.arg, node.type))
                 if fits(shown, node.type):
                     return self.print(shown)
                 inside = self._within(shown, UNARY) if isinstance(shown, Read) else f"({self.text(shown)})"
@@ -387,6 +391,23 @@ class _Writer:
         if node.array.endswith(STREAM):
             return f"{node.array}[{self.text(node.offset)}]", ATOM
         return self.element(node)
+
+    def _modulo(self, term: Term, type: IntType) -> Term:
+        """The term with elements as they are declared, of which only the bits of a type count: signs do not matter."""
+        poly = self._polynomial(term)
+        signs: dict[Monomial, Monomial] = {}
+        for monomial in poly:
+            atom = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
+            if isinstance(atom, Read) and atom not in self.names and atom.type.width == type.width:
+                other = Read(atom.array, atom.offset, IntType(atom.type.width, signed=not atom.type.signed))
+                if not counts_values(atom.array) and self._is_declared(other):
+                    signs[monomial] = ((other, 1),)
+        return from_polynomial({signs.get(m, m): c for m, c in poly.items()}) if signs else term
+
+    def _is_declared(self, node: Read) -> bool:
+        """Whether an element is declared as the type that is read."""
+        place = located(node, self._polynomial(node.offset), self.layouts).place
+        return place is not None and place.scalar.type == node.type
 
     def element(self, node: Read, mark: str = "") -> tuple[str, int]:
         """An element, with a ``mark`` behind the name of what it is an element of."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from loopless import terms as t
 from loopless.flowgraph.memory.places import Base
-from loopless.flowgraph.model import Flowgraph, MemoryObject, VariableInfo
+from loopless.flowgraph.model import OBJECT_PART, Flowgraph, Load, MemoryObject, VariableInfo
 from loopless.flowgraph.source_types import leaf_type, type_in
 from loopless.limits.queries import MAX_MEMBERS
 from loopless.queries.program import AnalyzedFunction
@@ -80,8 +80,35 @@ class _Source:
             name = self._graph.pointee_name(var)
             if name is not None and info.object is not None:
                 pointee = self._pointee(info)
-                layout = _NONE if pointee is None else _layout(self._types, pointee, behind_pointer=True)
-                yield name.removeprefix("*"), layout
+                yield name.removeprefix("*"), self._behind(pointee)
+        for load in self._early:
+            name = None if load.target_object is None else self._graph.pointee_name(load.target_object)
+            if name is not None:
+                yield name.removeprefix("*"), self._behind(self._loaded(load))
+
+    def _behind(self, pointee: DebugType | None) -> t.Layout:
+        return _NONE if pointee is None else _layout(self._types, pointee, behind_pointer=True)
+
+    @cached_property
+    def _early(self) -> list[Load]:
+        """The loads of pointers in front of loops; those of pointers that others are loaded through come first."""
+        statements = (statement for block in self._graph.blocks.values() for statement in block.statements)
+        loads = [statement for statement in statements if isinstance(statement, Load) and statement.early]
+        return sorted(loads, key=lambda load: (load.shown.count("->"), load.target.key))
+
+    def _loaded(self, load: Load) -> DebugType | None:
+        """What a pointer that is loaded in front of a loop is declared to point to."""
+        owner, offset = load.address.object, load.address.offset
+        if isinstance(owner, t.Const):
+            return self._pointed_to(owner.value, offset.value) if isinstance(offset, t.Const) else None
+        info = self._graph.variables.get(owner) if isinstance(owner, t.Var) else None
+        inside = next((var for var in offset.variables if info and f"{var.name}{OBJECT_PART}" == info.var.name), None)
+        distance = None if inside is None else offset - inside
+        if info is None or not isinstance(distance, t.Const):
+            return None
+        above = next((other for other in self._early if other.target_object is owner), None)
+        around = self._loaded(above) if above is not None else self._pointee(info) if info.object is not None else None
+        return None if around is None else self._pointer_in(around, 8 * distance.value)
 
     def _pointee(self, info: VariableInfo) -> DebugType | None:
         assert info.object is not None
@@ -94,7 +121,11 @@ class _Source:
         if holder is None or around is None:
             return None
         at = 8 * offset
-        if holder.kind in ("parameter", "pointee") and around.bits:
+        return self._pointer_in(around, at, repeated=holder.kind in ("parameter", "pointee"))
+
+    def _pointer_in(self, around: DebugType, at: int, *, repeated: bool = True) -> DebugType | None:
+        """What the pointer at a bit of an object is declared to point to; ``repeated``: of one of several objects."""
+        if repeated and around.bits:
             at %= around.bits  # p[1].q is of the type of p->q
         pointer = leaf_type(self._types, around, at, self._module.pointer_bits)
         return self._types.element(pointer) if pointer is not None and pointer.kind is TypeKind.POINTER else None

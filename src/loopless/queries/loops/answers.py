@@ -56,14 +56,11 @@ from loopless.summary.rewrite.entry import narrowed, restricted
 
 def answer_loop(function: AnalyzedFunction, name: LoopName, question: Question) -> LoopAnswer:
     """What ``question`` asks about one loop. Errors inside Loopless become refusals; raises ``UsageError`` only."""
-    layouts = layouts_in(function)
-    with t.as_declared(layouts):
-        return _answer_loop(function, name, question, layouts)
+    with t.as_declared(layouts_in(function)):
+        return _answer_loop(function, name, question)
 
 
-def _answer_loop(
-    function: AnalyzedFunction, name: LoopName, question: Question, layouts: Mapping[str, t.Layout]
-) -> LoopAnswer:
+def _answer_loop(function: AnalyzedFunction, name: LoopName, question: Question) -> LoopAnswer:
     started = clock.now()
     begun = LoopAnswer(name, refused=not_asked(name))
     found = begun if question.partly else attempted(_answer, function, name, question)
@@ -74,13 +71,7 @@ def _answer_loop(
         found = with_bounds(_with_untold(found, function, question), function, question)
 
     def finished(answer: LoopAnswer) -> LoopAnswer:
-        granted = (*answer.granted, *function.stubs)
-        time_ms = 1000 * (clock.now() - started)
-        graph = function.graph()
-        objects = {} if isinstance(graph, Refused) else _objects_in(answer, graph)
-        pointers = pointers_shown(graph, answer.shown)
-        answer = replace(answer, pointers=pointers, layouts=layouts, objects=objects)
-        return replace(answer, granted=granted, loop=replace(name, info=None), time_ms=time_ms)
+        return replace(_in_words(answer, function), time_ms=1000 * (clock.now() - started))
 
     if question.entered and not question.partly:
         note(finished(found))  # what is found is told, whatever becomes of the rest
@@ -90,6 +81,16 @@ def _answer_loop(
             note(finished(found))
         found = with_fewer_variables(found, function, question, lambda answer: note(finished(answer)))
     return finished(found)
+
+
+def _in_words(answer: LoopAnswer, function: AnalyzedFunction) -> LoopAnswer:
+    """The answer with what its texts are made of: how memory is declared, what pointers and objects are called."""
+    graph = function.graph()
+    objects = {} if isinstance(graph, Refused) else _objects_in(answer, graph)
+    pointers = pointers_shown(graph, answer.shown)
+    granted = (*answer.granted, *function.stubs)
+    answer = replace(answer, pointers=pointers, layouts=t.declared(), objects=objects)
+    return replace(answer, granted=granted, loop=replace(answer.loop, info=None))
 
 
 def _objects_in(answer: LoopAnswer, graph: Flowgraph) -> dict[int, MemoryObject]:
@@ -137,8 +138,7 @@ def _answer_from(
         if isinstance(outcome, LoopSummary) and (at_once or clock.now() > started + LOOP_NOTED_AFTER_S):
             there = replace(answer, paths=relative_paths(paths.uncounted()))
             plain = _summarized(there, outcome, shown, replace(question, merge=False))
-            plain = replace(_with_untold(plain, function, question), loop=replace(name, info=None))
-            note(replace(plain, granted=(*plain.granted, *function.stubs)))
+            note(_in_words(_with_untold(plain, function, question), function))
 
     def approximating(outcome: Outcome) -> Outcome:
         return with_lost(_approximated(outcome, paths, graph, assumed, question), ends)

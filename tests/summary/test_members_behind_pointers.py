@@ -1,0 +1,50 @@
+"""Members of structures that pointers in memory lead to are called as C calls them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from answers_in_c import answers
+from loopless.queries import program as session
+from loopless.queries.call_values.layouts import layouts_in
+from loopless.report.text import TextLayout, summaries
+
+_DECODER = """
+typedef struct { char *next; unsigned left; unsigned total; } source;
+typedef struct { source *from; int live; unsigned bits; char used[256]; } decoder;
+void more(decoder *d);
+int need(decoder *d, int n) {
+  more(d);
+  d->used[n & 255] = 1;
+  while (d->live < n) {
+    if (d->from->left == 0) return -1;
+    d->bits = (d->bits << 8) | *(unsigned char *) d->from->next;
+    d->live += 8;
+    d->from->next++;
+    d->from->left--;
+    d->from->total++;
+  }
+  return 0;
+}
+"""
+
+
+def test_what_pointers_loaded_in_front_of_loops_point_to_is_declared(tmp_path: Path) -> None:
+    file = tmp_path / "a.c"
+    file.write_text(_DECODER, encoding="utf-8")
+    found = layouts_in(session.load([file])["need"])
+    assert found["d->from"].array is not None
+    assert found["d->from"].array.members[8, 4].name == ".left"
+    assert found["d->from->next"].array is not None
+    assert found["d->from->next"].array.size == 1
+
+
+def test_the_decoder_tells_its_pointer_and_all_members() -> None:
+    (found,) = answers(_DECODER)
+    shown = summaries([found], TextLayout(all_states=True))
+    assert found.status == "exact"
+    assert not found.untold
+    assert "d->from->next' = d->from->next + ceil_div(n - d->live, 8)" in shown
+    assert "d->from'[0].left = (uint32_t)(d->from[0].left - ceil_div(n - d->live, 8))" in shown
+    assert "not told" not in shown
+    assert "char *)" not in shown
