@@ -275,6 +275,18 @@ def test_uninitialised_locals_can_be_chosen() -> None:
             oracle.run("f", [0], uninit={"x": 1})
 
 
+def test_the_bytes_of_uninitialised_arrays_and_structures_can_be_chosen() -> None:
+    program = """struct part { short low; int high[2]; };
+    static int sum(int *a) { return a[0] + a[3]; }
+    int f(int x) { int a[4]; struct part s; int b[2] = {1, 2}; if (x) a[3] = 5; return sum(a) + s.low + b[x]; }"""
+    with NativeOracle(program) as oracle:
+        assert oracle.run("f", [0]).return_value == 1
+        assert oracle.run("f", [1], uninit={"a[]": 1}).return_value == 0x01010101 + 5 + 2
+        assert oracle.run("f", [0], uninit={"f.s[]": 0xAA}).return_value == 0xAAAA - 2**16 + 1
+        with pytest.raises(UsageError, match="no uninitialised integer local c"):
+            oracle.run("f", [0], uninit={"c[]": 1})
+
+
 KINDS = {
     Meaning.ASSUME: {"assume", "assume_wide"},
     Meaning.ASSERT: {"assert"},

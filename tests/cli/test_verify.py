@@ -365,3 +365,27 @@ def test_a_violation_behind_more_iterations_than_a_run_makes_is_foreseen(asked, 
     assert (status, found["verdict"]) == (3, "unknown")
     # each of almost 2^32 outer iterations has as many inner ones: 1.8 times ten to the 19
     assert "comes to the error in line 2, but behind at least 10^19 iterations" in found["reason"]
+
+
+def test_what_uninitialised_arrays_hold_is_part_of_a_violation(asked, capsys, tmp_path):
+    source = (
+        HEAD
+        + """int main(void) {
+  int a[20], last = 0;
+  for (;;) { int i = __VERIFIER_nondet_int(); if (i < 0 || i >= 20) break; a[i] = i; last = i; }
+  if (a[last] != last) reach_error();
+  return 0;
+}
+"""
+    )
+    file = written(tmp_path, source)
+    harness = tmp_path / "h.c"
+    status, found, _ = asked(file, "--harness", harness)
+    assert (status, found["verdict"]) == (1, "false(unreach-call)")
+    program = built([file, harness], tmp_path, "-ftrivial-auto-var-init=pattern", "-w")
+    assert subprocess.run([str(program)], check=False, capture_output=True).returncode != 0
+    ((name, value),) = found["uninitialised"].items()
+    assert name.endswith("a[]")
+    assert value != 0
+    main(["verify", str(file)])
+    assert "uninitialised variables hold: each byte of main.a = " in capsys.readouterr().out

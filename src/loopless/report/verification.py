@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from loopless.check.certificates.property import Property
+from loopless.check.oracle.runtime import BYTES, UNINITIALISED_BYTE
 from loopless.queries.call_values.reached import runs_of
 from loopless.queries.call_values.surroundings import Surroundings
 from loopless.queries.verification.verdict import Verdict
@@ -75,8 +76,7 @@ def verdict_text(found: Verdict) -> str:
             if found.stdin is not None:
                 lines.append(f"  {stdin_text(found.stdin)}")
             if found.uninitialised:
-                values = ", ".join(f"{name} = {value}" for name, value in sorted(found.uninitialised.items()))
-                lines.append(f"  uninitialised variables hold: {values}")
+                lines.append(f"  uninitialised variables hold: {_uninitialised(found)}")
         case _:
             lines[0] += f": {found.reason}"
     lines += [f"  assumes: {text}" for text in found.assumptions]
@@ -98,6 +98,10 @@ def harness(found: Verdict, program: Surroundings, folder: Path) -> str:
     told = [f"/* Replays: {found.words}. Compile and run: {command}"]
     if program.replaced:
         told.append(f"   The program defines {', '.join(program.replaced)} itself: this file cannot give those inputs.")
+    if found.uninitialised:
+        told.append(f"   No file can give what uninitialised variables hold: {_uninitialised(found)}.")
+        if set(found.uninitialised.values()) == {UNINITIALISED_BYTE} and all(map(_is_bytes, found.uninitialised)):
+            told.append("   clang gives them that with -ftrivial-auto-var-init=pattern.")
     inputs = runs_of(found.inputs)
     return "\n".join(
         [
@@ -120,3 +124,16 @@ def harness(found: Verdict, program: Surroundings, folder: Path) -> str:
             "",
         ]
     )
+
+
+def _uninitialised(found: Verdict) -> str:
+    """What uninitialised locals hold, or their bytes, where these all hold the same."""
+    values = sorted(found.uninitialised.items())
+    return ", ".join(
+        f"{'each byte of ' * _is_bytes(name)}{name.removesuffix(BYTES)} = {value}" for name, value in values
+    )
+
+
+def _is_bytes(name: str) -> bool:
+    """Whether the value of an uninitialised local is that of each of its bytes."""
+    return name.endswith(BYTES)

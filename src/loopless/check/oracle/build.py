@@ -16,9 +16,9 @@ from typing import Final
 
 from loopless.check.oracle.adapters import PREFIX, adapters
 from loopless.check.oracle.checks import checked, copy_check
-from loopless.check.oracle.objects import RUNTIME, with_objects
+from loopless.check.oracle.objects import RUNTIME, first_type, with_objects
 from loopless.check.oracle.retarget import NARROW, SAFE
-from loopless.check.oracle.runtime import APART, CHECKED, MEANINGS, WEAK_MEANINGS
+from loopless.check.oracle.runtime import APART, BYTES, CHECKED, MEANINGS, WEAK_MEANINGS
 from loopless.check.oracle.signature import CType, DebugInfo, Signature
 from loopless.check.oracle.unwinding import without_unwinding
 from loopless.patterns import pattern
@@ -47,6 +47,7 @@ _TRAP: Final = pattern(
     r"call void @llvm\.(?:ubsantrap\(i8 (?:noundef )?(-?\d+)\)|trap\(\))(?: #\d+)?(?:, !dbg !(\d+))?"
 )
 _ALLOCA: Final = pattern(r'^  (%"[^"]+"|%[\w$.\-]+) = alloca i(8|16|32|64|1), align (\d+)')
+_AGGREGATE: Final = pattern(r'^  (%"[^"]+"|%[\w$.\-]+) = alloca ([\[%{].*)$')
 _DECLARED: Final = pattern(r'^\s+#dbg_declare\(ptr (%"[^"]+"|%[\w$.\-]+), !(\d+),')
 _RETURN: Final = pattern(
     r"(signext |zeroext )?(?:range\([^)]*\) )?(void|i\d+|ptr|float|double|x86_fp80|fp128|half|[\[{<%].*)\s*$"
@@ -75,7 +76,8 @@ class Prepared:
     ``functions``: those of the program, and adapters for such as need one (:mod:`loopless.check.oracle.adapters`).
     ``globals`` is in the order of the table ``@loopless.table`` in the text; ``runtime`` are the runtime's functions
     that the text calls; ``unresolved`` names, by the index passed to the runtime, the functions that cannot be run;
-    ``locals`` names, likewise, the integer locals that start with an input, as ``function.variable``.
+    ``locals`` names, likewise, the locals that start with an input, as ``function.variable``, or, of those all of whose
+    bytes do, ``function.variable[]``.
     """
 
     text: str
@@ -108,7 +110,8 @@ def prepare(ir_text: str, *, uninitialised: bool = False, narrow: bool = False) 
     """Rewrite a module's text for native runs; ``narrow`` says that it was written for 32-bit pointers.
 
     With ``uninitialised``, every integer local variable first gets a fresh unknown from a second stream of inputs,
-    in the order of the variables in each activation, so that a replay can choose what an uninitialised read sees.
+    in the order of the variables in each activation, so that a replay can choose what an uninitialised read sees; all
+    bytes of an array or a structure get one value, where that is chosen.
     """
     lines = without_unwinding(ir_text.splitlines())
     debug = DebugInfo(ir_text)
@@ -128,7 +131,7 @@ def prepare(ir_text: str, *, uninitialised: bool = False, narrow: bool = False) 
         else:
             out.append(_body(line, module, debug))
         if number in fresh:
-            module.runtime.add("uninit")
+            module.runtime.update(("uninit", "fill"))
             out.extend(fresh[number])
     out.extend((*module.stubs, *module.checks.values(), *_intrinsics(module)))
     if module.checks:
@@ -390,18 +393,24 @@ def _table(variables: list[tuple[str, str, int | None]]) -> str:
 
 
 def _fresh_values(lines: list[str], debug: DebugInfo) -> tuple[list[str], dict[int, list[str]]]:
-    """The integer locals that are no parameters, by name, and the lines to add after each one's alloca."""
+    """The locals that are no parameters, by name, :data:`BYTES` behind those of arrays and structures, and the lines to
+    add after each one's alloca.
+    """
     names: list[str] = []
     added: dict[int, list[str]] = {}
     allocas: dict[str, tuple[int, str, str]] = {}
+    wholes: dict[str, tuple[int, str]] = {}
     function = ""
     for number, line in enumerate(lines):
         head = _HEAD.match(line)
         if head and head[1] == "define":
-            function, allocas = head[3].strip('"'), {}
+            function, allocas, wholes = head[3].strip('"'), {}, {}
         alloca = _ALLOCA.match(line)
         if alloca:
             allocas[alloca[1]] = (number, alloca[2], alloca[3])
+        aggregate = _AGGREGATE.match(line)
+        if aggregate:
+            wholes[aggregate[1]] = (number, first_type(aggregate[2]))
         declared = _DECLARED.match(line)
         variable = debug.local(int(declared[2])) if declared else None
         if declared and declared[1] in allocas and variable is not None:
@@ -415,4 +424,9 @@ def _fresh_values(lines: list[str], debug: DebugInfo) -> tuple[list[str], dict[i
                 f"  store i{bits} {stored}, ptr {declared[1]}, align {align}",
             ]
             names.append(f"{function}.{variable}")
+        elif declared and declared[1] in wholes and variable is not None:
+            at, kind = wholes.pop(declared[1])
+            size = f"ptrtoint (ptr getelementptr ({kind}, ptr null, i32 1) to i64)"
+            added[at] = [f"  call void @loopless_fill(i32 {len(names)}, ptr {declared[1]}, i64 {size})"]
+            names.append(f"{function}.{variable}{BYTES}")
     return names, added

@@ -16,6 +16,12 @@ from loopless.source.vocabulary import ABSOLUTE_VALUES, COVER, DIVISIONS, TARGET
 ENDINGS: Final[tuple[Status, ...]] = ("ok", "aborted", "assumption-failed", "error-reached", "undefined", "unknown")
 """The endings that the runtime itself reports; the position is the code."""
 
+BYTES: Final = "[]"
+"""What stands behind the name of a local whose bytes all get one value."""
+UNINITIALISED_BYTE: Final = 0xAA
+"""What the bytes of uninitialised arrays and structures hold in a second run, as clang has it with
+``-ftrivial-auto-var-init=pattern``: numbers far from 0.
+"""
 TRAP_KINDS: Final[dict[int, str]] = {
     0: "signed addition overflow",
     1: "unreachable code reached",
@@ -206,6 +212,9 @@ wide loopless_uninit(int local) {
     if (chosen[2 * local]) return chosen[2 * local + 1];
     if (fresh_used < fresh_length) return fresh[fresh_used++];
     return 0;
+}
+void loopless_fill(int local, void *at, uwide size) {
+    if (chosen[2 * local]) memset(at, (int)chosen[2 * local + 1], size);
 }
 
 int loopless_klee_range(int low, int high) {

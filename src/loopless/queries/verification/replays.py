@@ -12,7 +12,7 @@ from typing import Any, Final
 from loopless import clock
 from loopless.check.certificates.property import OVERFLOWS, Property
 from loopless.check.interpreter.repeating import REPEATED_CALL
-from loopless.check.oracle.runtime import TRAP_KINDS
+from loopless.check.oracle.runtime import BYTES, TRAP_KINDS, UNINITIALISED_BYTE
 from loopless.errors import LooplessError
 from loopless.limits.queries import (
     FOLLOWED_S,
@@ -96,6 +96,10 @@ class Replays:
         known = {name.rpartition(".")[2] for name in self._oracle.prepared.locals}
         return {name: value for name, value in values.items() if name in known}
 
+    def _filled(self) -> dict[str, int]:
+        """Bytes that uninitialised arrays and structures may hold as well as the zeros that they are given."""
+        return {name: UNINITIALISED_BYTE for name in self._oracle.prepared.locals if name.endswith(BYTES)}
+
     def _is_violation(self, outcome: Any, inputs: Sequence[int], *, repeats: bool = False) -> bool:
         if self.property is Property.UNREACH_CALL:
             return bool(outcome.status == "error-reached")
@@ -127,6 +131,11 @@ class Replays:
             chosen = self._chosen(suspect.uninitialised)
             ahead = suspect.inputs if suspect.repeats else (*suspect.inputs, *[0] * 64)
             outcome = oracle.run("main", nondet=ahead, uninit=chosen, repeat=suspect.repeats)
+            filled = self._filled()
+            if filled and not self._is_violation(outcome, suspect.inputs, repeats=suspect.repeats):
+                other = oracle.run("main", nondet=ahead, uninit={**filled, **chosen}, repeat=suspect.repeats)
+                if self._is_violation(other, suspect.inputs, repeats=suspect.repeats):
+                    outcome, chosen = other, {**filled, **chosen}
         except LooplessError as error:
             return Replay(False, f"a run that may violate the property could not be replayed: {error}")
         if not self._is_violation(outcome, suspect.inputs, repeats=suspect.repeats):
