@@ -57,6 +57,12 @@ KINDS = {
         "a[i] == 5 + 2 * i",
         ("a[0] = 5", "a[0] = 4"),
     ),
+    "zeros": (f"{FOR} a[i] = b[i];", "a[i] == 0", ("a[i] = b[i]", "a[i] = i == 9")),
+    "zeros that stay": (
+        "for (i = 5; i < n; i++) a[i] = i;",
+        "a[i] == (i < 5 ? 0 : i)",
+        ("i = 5", "i = 4"),
+    ),
     "prefix sums": (
         f"{FOR} b[i] = 1; {FOR} {{ s += b[i]; a[i] = s; }}",
         "a[i] == i + 1",
@@ -273,3 +279,25 @@ def test_runs_with_small_sizes_come_first_and_take_elements_that_differ():
     assert {one[0] for one in inputs} == {1, 2, 3}
     assert all(len(one) <= 13 for one in inputs)
     assert len(set(chain.from_iterable(inputs))) > 10
+
+
+COUNTED = """int c[26];
+int main(void) {
+  int n = __VERIFIER_nondet_int();
+  if (n < 0 || n > 1000) return 0;
+  for (int i = 0; i < n; i++) { int x = __VERIFIER_nondet_int(); if (x >= 0 && x < 26) c[x]++; }
+  for (int i = 0; i < 26; i++) if (c[i] < 0 || c[i] > n) reach_error();
+  return 0;
+}
+"""
+
+
+def test_counts_begin_with_the_zeros_of_a_global_array(tmp_path):
+    def verdict(text):
+        file = tmp_path / "a.c"
+        file.write_text(HEAD + text, encoding="utf-8")
+        return verify(load([file]), Property.UNREACH_CALL, Settings()).words
+
+    assert verdict(COUNTED) == "true"
+    assert verdict(COUNTED.replace("c[x]++", "c[x] += 1 + (i == 3)")) == "false(unreach-call)"
+    assert verdict(COUNTED.replace("int c[26];", "int c[26] = {0, 5};")) == "false(unreach-call)"

@@ -441,7 +441,8 @@ class Passage:
 @dataclass(frozen=True, slots=True)
 class FollowedCell:
     """The variables of an object's cell: what it holds, its number in the object, and whether it was read last.
-    ``before``: history variables, of what these held earlier.
+    ``before``: history variables, of what these held earlier. ``length``: the bytes of the object, None where that is
+    not a number.
     """
 
     object: int
@@ -450,6 +451,7 @@ class FollowedCell:
     number: t.Var
     last: t.Var
     before: frozenset[t.Var] = frozenset()
+    length: int | None = None
 
     @property
     def place(self) -> t.Term:

@@ -16,7 +16,6 @@ from itertools import combinations, islice, product
 from typing import Final
 
 from loopless import terms as t
-from loopless.flowgraph.memory.array_cells import begins_with_zeros
 from loopless.flowgraph.model import Flowgraph, FollowedCell, Origin
 from loopless.limits.verification import (
     MAX_PAIR_CANDIDATES,
@@ -100,7 +99,7 @@ def _content(runner: Runner, cell: FollowedCell, first: Sequence[int]) -> dict[i
     behind = max((*known, -1)) + 3
     for index in range(min(behind, len(first) if size is None else min(len(first), size // cell.size))):
         if index not in known:
-            known[index] = 0 if begins_with_zeros(runner.graph.objects[cell.object]) else first[index]
+            known[index] = first[index]
     return {index: value for index, value in known.items() if index < len(first)}
 
 

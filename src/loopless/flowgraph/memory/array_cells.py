@@ -30,7 +30,6 @@ from loopless.flowgraph.model import (
     Havoc,
     Kind,
     Load,
-    MemoryObject,
     Origin,
     Statement,
     Store,
@@ -111,6 +110,7 @@ def _cells(graph: Flowgraph) -> Iterator[FollowedCell]:
             t.Var(f"{stem}[k]", t.IntType(width, signed)),
             t.Var(f"{stem}.k", most),
             t.Var(f"{stem}.last", t.IntType(1, signed=False)),
+            length=found.size,
         )
 
 
@@ -126,10 +126,7 @@ def first_content(graph: Flowgraph, one: FollowedCell) -> Iterator[Statement]:
     found = graph.objects[one.object]
     if found.size is not None:
         yield from _within(one, found.size)
-    if begins_with_zeros(found):
-        yield Assign(one.cell, t.ZERO)
-    else:
-        yield Havoc(one.cell, Origin.UNSUPPORTED, "content of a cell")
+    yield Havoc(one.cell, Origin.UNSUPPORTED, "content of a cell")
 
 
 def _within(one: FollowedCell, size: int | t.Term) -> Iterator[Statement]:
@@ -140,11 +137,6 @@ def _within(one: FollowedCell, size: int | t.Term) -> Iterator[Statement]:
         yield Assume(one.number.lt(size // one.size))
     else:
         yield Assume((one.place + one.size).le(size) | size.lt(one.size))
-
-
-def begins_with_zeros(found: MemoryObject) -> bool:
-    """Whether it surely holds zeros when the run begins."""
-    return found.kind == "global" and found.content is not None and not any(found.content) and found.own
 
 
 def _statements(block: Block, cells: dict[int, FollowedCell], fresh: dict[t.Var, VariableInfo]) -> Iterator[Statement]:
@@ -193,6 +185,9 @@ def _filled(fill: Fill, one: FollowedCell, name: str, fresh: dict[t.Var, Variabl
     value.
     """
     begin, end = fill.address.offset, fill.address.offset + fill.length
+    if begin is t.ZERO and fill.byte is t.ZERO and one.length is not None and end is t.const(one.length):
+        yield Assign(one.cell, t.ZERO, fill.loc)
+        return
     behind = one.place + one.size
     inside = begin.le(one.place) & behind.le(end)
     outside = one.place.ge(end) | behind.le(begin)

@@ -19,9 +19,11 @@ from loopless.flowgraph.memory.mod_ref import facts_of, is_internal
 from loopless.flowgraph.memory.pointees import STANDING_IN
 from loopless.flowgraph.model import (
     Assign,
+    Fill,
     Flowgraph,
     Kind,
     MemoryObject,
+    Pointer,
     Statement,
     VariableInfo,
 )
@@ -96,13 +98,23 @@ def begun(
     plain = {n: content for n, (content, found) in contents.items() if content is not None and not found.relocations}
     never = {n: content for n, content in plain.items() if graph.objects[n].symbol in fixed}
     graph = with_tables(graph, {n: content for n, content in plain.items() if n not in never}, never)
-    start = tuple(_values(graph, contents))
+    cleared = _zeros(graph, {n: content for n, content in plain.items() if n not in never}) if first else ()
+    start = (*_values(graph, contents), *cleared)
     entry = graph.blocks[graph.entry]
     blocks = {**graph.blocks, graph.entry: replace(entry, statements=(*start, *entry.statements))}
     return replace(graph, blocks=blocks)
 
 
 Contents = Mapping[int, tuple[bytes | None, MemoryObject]]
+
+
+def _zeros(graph: Flowgraph, contents: Mapping[int, bytes]) -> Iterable[Statement]:
+    """That objects hold zeros, of those of which no part is a variable."""
+    parts = {info.object for info in graph.variables.values()}
+    for number, content in contents.items():
+        if content and not any(content) and number not in parts and not graph.objects[number].constant:
+            place = Pointer(t.const(number), t.ZERO)
+            yield Fill(place, t.ZERO, t.const(len(content)), graph.loc, frozenset((number,)))
 
 
 def _values(graph: Flowgraph, contents: Contents) -> Iterable[Statement]:

@@ -175,6 +175,9 @@ def _looked_up(graph: Flowgraph, load: Load, known: _Known, held: Mapping[t.Var,
     size = load.type.width // 8
     if load.type.width % 8 or not size or len(content) % size:
         return load
+    if content and content.count(content[0]) == len(content):  # whatever the index is
+        every = _element(content[:size], load.type)
+        return load if every is None else Assign(load.target, t.const(every), load.loc)
     index = _divided(t.substitute(load.address.offset, held), size)
     if index is None:
         return load
@@ -182,13 +185,15 @@ def _looked_up(graph: Flowgraph, load: Load, known: _Known, held: Mapping[t.Var,
     places = range(column * size, len(content), step * size)
     if not 0 < len(places) <= MAX_LOOKUP_ENTRIES:
         return load
-    values = []
-    for at in places:
-        known_bytes = [byte for byte in content[at : at + size] if byte is not None]
-        if len(known_bytes) < size:
-            return load
-        values.append(load.type.wrap(int.from_bytes(known_bytes, "little")))
-    return Assign(load.target, t.table(index, values), load.loc)
+    values = [_element(content[at : at + size], load.type) for at in places]
+    told = [value for value in values if value is not None]
+    return load if len(told) < len(values) else Assign(load.target, t.table(index, told), load.loc)
+
+
+def _element(content: Bytes, type: t.IntType) -> int | None:
+    """The number that these bytes are; None where one of them is not known."""
+    known = [byte for byte in content if byte is not None]
+    return None if len(known) < len(content) else type.wrap(int.from_bytes(known, "little"))
 
 
 def _in_column(index: t.Term) -> tuple[t.Term, int, int]:
