@@ -320,10 +320,9 @@ def _moved(layer: t.Layer, steps: t.Term) -> t.Layer:
     if steps is t.ZERO:
         return layer
     index: dict[t.Var, t.Term] = {t.INDEX: t.INDEX - steps}
-    return t.Layer(
-        layer.type,
-        layer.start - layer.stride * steps,
-        layer.stride,
-        t.substitute(layer.where, index),
-        None if layer.value is None else t.substitute(layer.value, index),
+    return replace(
+        layer,
+        start=layer.start - layer.stride * steps,
+        where=t.substitute(layer.where, index),
+        value=None if layer.value is None else t.substitute(layer.value, index),
     )

@@ -289,7 +289,7 @@ class FollowedCall:
             raise NotFollowed("writes where something says that is not known where it is called")
         value = None if layer.value is None or where is t.FALSE else self.seen(layer.value, where)
         told = value if isinstance(value, t.Term) else None
-        return replace(layer, start=place.base + start, where=where, value=told)
+        return replace(layer, start=place.base + start, where=where, value=told, pointer=None)
 
     def _may_hit(self, layer: Layer, info: VariableInfo) -> bool:
         """Whether a layer may be about a byte of what a variable stands for."""

@@ -312,14 +312,15 @@ class FunctionPaths(Execution[FunctionPath]):
         return Memory(objects, state.memory.written | numbers, nodes)
 
     def _seen_layer(self, state: FunctionPath, layer: Layer) -> Layer:
-        """A layer behind a loop that is entered in ``state``."""
+        """A layer behind a loop that is entered in ``state``, without the pointers that it holds."""
         start, where = self._seen(state, layer.start), self._seen(state, layer.where)
         if start is None or where is None:
             return unknown()
         assert isinstance(where, t.Condition)
         where = self.deciding(state)(where)
         value = None if layer.value is None or where is t.FALSE else self._seen(state, layer.value, where)
-        return replace(layer, start=_term(start), where=where, value=None if value is None else _term(value))
+        told = None if value is None else _term(value)
+        return replace(layer, start=_term(start), where=where, value=told, pointer=None)
 
     def _uncounted(self, summary: LoopSummary, case: Case) -> str | None:
         """A stream of which the loop may read, not telling how much, where more of it may be read behind."""
