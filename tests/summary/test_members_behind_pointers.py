@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from importlib.resources import files
 from pathlib import Path
+
+import jsonschema
 
 from answers_in_c import answers
 from loopless.queries import program as session
 from loopless.queries.call_values.layouts import layouts_in
+from loopless.report.json_report import loop
 from loopless.report.text import TextLayout, summaries
+
+SCHEMA = json.loads(files("loopless.report").joinpath("schema.json").read_text(encoding="utf-8"))
 
 _DECODER = """
 typedef struct { char *next; unsigned left; unsigned total; } source;
@@ -48,3 +55,13 @@ def test_the_decoder_tells_its_pointer_and_all_members() -> None:
     assert "d->from'[0].left = (uint32_t)(d->from[0].left - ceil_div(n - d->live, 8))" in shown
     assert "not told" not in shown
     assert "char *)" not in shown
+
+
+def test_json_tells_the_pointer_that_a_place_holds() -> None:
+    (found,) = answers(_DECODER)
+    case = next(case for case in loop(found)["cases"] if case["iterations"]["text"] == "ceil_div(n - d->live, 8)")
+    (layer,) = (layer for layer in case["contents"] if "pointer" in layer)
+    jsonschema.validate(layer, {"$ref": "#/$defs/layer", "$defs": SCHEMA["$defs"]})
+    assert layer["value"] is None
+    assert layer["pointer"]["object"]["text"] == "object(d->from->next)"
+    assert layer["pointer"]["offset"]["text"] == "d->from->next + ceil_div(n - d->live, 8)"
