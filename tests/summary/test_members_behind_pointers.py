@@ -65,3 +65,15 @@ def test_json_tells_the_pointer_that_a_place_holds() -> None:
     assert layer["value"] is None
     assert layer["pointer"]["object"]["text"] == "object(d->from->next)"
     assert layer["pointer"]["offset"]["text"] == "d->from->next + ceil_div(n - d->live, 8)"
+
+
+def test_elements_of_a_member_that_data_chooses_are_elements_of_the_member() -> None:
+    head = "struct s { int n; unsigned char used[256]; unsigned map[16]; };\n"
+    for place, value, told in (
+        ("used[b[i]]", "1", "p->used'[j] = 1 for last(k < n - i: b[i + k] == j) >= 0"),
+        ("map[b[i] & 15]", "i", "p->map'[j] = (uint32_t)("),
+        ("map[b[i] & 7]", "p->map[b[i] & 7] + 1", "p->map'[j] = "),
+    ):
+        loop = f"for (int i = 0; i < n; i++) p->{place} = {value};"
+        (found,) = answers(f"{head}void f(struct s *p, const unsigned char *b, int n) {{ {loop} }}")
+        assert told in summaries([found], TextLayout(all_states=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 from typing import Final
@@ -52,6 +52,12 @@ def shown_layers(contents: t.Contents | None, when: t.Condition, names: Names) -
         for array, layers in sorted((contents or {}).items())
         for number in range(len(layers))
     ]
+
+
+def nodes_shown(contents: t.Contents | None, when: t.Condition, names: Names) -> Iterator[t.Node]:
+    """The terms and conditions of the layers as they are shown."""
+    for shown in shown_layers(contents, when, names):
+        yield from shown.layer.nodes
 
 
 def _shown(array: str, layers: t.Layers, number: int, when: t.Condition, names: Names) -> ShownLayer:

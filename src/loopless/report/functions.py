@@ -7,12 +7,11 @@ from typing import Any, Final
 from loopless import terms as t
 from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.name import split_place
-from loopless.report.contents import content_lines
+from loopless.report.contents import content_lines, nodes_shown
 from loopless.report.json_report import contents_told, expression, inputs_read, refused_json
 from loopless.report.names import Names
 from loopless.report.text import OVER_APPROXIMATE, condition_lines, gap_lines, inputs_lines, reason_lines, region_lines
 from loopless.summary import CallSummary, FunctionCase, SummaryInput
-from loopless.terms.contents import nodes_in
 
 _ENDS: Final = {
     "abort": "ends the program by abort",
@@ -55,7 +54,8 @@ def _lines(answer: FunctionAnswer) -> list[str]:
 def _shortened(case: FunctionCase, summary: CallSummary, names: Names) -> list[str]:
     """The lines about a case, with names for exit times that stand there more than once."""
     result = () if case.result is None else (case.result,)
-    nodes = (case.when, *case.then.values(), *case.iterations.values(), *result, *nodes_in(case.told))
+    told = nodes_shown(case.told, case.when, names)
+    nodes = (case.when, *case.then.values(), *case.iterations.values(), *result, *told)
     return names.shortened(lambda own: _case_lines(case, summary, own), nodes)
 
 

@@ -16,7 +16,7 @@ from loopless.queries.functions import FunctionAnswer
 from loopless.queries.loops.answer import LoopAnswer
 from loopless.queries.loops.name import LoopName
 from loopless.refusals import Refused
-from loopless.report.contents import content_lines
+from loopless.report.contents import content_lines, nodes_shown
 from loopless.report.exits import exit_words
 from loopless.report.explanations import way_out
 from loopless.report.functions import assumptions_of as function_assumptions
@@ -33,7 +33,6 @@ from loopless.report.text import (
     verdict,
 )
 from loopless.summary import Approximation, CallSummary, Case, FunctionCase, LoopSummary, Merged
-from loopless.terms.contents import nodes_in
 
 _LINE: Final = "1px solid rgba(128,128,128,.35)"
 _BOX: Final = "text-align:left;line-height:1.45;margin:.3em 0"
@@ -150,7 +149,7 @@ def _case(case: Merged, loop: LoopName, names: Names) -> str:
     conditions = (case.when, *(traced.when for traced in case.traces))
     values = (case.iterations, *case.totals.values(), *case.then.values())
     result = () if case.result is None else (case.result,)
-    nodes = (*values, *conditions, *result, *nodes_in(case.contents or {}))
+    nodes = (*values, *conditions, *result, *nodes_shown(case.contents, case.when, names))
     return _abbreviated(lambda own: _case_cells(case, loop, own), nodes, names, words=(3,))
 
 

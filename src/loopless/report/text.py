@@ -17,7 +17,7 @@ from loopless.queries.loops.answer import LoopAnswer
 from loopless.records import dataclass
 from loopless.refusals import Refused
 from loopless.report.brevity import EXTENTS, WHOLE, Extent, chosen, cut, lines_for, more
-from loopless.report.contents import content_lines
+from loopless.report.contents import content_lines, nodes_shown
 from loopless.report.exits import exit_words
 from loopless.report.explanations import way_out
 from loopless.report.json_report import assumptions_of
@@ -359,7 +359,7 @@ def _case_lines(case: Merged, names: Names, fixed: Mapping[t.Var, t.Term], *, tr
     conditions = (case.when, *(traced.when for traced in case.traces if traces))
     values = (case.iterations, *case.totals.values(), *case.then.values())
     result = () if case.result is None else (case.result,)
-    nodes = (*values, *conditions, *result, *nodes_in(case.contents or {}))
+    nodes = (*values, *conditions, *result, *nodes_shown(case.contents, case.when, names))
     return names.shortened(lambda own: _lines_of(case, own, fixed, traces=traces), nodes)
 
 

@@ -439,6 +439,7 @@ class Layering:
         aligned = all(store.size == size and store.stride % size == 0 for store in stores)
         if not aligned or len(places) > 1 or _AT in start.variables:
             return self._lost(array, "iterations write elements of several sizes, or not aligned ones, over each other")
+        start = start + _begin(stores[0].offset - start, array)
         place = start + size * t.INDEX
         order = _newest_first(stores)
         if order is None:
@@ -606,6 +607,14 @@ def _aligned(begins: t.Term, stride: int, array: str) -> tuple[t.Term, t.Term]:
         else:
             start = start + t.from_polynomial({monomial: factor})
     return start, shift
+
+
+def _begin(term: t.Term, array: str) -> t.Term:
+    """The number and the pointers in a byte offset: elements are counted from there, as C does in arrays of
+    structures. None of the rest depends on that.
+    """
+    kept = {part: factor for part, factor in t.polynomial(term).items() if not part or _is_pointer(part, array)}
+    return t.from_polynomial(kept)
 
 
 def _is_pointer(monomial: t.Monomial, array: str) -> bool:
