@@ -371,10 +371,11 @@ def test_what_uninitialised_arrays_hold_is_part_of_a_violation(asked, capsys, tm
     source = (
         HEAD
         + """int main(void) {
-  int a[20], last = 0;
+  int b[5], a[20], last = 0;
+  for (int i = 0; i < 5; i++) b[i] = i;
   for (;;) { int i = __VERIFIER_nondet_int(); if (i < 0 || i >= 20) break; a[i] = i; last = i; }
   if (a[last] != last) reach_error();
-  return 0;
+  return b[last % 5];
 }
 """
     )

@@ -301,6 +301,9 @@ REPLAY_S: Annotated[float, GUESS] = 10.0
 LEAST_REPLAY_S: Annotated[float, GUESS] = 0.1
 """Minimum time in seconds for a replay."""
 
+MAX_FILLED_ALONE: Annotated[int, GUESS] = 4
+"""Maximum number of uninitialised arrays of each of which alone a replay tries other bytes than zeros."""
+
 COVERING_RUN_S: Annotated[float, GUESS] = 2.0
 """Maximum time in seconds for a native run that covers sides."""
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from loopless.limits.queries import (
     FOLLOWED_STEP_S,
     INPUTS_AHEAD,
     LEAST_REPLAY_S,
+    MAX_FILLED_ALONE,
     REPEATING_STEPS,
     REPLAY_S,
     STILL_S,
@@ -96,9 +98,13 @@ class Replays:
         known = {name.rpartition(".")[2] for name in self._oracle.prepared.locals}
         return {name: value for name, value in values.items() if name in known}
 
-    def _filled(self) -> dict[str, int]:
-        """Bytes that uninitialised arrays and structures may hold as well as the zeros that they are given."""
-        return {name: UNINITIALISED_BYTE for name in self._oracle.prepared.locals if name.endswith(BYTES)}
+    def _filled(self) -> list[dict[str, int]]:
+        """Bytes that uninitialised arrays and structures may hold as well as the zeros that they are given: one alone,
+        of the first few, then all of them.
+        """
+        every = {name: UNINITIALISED_BYTE for name in self._oracle.prepared.locals if name.endswith(BYTES)}
+        alone = [{name: byte} for name, byte in islice(every.items(), MAX_FILLED_ALONE)]
+        return [*alone, every] if len(every) > 1 else alone
 
     def _is_violation(self, outcome: Any, inputs: Sequence[int], *, repeats: bool = False) -> bool:
         if self.property is Property.UNREACH_CALL:
@@ -131,11 +137,13 @@ class Replays:
             chosen = self._chosen(suspect.uninitialised)
             ahead = suspect.inputs if suspect.repeats else (*suspect.inputs, *[0] * 64)
             outcome = oracle.run("main", nondet=ahead, uninit=chosen, repeat=suspect.repeats)
-            filled = self._filled()
-            if filled and not self._is_violation(outcome, suspect.inputs, repeats=suspect.repeats):
-                other = oracle.run("main", nondet=ahead, uninit={**filled, **chosen}, repeat=suspect.repeats)
+            for filled in self._filled():
+                if outcome.status == "timeout" or self._is_violation(outcome, suspect.inputs, repeats=suspect.repeats):
+                    break
+                held = {**filled, **chosen}
+                other = oracle.run("main", nondet=ahead, uninit=held, repeat=suspect.repeats)
                 if self._is_violation(other, suspect.inputs, repeats=suspect.repeats):
-                    outcome, chosen = other, {**filled, **chosen}
+                    outcome, chosen = other, held
         except LooplessError as error:
             return Replay(False, f"a run that may violate the property could not be replayed: {error}")
         if not self._is_violation(outcome, suspect.inputs, repeats=suspect.repeats):
