@@ -130,8 +130,8 @@ class FollowedCall:
             seen[place.number] = name
 
     def _granted_apart(self) -> Iterator[str]:
-        """What is taken for granted where the caller has written what pointers in memory lead to: that no object of the
-        callee is there.
+        """The assumptions that no object of the callee overlaps memory which the caller has written through pointers in
+        memory. Raises :class:`NotFollowed` where one may.
         """
         graph, held = self._caller.graph, self._caller.held
         for pointee in sorted(number for number in self._caller.memory.written or () if number < 0):
