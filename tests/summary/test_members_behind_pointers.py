@@ -7,10 +7,13 @@ from importlib.resources import files
 from pathlib import Path
 
 import jsonschema
+import pytest
 
 from answers_in_c import answers
 from loopless.queries import program as session
 from loopless.queries.call_values.layouts import layouts_in
+from loopless.queries.loops import answers as answers_module
+from loopless.queries.loops.answer import LoopAnswer
 from loopless.report.json_report import loop
 from loopless.report.text import TextLayout, summaries
 
@@ -77,3 +80,13 @@ def test_elements_of_a_member_that_data_chooses_are_elements_of_the_member() -> 
         loop = f"for (int i = 0; i < n; i++) p->{place} = {value};"
         (found,) = answers(f"{head}void f(struct s *p, const unsigned char *b, int n) {{ {loop} }}")
         assert told in summaries([found], TextLayout(all_states=True))
+
+
+def test_what_is_noted_before_a_limit_has_the_names_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[LoopAnswer] = []
+    monkeypatch.setattr(answers_module, "note", noted.append)
+    monkeypatch.setattr(answers_module, "LOOP_NOTED_AFTER_S", -1.0)
+    answers(_DECODER.replace("total", "count"))  # what is kept of the other tests is no answer here
+    shown = [summaries([found], TextLayout(all_states=True)) for found in noted if found.summary is not None]
+    assert any("d->from[0].left" in text for text in shown)
+    assert not any("char *)" in text for text in shown)
